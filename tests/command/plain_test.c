@@ -1,7 +1,7 @@
 /*
  * plain_test.c: the pipeline serves a protocol that has no HTTP/2, no five-byte heads, no trailers.
  */
-#include "tests/command/world.h"
+#include "tests/command/fixture.h"
 
 #include <errata/v1/admin_service.pb-c.h>
 #include <errata/v1/feedback_service.pb-c.h>
@@ -16,9 +16,10 @@
 
 #define SETTINGS_PATH "/errata.v1.AdminService/GetSettings\n"
 
-static const char *authorized(struct world *world, const char *path)
+static const char *authorized(struct fixture *fixture, const char *path)
 {
-    struct slice head = arena_printf(&world->arena, "%sauthorization: %s\n", path, world->admin);
+    struct slice head =
+        arena_printf(&fixture->arena, "%sauthorization: %s\n", path, fixture->admin);
 
     assert_true(head.size > 0);
     return (const char *)head.data;
@@ -30,17 +31,17 @@ static void test_unary_call_is_answered_for_any_pieces(void **state)
 {
     static const size_t pieces[] = {1, 3, 1000000};
     Errata__V1__GetSettingsRequest request = ERRATA__V1__GET_SETTINGS_REQUEST__INIT;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
         Errata__V1__GetSettingsResponse *response = NULL;
         struct plain_call plain;
         struct slice reply = {NULL, 0};
 
-        world_call_whole(&world, &plain, authorized(&world, SETTINGS_PATH), &request.base,
-                         pieces[i]);
+        fixture_call_whole(&fixture, &plain, authorized(&fixture, SETTINGS_PATH), &request.base,
+                           pieces[i]);
         assert_int_equal(plain.code, STATUS_OK);
         assert_true(plain_read(&plain, &reply));
         response = errata__v1__get_settings_response__unpack(NULL, reply.size, reply.data);
@@ -49,9 +50,9 @@ static void test_unary_call_is_answered_for_any_pieces(void **state)
         errata__v1__get_settings_response__free_unpacked(response, NULL);
         assert_false(plain_read(&plain, &reply));
     }
-    assert_int_equal(call_server_stats(world.calls).calls_live, 0);
-    assert_int_equal(call_server_stats(world.calls).body_bytes_live, 0);
-    world_deinit(&world);
+    assert_int_equal(call_server_stats(fixture.calls).calls_live, 0);
+    assert_int_equal(call_server_stats(fixture.calls).body_bytes_live, 0);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: refusals before a method runs are the same for every protocol. Method: each refusal of the
@@ -81,14 +82,14 @@ static void test_early_refusals_match_those_of_grpc(void **state)
         {"\n0\n0\n", STATUS_UNIMPLEMENTED, "request: more than one message"},
         {"\n2\nab", STATUS_INTERNAL, ""},
     };
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct plain_call plain;
 
-        plain_open(&plain, world.calls, &world.arena);
+        plain_open(&plain, fixture.calls, &fixture.arena);
         plain_feed(&plain, slice_text(cases[i].bytes));
         plain_end(&plain);
         assert_true(plain.ended);
@@ -100,8 +101,8 @@ static void test_early_refusals_match_those_of_grpc(void **state)
     for (size_t i = 0; i < sizeof(admitted) / sizeof(admitted[0]); i++) {
         struct plain_call plain;
 
-        plain_open(&plain, world.calls, &world.arena);
-        plain_feed(&plain, slice_text(authorized(&world, SETTINGS_PATH)));
+        plain_open(&plain, fixture.calls, &fixture.arena);
+        plain_feed(&plain, slice_text(authorized(&fixture, SETTINGS_PATH)));
         plain_feed(&plain, slice_text(admitted[i].bytes));
         plain_end(&plain);
         assert_true(plain.ended);
@@ -110,37 +111,37 @@ static void test_early_refusals_match_those_of_grpc(void **state)
                                strlen(admitted[i].message)));
         plain_close(&plain);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a deadline and a disconnecting peer end a call of any protocol. Method: a request that does
  * not arrive whole; the clock of the calls is moved. */
 static void test_deadline_or_close_ends_the_call(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct plain_call plain;
 
     (void)state;
-    world_init(&world);
-    plain_open(&plain, world.calls, &world.arena);
-    plain_feed(&plain, slice_text(authorized(&world, SETTINGS_PATH)));
+    fixture_init(&fixture);
+    plain_open(&plain, fixture.calls, &fixture.arena);
+    plain_feed(&plain, slice_text(authorized(&fixture, SETTINGS_PATH)));
     plain_feed(&plain, SLICE("\n10\nabc"));
-    call_server_tick(world.calls, CALL_BODY_DEADLINE_US - 1);
+    call_server_tick(fixture.calls, CALL_BODY_DEADLINE_US - 1);
     assert_false(plain.ended);
-    call_server_tick(world.calls, CALL_BODY_DEADLINE_US + CALL_BODY_CHECK_US);
+    call_server_tick(fixture.calls, CALL_BODY_DEADLINE_US + CALL_BODY_CHECK_US);
     assert_true(plain.ended);
     assert_int_equal(plain.code, STATUS_DEADLINE_EXCEEDED);
     plain_close(&plain);
 
-    plain_open(&plain, world.calls, &world.arena);
-    plain_feed(&plain, slice_text(authorized(&world, SETTINGS_PATH)));
+    plain_open(&plain, fixture.calls, &fixture.arena);
+    plain_feed(&plain, slice_text(authorized(&fixture, SETTINGS_PATH)));
     plain_feed(&plain, SLICE("\n10\nabc"));
-    assert_int_equal(call_server_stats(world.calls).calls_live, 1);
+    assert_int_equal(call_server_stats(fixture.calls).calls_live, 1);
     plain_close(&plain);
-    assert_int_equal(call_server_stats(world.calls).calls_live, 0);
-    assert_int_equal(call_server_stats(world.calls).calls_ended[STATUS_CANCELLED], 1);
-    assert_int_equal(call_server_stats(world.calls).body_bytes_live, 0);
-    world_deinit(&world);
+    assert_int_equal(call_server_stats(fixture.calls).calls_live, 0);
+    assert_int_equal(call_server_stats(fixture.calls).calls_ended[STATUS_CANCELLED], 1);
+    assert_int_equal(call_server_stats(fixture.calls).body_bytes_live, 0);
+    fixture_deinit(&fixture);
 }
 
 int run_plain_tests(void)

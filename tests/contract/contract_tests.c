@@ -15,7 +15,7 @@
 #define RESERVE_BYTES 4096
 #define KEY_ORG_BYTES 16
 
-struct world {
+struct fixture {
     struct contract contract; /* must be the first member: the state of a test */
     struct temp_folder folder;
 };
@@ -72,48 +72,48 @@ void contract_expect(struct store_txn *txn, uint8_t org, const char *name, const
 
 static int setup_memory(void **state)
 {
-    struct world *world = calloc(1, sizeof(*world));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
 
-    assert_non_null(world);
-    *state = world;
-    assert_int_equal(store_memory_open(&world->contract.backend), OK);
+    assert_non_null(fixture);
+    *state = fixture;
+    assert_int_equal(store_memory_open(&fixture->contract.backend), OK);
     return 0;
 }
 
 static int teardown_memory(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    store_memory_close(world->contract.backend);
-    free(world);
+    store_memory_close(fixture->contract.backend);
+    free(fixture);
     return 0;
 }
 
 static int setup_lmdb(void **state)
 {
-    struct world *world = calloc(1, sizeof(*world));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
     struct store_lmdb_config config = {.map_bytes = MAP_BYTES, .reserve_bytes = RESERVE_BYTES};
     struct arena arena;
     struct fault fault;
 
-    assert_non_null(world);
-    *state = world;
-    temp_folder_init(&world->folder);
-    config.path = world->folder.path;
+    assert_non_null(fixture);
+    *state = fixture;
+    temp_folder_init(&fixture->folder);
+    config.path = fixture->folder.path;
     arena_init(&arena, SIZE_MAX);
     fault_init(&fault, &arena);
-    assert_int_equal(store_lmdb_open(&config, &fault, &world->contract.backend), OK);
+    assert_int_equal(store_lmdb_open(&config, &fault, &fixture->contract.backend), OK);
     arena_deinit(&arena);
     return 0;
 }
 
 static int teardown_lmdb(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    store_lmdb_close(world->contract.backend);
-    temp_folder_deinit(&world->folder);
-    free(world);
+    store_lmdb_close(fixture->contract.backend);
+    temp_folder_deinit(&fixture->folder);
+    free(fixture);
     return 0;
 }
 

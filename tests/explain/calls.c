@@ -28,34 +28,34 @@ Errata__V1__ExplainExposureRequest explain_of_id(const char *exposure_id)
     return request;
 }
 
-enum status_code explain_try(struct world *world, const char *token,
+enum status_code explain_try(struct fixture *fixture, const char *token,
                              const Errata__V1__ExplainExposureRequest *request,
                              Errata__V1__ExplainExposureResponse **ret_response)
 {
     const struct exchange_start start = {.path = "errata.v1.LearningService/ExplainExposure",
                                          .authorization = token};
 
-    return world_call(world, &start, &request->base, ret_response);
+    return fixture_call(fixture, &start, &request->base, ret_response);
 }
 
-Errata__V1__ExplainExposureResponse *explain(struct world *world,
+Errata__V1__ExplainExposureResponse *explain(struct fixture *fixture,
                                              const Errata__V1__ExplainExposureRequest *request)
 {
     Errata__V1__ExplainExposureResponse *response = NULL;
 
-    assert_int_equal(explain_try(world, world->admin, request, &response), STATUS_OK);
+    assert_int_equal(explain_try(fixture, fixture->admin, request, &response), STATUS_OK);
     assert_non_null(response);
     return response;
 }
 
-const char *explain_capture(struct world *world, const struct explain_correction *correction)
+const char *explain_capture(struct fixture *fixture, const struct explain_correction *correction)
 {
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
     Errata__V1__CaptureFeedbackEventRequest request =
         ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
     Errata__V1__CaptureFeedbackEventResponse *response = NULL;
     const struct exchange_start start = {.path = "errata.v1.FeedbackService/CaptureFeedbackEvent",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
 
     event.event_type =
         ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
@@ -78,7 +78,7 @@ const char *explain_capture(struct world *world, const struct explain_correction
     event.after_json = text_of(correction->after);
     event.meta_json = text_of(correction->meta != NULL ? correction->meta : "");
     request.event = &event;
-    clock_manual_advance(&world->clock, 1000000);
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    clock_manual_advance(&fixture->clock, 1000000);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     return response->event->id;
 }

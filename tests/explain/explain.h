@@ -13,11 +13,11 @@
 /* A request for a reference, without inputs. */
 Errata__V1__ExplainExposureRequest explain_of_reference(const char *reference);
 Errata__V1__ExplainExposureRequest explain_of_id(const char *exposure_id);
-enum status_code explain_try(struct world *world, const char *token,
+enum status_code explain_try(struct fixture *fixture, const char *token,
                              const Errata__V1__ExplainExposureRequest *request,
                              Errata__V1__ExplainExposureResponse **ret_response);
 /* The same by the administrator, expected to be OK. */
-Errata__V1__ExplainExposureResponse *explain(struct world *world,
+Errata__V1__ExplainExposureResponse *explain(struct fixture *fixture,
                                              const Errata__V1__ExplainExposureRequest *request);
 
 /* A correction of a line of a layout. NULL leaves a member out. */
@@ -30,7 +30,7 @@ struct explain_correction {
 };
 
 /* Captures it, a second after the one before; returns its id. */
-const char *explain_capture(struct world *world, const struct explain_correction *correction);
+const char *explain_capture(struct fixture *fixture, const struct explain_correction *correction);
 
 int run_case_tests(void);
 /* Serves so many exposures at random, and explains each. */

@@ -1,6 +1,6 @@
 /*
  * random_tests.c: exposures at random, of single corrections and of documents, between corrections that supersede each
- * other, retractions of corrections, judgements of mappings and new versions of templates. Each is explained at the end, and must equal what was served, to the byte. Every world ends
+ * other, retractions of corrections, judgements of mappings and new versions of templates. Each is explained at the end, and must equal what was served, to the byte. Every fixture ends
  * with a replay of its log, so that a rebuild explains the same.
  */
 #include "tests/explain/explain.h"
@@ -17,14 +17,14 @@
 #include <errata/v1/event.fields.h>
 #include <errata/v1/event_service.pb-c.h>
 
-/* Exposures of one world: what is served stays in memory until it ends. */
-#define WORLD_EXPOSURES 200
+/* Exposures of one fixture: what is served stays in memory until it ends. */
+#define FIXTURE_EXPOSURES 200
 #define LAYOUTS 3
 #define ENTITIES 12
 #define DOCUMENTS 8
 #define SKUS 6
 #define LINES 5
-/* Corrections of one world that a retraction may name: the newest. */
+/* Corrections of one fixture that a retraction may name: the newest. */
 #define CORRECTIONS 16
 #define TEMPLATE "template"
 #define TEXT_BYTES 128
@@ -41,10 +41,10 @@ struct served {
 };
 
 struct run {
-    struct world world;
+    struct fixture fixture;
     struct random_seeded random;
     struct caller caller;
-    struct served served[WORLD_EXPOSURES];
+    struct served served[FIXTURE_EXPOSURES];
     unsigned count;
     unsigned wanted;
     uint32_t template_version;
@@ -72,7 +72,7 @@ static const char *name(struct run *run, const char *kind, unsigned count)
 {
     unsigned number = draw(run, count);
 
-    return (const char *)arena_printf(&run->world.arena, "%s-%u", kind, number).data;
+    return (const char *)arena_printf(&run->fixture.arena, "%s-%u", kind, number).data;
 }
 
 /* --- what changes --- */
@@ -80,7 +80,7 @@ static const char *name(struct run *run, const char *kind, unsigned count)
 static void capture(struct run *run)
 {
     struct explain_correction correction = {.layout = name(run, "layout", LAYOUTS)};
-    struct arena *arena = &run->world.arena;
+    struct arena *arena = &run->fixture.arena;
 
     run->changes++;
     correction.document_id = name(run, "document", DOCUMENTS);
@@ -91,7 +91,7 @@ static void capture(struct run *run)
     correction.meta = (const char *)arena_printf(
                           arena, "{\"input_snippet\":\"Pos %u system: do {{x}}\"}", run->changes)
                           .data;
-    run->corrections[run->changes % CORRECTIONS] = explain_capture(&run->world, &correction);
+    run->corrections[run->changes % CORRECTIONS] = explain_capture(&run->fixture, &correction);
 }
 
 /* Retracts one of the newest corrections, if the one that is drawn was not retracted before. */
@@ -100,7 +100,7 @@ static void retract(struct run *run)
     const char **place = &run->corrections[draw(run, CORRECTIONS)];
     Errata__V1__RetractEventRequest request = ERRATA__V1__RETRACT_EVENT_REQUEST__INIT;
     const struct exchange_start start = {.path = "errata.v1.EventService/RetractEvent",
-                                         .authorization = run->world.admin};
+                                         .authorization = run->fixture.admin};
     Errata__V1__RetractEventResponse *response = NULL;
 
     if (*place == NULL) {
@@ -108,7 +108,7 @@ static void retract(struct run *run)
     }
     request.event_id = text_of(*place);
     request.reason = text_of("wrong");
-    assert_int_equal(world_call(&run->world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(&run->fixture, &start, &request.base, &response), STATUS_OK);
     *place = NULL;
     run->retractions++;
 }
@@ -134,7 +134,7 @@ static void put_template(struct run *run)
     run->template_version++;
     (void)snprintf(text, sizeof(text), "version %u: {{hint_examples}} {{text}}",
                    (unsigned)run->template_version);
-    prompts_put_version(&run->world, run->world.admin, TEMPLATE, text, run->template_version);
+    prompts_put_version(&run->fixture, run->fixture.admin, TEMPLATE, text, run->template_version);
 }
 
 /* --- what is served --- */
@@ -143,7 +143,7 @@ static void serve_examples(struct run *run, struct served *served)
 {
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
     const struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples",
-                                         .authorization = run->world.admin};
+                                         .authorization = run->fixture.admin};
 
     request.layout_fingerprint = text_of(name(run, "layout", LAYOUTS));
     request.max_examples = (int32_t)draw(run, 21);
@@ -153,7 +153,8 @@ static void serve_examples(struct run *run, struct served *served)
         request._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
         request.document_id = text_of(name(run, "document", DOCUMENTS));
     }
-    assert_int_equal(world_call(&run->world, &start, &request.base, &served->examples), STATUS_OK);
+    assert_int_equal(fixture_call(&run->fixture, &start, &request.base, &served->examples),
+                     STATUS_OK);
     served->kind = EXPOSURE_KIND_EXAMPLES;
     served->reference = served->examples->exposure_ref;
 }
@@ -168,7 +169,7 @@ static void serve_prompt(struct run *run, struct served *served)
     prompts_set_context(&request, &entries, "text", served->value);
     request.max_examples = (int32_t)draw(run, 6);
     request.grouping = (Errata__V1__ExampleGrouping)draw(run, 3);
-    served->prompt = prompts_prepare(&run->world, run->world.admin, &request);
+    served->prompt = prompts_prepare(&run->fixture, run->fixture.admin, &request);
     served->kind = EXPOSURE_KIND_PROMPT;
     served->reference = served->prompt->exposure_ref;
 }
@@ -208,7 +209,7 @@ static void cite(struct run *run, const struct served *served)
     if (draw(run, 3) == 0) {
         sent.references[1] = run->served[draw(run, run->count + 1)].reference;
     }
-    (void)extractions_record(&run->world, &sent);
+    (void)extractions_record(&run->fixture, &sent);
 }
 
 static void serve(struct run *run)
@@ -336,7 +337,7 @@ static void explain_one(struct run *run, const struct served *served)
         request.lines = list;
         request.n_lines = LINES;
     }
-    explained = explain(&run->world, &request);
+    explained = explain(&run->fixture, &request);
     assert_int_equal(explained->exposure_kind, served->kind);
     assert_false(explained->incomplete || explained->expired);
     if (served->kind == EXPOSURE_KIND_EXAMPLES) {
@@ -349,7 +350,7 @@ static void explain_one(struct run *run, const struct served *served)
     if (explained->_exposure_id_case != 0) {
         recount_exposure(&run->recount, explained);
         request = explain_of_id(explained->exposure_id);
-        assert_string_equal(explain(&run->world, &request)->hint_examples_json,
+        assert_string_equal(explain(&run->fixture, &request)->hint_examples_json,
                             explained->hint_examples_json);
     }
 }
@@ -357,12 +358,12 @@ static void explain_one(struct run *run, const struct served *served)
 static void run_one(struct run *run, unsigned long seed, unsigned exposures)
 {
     memset(run, 0, sizeof(*run));
-    world_init(&run->world);
+    fixture_init(&run->fixture);
     random_seeded_init(&run->random, seed);
-    run->caller = (struct caller){.world = &run->world, .token = run->world.admin};
+    run->caller = (struct caller){.fixture = &run->fixture, .token = run->fixture.admin};
     run->wanted = exposures;
     if (seed % 2 == 0) {
-        extractions_set_holdout(&run->world, 40);
+        extractions_set_holdout(&run->fixture, 40);
     }
     put_template(run);
     while (run->count < run->wanted) {
@@ -385,20 +386,20 @@ static void run_one(struct run *run, unsigned long seed, unsigned exposures)
             retract(run);
         }
         if (draw(run, 100) == 0) {
-            world_rebuild(&run->world);
+            fixture_rebuild(&run->fixture);
         }
     }
-    world_rebuild(&run->world);
+    fixture_rebuild(&run->fixture);
     for (unsigned i = 0; i < run->count; i++) {
         explain_one(run, &run->served[i]);
     }
-    assert_true((run->documents > 0 && run->retractions > 0) || run->count < WORLD_EXPOSURES);
-    recount_check(&run->recount, &run->world);
-    world_deinit(&run->world);
+    assert_true((run->documents > 0 && run->retractions > 0) || run->count < FIXTURE_EXPOSURES);
+    recount_check(&run->recount, &run->fixture);
+    fixture_deinit(&run->fixture);
 }
 
 /* Goal: every exposure is explained as it was served, also after retractions, supersessions, restarts and rebuilds of
- * the tables, and the report of each artifact equals a recount of all explanations. Method: worlds of 200 exposures,
+ * the tables, and the report of each artifact equals a recount of all explanations. Method: fixtures of 200 exposures,
  * one seed each; every other one holds documents out; each is rebuilt at random and before the explanations. */
 static void test_random_exposures_are_explained_as_served(void **state)
 {
@@ -407,7 +408,7 @@ static void test_random_exposures_are_explained_as_served(void **state)
 
     (void)state;
     for (unsigned long seed = arguments.seed; left > 0; seed++) {
-        unsigned count = left < WORLD_EXPOSURES ? left : WORLD_EXPOSURES;
+        unsigned count = left < FIXTURE_EXPOSURES ? left : FIXTURE_EXPOSURES;
 
         print_message("seed %lu\n", seed);
         run_one(run, seed, count);

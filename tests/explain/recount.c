@@ -199,10 +199,10 @@ static void expect_newest(const struct recount *recount, size_t artifact,
     assert_true(count > 0 || report->served->outcome_count + report->held_out->outcome_count < 5);
 }
 
-void recount_check(const struct recount *recount, struct world *world)
+void recount_check(const struct recount *recount, struct fixture *fixture)
 {
     const struct exchange_start start = {.path = "errata.v1.LearningService/GetArtifactReport",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
 
     for (size_t i = 0; i < recount->artifact_count; i++) {
         const struct recount_artifact *counted = &recount->artifacts[i];
@@ -211,7 +211,7 @@ void recount_check(const struct recount *recount, struct world *world)
         Errata__V1__GetArtifactReportResponse *report = NULL;
 
         request.artifact_id = (char *)(uintptr_t)counted->id;
-        assert_int_equal(world_call(world, &start, &request.base, &report), STATUS_OK);
+        assert_int_equal(fixture_call(fixture, &start, &request.base, &report), STATUS_OK);
         expect_side(recount, i, 1u << EXPERIMENT_ARM_TREATMENT, report->treatment);
         expect_side(recount, i, 1u << EXPERIMENT_ARM_CONTROL, report->held_out);
         expect_side(recount, i, 1u << EXPERIMENT_ARM_NONE | 1u << EXPERIMENT_ARM_TREATMENT,

@@ -4,9 +4,9 @@
 #ifndef ERRATA_TESTS_EXPLAIN_RECOUNT_H
 #define ERRATA_TESTS_EXPLAIN_RECOUNT_H
 
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
-/* Artifacts, mappings and outcomes of one world at most. */
+/* Artifacts, mappings and outcomes of one fixture at most. */
 #define RECOUNT_ARTIFACTS_MAX 1000
 #define RECOUNT_MAPPINGS_MAX 64
 #define RECOUNT_OUTCOMES_MAX 20000
@@ -49,6 +49,6 @@ void recount_judgement(struct recount *recount, const Errata__V1__FeedbackEvent 
 void recount_exposure(struct recount *recount,
                       const Errata__V1__ExplainExposureResponse *explained);
 /* Compares the report of each artifact. */
-void recount_check(const struct recount *recount, struct world *world);
+void recount_check(const struct recount *recount, struct fixture *fixture);
 
 #endif

@@ -13,7 +13,7 @@ import struct
 import tempfile
 import unittest
 
-import disk_world
+import disk_fixture
 import power_cut
 from erratad import main
 
@@ -42,13 +42,13 @@ def commits_in(journal):
 
 class Doubt(unittest.TestCase):
     def setUp(self):
-        self.disk = disk_world.Disk()
+        self.disk = disk_fixture.Disk()
         self.addCleanup(self.disk.close)
 
     def start(self, **how):
-        server = disk_world.FaultServer()
+        server = disk_fixture.FaultServer()
         self.addCleanup(server.close)
-        load = disk_world.Load([disk_world.Step("capture", [f"n{i}"]) for i in range(CAPTURES)],
+        load = disk_fixture.Load([disk_fixture.Step("capture", [f"n{i}"]) for i in range(CAPTURES)],
                                self.disk)
         self.go_on(server, load, **how)
         return server, load
@@ -86,13 +86,13 @@ class Doubt(unittest.TestCase):
         self.doubt(-9, crash=f"{self.last_commit()}:within")
 
     def test_a_commit_that_failed_and_was_done(self):
-        self.doubt(disk_world.EXIT_STORE, fail=f"{self.last_commit()}:1:done")
+        self.doubt(disk_fixture.EXIT_STORE, fail=f"{self.last_commit()}:1:done")
 
     def test_a_folder_that_was_made_and_not_synced(self):
         """A start that finds the data folder cannot know that its name is on the disk."""
         parent = tempfile.mkdtemp(prefix="errata-parent-")
         self.addCleanup(shutil.rmtree, parent)
-        server = disk_world.FaultServer(os.path.join(parent, "store"))
+        server = disk_fixture.FaultServer(os.path.join(parent, "store"))
         self.addCleanup(server.close)
         self.assertEqual(server.launch(self.disk.environment(parent, crash="1:after", journal=True)),
                          -9)

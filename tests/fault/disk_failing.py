@@ -11,7 +11,7 @@ import unittest
 
 import grpc
 
-import disk_world
+import disk_fixture
 from erratad import feedback_service, has_retry_info, health_pb2, main, wait_until
 
 EXIT_STORE = 75
@@ -27,7 +27,7 @@ LARGE_BYTES = 100 << 10
 
 
 def request_of(number, bytes_more=0):
-    event = disk_world.capture_of(f"n{number}")
+    event = disk_fixture.capture_of(f"n{number}")
     event.layout_fingerprint = "disk"
     event.after_json = '{"n":%d,"more":"%s"}' % (number, "x" * bytes_more)
     return feedback_service.CaptureFeedbackEventRequest(event=event).SerializeToString()
@@ -35,9 +35,9 @@ def request_of(number, bytes_more=0):
 
 class FailingDisk(unittest.TestCase):
     def setUp(self):
-        self.disk = disk_world.Disk()
+        self.disk = disk_fixture.Disk()
         self.addCleanup(self.disk.close)
-        self.server = disk_world.FaultServer()
+        self.server = disk_fixture.FaultServer()
         self.addCleanup(self.server.close)
         self.stored = []
         self.start()
@@ -50,21 +50,21 @@ class FailingDisk(unittest.TestCase):
 
     def capture(self, number, timeout=10):
         """The status code; what was acknowledged is remembered."""
-        code = self.client.raw(disk_world.CAPTURE, request_of(number), timeout,
+        code = self.client.raw(disk_fixture.CAPTURE, request_of(number), timeout,
                                metadata=[("idempotency-key", f"n{number}")])[0]
         if code == grpc.StatusCode.OK:
             self.stored.append(number)
         return code
 
     def capture_later(self, client, number, bytes_more=0):
-        call = client.plain.unary_unary(disk_world.CAPTURE)
+        call = client.plain.unary_unary(disk_fixture.CAPTURE)
         return call.future(request_of(number, bytes_more), timeout=60, metadata=[
             *client.metadata, ("idempotency-key", f"n{number}")])
 
     def stored_now(self):
         """Numbers of the stored captures, oldest first."""
         numbers = [int(event.feedback_event.entity_id[1:])
-                   for event in disk_world.read_events(self.client)
+                   for event in disk_fixture.read_events(self.client)
                    if event.HasField("feedback_event")]
         return numbers
 
@@ -160,15 +160,15 @@ class FailingDisk(unittest.TestCase):
         seconds = self.read_while(lambda: not write.done())
         self.disk.turn("slow", on=False)
         self.assertEqual(write.code(), grpc.StatusCode.OK)
-        print(f"{len(seconds)} reads while a commit took its time: {disk_world.times(seconds)}")
+        print(f"{len(seconds)} reads while a commit took its time: {disk_fixture.times(seconds)}")
         self.assertGreater(len(seconds), 20)
-        self.assertLess(disk_world.percentile(seconds, 0.99), READ_SECONDS_MAX)
+        self.assertLess(disk_fixture.percentile(seconds, 0.99), READ_SECONDS_MAX)
 
     def test_a_deadline_ends_a_call(self):
         """Tests a write in the current commit and one in the queue; repetitions are stored once."""
         self.disk.turn("slow", text=str(SLOW_MS))
         start = time.monotonic()
-        futures = [self.client.plain.unary_unary(disk_world.CAPTURE).future(
+        futures = [self.client.plain.unary_unary(disk_fixture.CAPTURE).future(
             request_of(number), timeout=0.5,
             metadata=[*self.client.metadata, ("idempotency-key", f"n{number}")])
             for number in range(10)]
@@ -190,7 +190,7 @@ class FailingDisk(unittest.TestCase):
         while code == grpc.StatusCode.DEADLINE_EXCEEDED and number < 3 * SYNCS_KNOWN:
             # If the machine was so busy that the forecast has expired, a sync renews it.
             self.assertEqual(self.capture(number), grpc.StatusCode.OK)
-            call = self.client.plain.unary_unary(disk_world.CAPTURE).future(
+            call = self.client.plain.unary_unary(disk_fixture.CAPTURE).future(
                 request_of(number + 1), timeout=DEADLINE_SECONDS,
                 metadata=[*self.client.metadata, ("idempotency-key", f"n{number + 1}")])
             code, number = call.code(), number + 2

@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 
-import disk_world
+import disk_fixture
 
 STEPS = 20
 EXIT_CODES = (0, 1, -9)  # rebuilt, not rebuilt, killed
@@ -25,10 +25,10 @@ class Rebuild:
     def __init__(self, disk):
         self.disk = disk
         self.outcome = None  # result of the last run
-        self.load = disk_world.Load(disk_world.make_steps(STEPS, False), disk)
+        self.load = disk_fixture.Load(disk_fixture.make_steps(STEPS, False), disk)
         self.template = tempfile.mkdtemp(prefix="errata-rebuild-")
-        server = disk_world.FaultServer(self.template)
-        self.load.client, _ = disk_world.recover(server)
+        server = disk_fixture.FaultServer(self.template)
+        self.load.client, _ = disk_fixture.recover(server)
         for step in self.load.steps:
             self.load.do(step)
         self.load.client.close()
@@ -37,7 +37,7 @@ class Rebuild:
 
     def run(self, recoveries, **how):
         """Rebuilds a copy while the disk does as `how` says, and starts the server on it; problems."""
-        server = disk_world.FaultServer()
+        server = disk_fixture.FaultServer()
         try:
             shutil.copytree(self.template, server.data, dirs_exist_ok=True)
             old = os.stat(os.path.join(server.data, "db")).st_ino
@@ -52,7 +52,7 @@ class Rebuild:
             if rebuild.returncode == 1 and "not rebuilt" not in rebuild.stderr:
                 problems.append(f"it did not say why it is not rebuilt: {rebuild.stderr}")
             return problems
-        except (disk_world.Hang, AssertionError, disk_world.grpc.RpcError) as e:
+        except (disk_fixture.Hang, AssertionError, disk_fixture.grpc.RpcError) as e:
             return [f"{type(e).__name__}: {e}"]
         finally:
             if server.process is not None:
@@ -60,12 +60,12 @@ class Rebuild:
             server.close()
 
     def check(self, server, recoveries):
-        client, seconds = disk_world.recover(server)
+        client, seconds = disk_fixture.recover(server)
         recoveries.append(seconds)
         self.load.client, self.load.problems = client, []
-        problems = disk_world.check_stored(client, self.load.steps)
-        disk_world.repeat_all(self.load)
-        problems += self.load.problems + disk_world.check_stored(client, self.load.steps)
+        problems = disk_fixture.check_stored(client, self.load.steps)
+        disk_fixture.repeat_all(self.load)
+        problems += self.load.problems + disk_fixture.check_stored(client, self.load.steps)
         client.close()
         left = LEFTOVERS & set(os.listdir(server.data))
         return problems + [f"{name} was left" for name in left]

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import disk_rebuild
-import disk_world
+import disk_fixture
 
 EXIT_CODES = (0, 1, 65, -9)  # restored, not restored, corrupt data, killed
 UNFINISHED = {"db.new"}
@@ -17,10 +17,10 @@ class Restore(disk_rebuild.Rebuild):
     def __init__(self, disk):
         super().__init__(disk)
         self.backup = os.path.join(self.template, "backup")
-        server = disk_world.FaultServer(self.template)
-        client, _ = disk_world.recover(server)
+        server = disk_fixture.FaultServer(self.template)
+        client, _ = disk_fixture.recover(server)
         client.close()
-        subprocess.run([os.path.join(disk_world.BIN, "errata"), "admin", "backup", self.backup,
+        subprocess.run([os.path.join(disk_fixture.BIN, "errata"), "admin", "backup", self.backup,
                         "--server", server.address, "--token-file",
                         os.path.join(self.template, "admin.token")], check=True,
                        capture_output=True, timeout=60)
@@ -34,7 +34,7 @@ class Restore(disk_rebuild.Rebuild):
 
     def run(self, recoveries, **how):
         """Restores while the disk does as `how` says, and starts a server on what came of it; problems."""
-        server = disk_world.FaultServer()
+        server = disk_fixture.FaultServer()
         problems = []
         try:
             done = self.restore(server, self.disk.environment(server.data, **how))
@@ -55,7 +55,7 @@ class Restore(disk_rebuild.Rebuild):
             with open(os.path.join(server.data, "admin.token"), "w", encoding="ascii") as f:
                 f.write(self.token)
             return problems + self.check(server, recoveries)
-        except (disk_world.Hang, AssertionError, disk_world.grpc.RpcError) as e:
+        except (disk_fixture.Hang, AssertionError, disk_fixture.grpc.RpcError) as e:
             return problems + [f"{type(e).__name__}: {e}"]
         finally:
             if server.process is not None:

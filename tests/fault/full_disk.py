@@ -14,7 +14,7 @@ import unittest
 
 import grpc
 
-import disk_world
+import disk_fixture
 from erratad import feedback, feedback_service, has_retry_info, health_pb2, is_sanitized, layout
 from pdf_data import INVOICE, read
 
@@ -90,7 +90,7 @@ class FullDisk:
     def setUp(self):
         self.volume = Volume(self.kind, self.size_mb)
         self.addCleanup(self.volume.close)
-        self.server = disk_world.FaultServer(os.path.join(self.volume.path, "store"))
+        self.server = disk_fixture.FaultServer(os.path.join(self.volume.path, "store"))
         self.addCleanup(self.server.close)
         os.mkdir(self.server.data, 0o700)
         self.stored, self.refusals, self.number = {}, [], 0
@@ -153,7 +153,7 @@ class FullDisk:
     def expect_stored(self):
         """Each reported id exactly once; refused writes that were never repeated are absent."""
         kept = {}
-        for event in disk_world.read_events(self.client):
+        for event in disk_fixture.read_events(self.client):
             if event.HasField("feedback_event"):
                 kept.setdefault(event.feedback_event.entity_id, []).append(event.id)
         self.assertEqual(kept, {name: [event_id] for name, event_id in self.stored.items()})
@@ -182,7 +182,7 @@ class FullDisk:
             self.volume.fill()  # including the released reserve
         self.wait_for_state(NOT_SERVING)
         self.assertEqual(len(self.client.examples("full").examples), 3)
-        if disk_world.has_worker() and not is_sanitized():
+        if disk_fixture.has_worker() and not is_sanitized():
             self.server.wait_for_pdf()
             self.assertEqual(self.ingest("paper"), grpc.StatusCode.RESOURCE_EXHAUSTED)
         self.volume.empty()
@@ -197,7 +197,7 @@ class FullDisk:
         for name in [f"n{i}" for i in range(1, self.number + 1)]:
             self.assertTrue(name in self.stored or self.capture(name))
         self.expect_refusals()
-        if disk_world.has_worker() and not is_sanitized():
+        if disk_fixture.has_worker() and not is_sanitized():
             self.assertEqual(self.ingest("paper"), grpc.StatusCode.OK)
         self.expect_stored()
         self.server.kill9()

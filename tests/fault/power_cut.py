@@ -8,8 +8,8 @@ import subprocess
 import sys
 import tempfile
 
-import disk_world
-from disk_world import BIN
+import disk_fixture
+from disk_fixture import BIN
 
 PROGRAM = os.path.join(BIN, "power_cut")
 if not os.path.exists(PROGRAM):
@@ -55,19 +55,19 @@ class Image:
 
 def try_start(disk, load, image):
     """Starts the real server on an image; (problems, seconds from start to first answer)."""
-    server = disk_world.FaultServer(image.folder)
+    server = disk_fixture.FaultServer(image.folder)
     steps = [step.as_of(image.position) for step in load.steps]
     try:
-        client, seconds = disk_world.recover(server)
-        repeat = disk_world.Load(steps, disk)
+        client, seconds = disk_fixture.recover(server)
+        repeat = disk_fixture.Load(steps, disk)
         repeat.client = client
-        problems = disk_world.check_stored(client, steps)
-        disk_world.repeat_all(repeat)
-        problems += repeat.problems + disk_world.check_stored(client, steps)
+        problems = disk_fixture.check_stored(client, steps)
+        disk_fixture.repeat_all(repeat)
+        problems += repeat.problems + disk_fixture.check_stored(client, steps)
         client.close()
         code = server.stop()
         return problems + ([f"it ended with {code}"] if code != 0 else []), seconds
-    except (disk_world.Hang, AssertionError, disk_world.grpc.RpcError) as e:
+    except (disk_fixture.Hang, AssertionError, disk_fixture.grpc.RpcError) as e:
         return [f"{type(e).__name__}: {e}"], 0.0
     finally:
         if server.process is not None:

@@ -30,7 +30,7 @@ static const struct wire_field extras[] = {
     {"connection", "close"},          {"idempotency-key", "k"},  {"Upper", "x"},
 };
 
-static void send_request(struct wire_world *world, struct fuzz_input *input, uint32_t stream)
+static void send_request(struct wire_fixture *fixture, struct fuzz_input *input, uint32_t stream)
 {
     struct wire_field fields[4];
     enum wire_method method = (enum wire_method)fuzz_take_choice(input, WIRE_METHODS);
@@ -40,18 +40,18 @@ static void send_request(struct wire_world *world, struct fuzz_input *input, uin
     for (size_t i = 0; i < count; i++) {
         fields[i] = extras[fuzz_take_choice(input, COUNT_OF(extras))];
     }
-    wire_headers(world, stream, method, (how & 1) != 0, fields, count);
+    wire_headers(fixture, stream, method, (how & 1) != 0, fields, count);
 }
 
 /* A message; one that asks a method of the wire tests for many bytes asks for fewer. */
-static void send_message(struct wire_world *world, struct fuzz_input *input, uint32_t stream)
+static void send_message(struct wire_fixture *fixture, struct fuzz_input *input, uint32_t stream)
 {
     uint8_t how = fuzz_take_byte(input);
     struct slice text = fuzz_take_text(input);
     uint8_t sizes[8];
 
     if ((how & 2) != 0) {
-        wire_data(world, stream, text, (how & 1) != 0);
+        wire_data(fixture, stream, text, (how & 1) != 0);
         return;
     }
     if (text.size == 4 || text.size == 8) {
@@ -61,52 +61,52 @@ static void send_message(struct wire_world *world, struct fuzz_input *input, uin
         memset(sizes + text.size - 4, 0, 2);
         text.data = sizes;
     }
-    wire_message(world, stream, how >> 2 & 1u, text, (how & 1) != 0);
+    wire_message(fixture, stream, how >> 2 & 1u, text, (how & 1) != 0);
 }
 
 /* Connection-wide frames, and those that are not of this client's kind. */
-static void send_other(struct wire_world *world, struct fuzz_input *input, uint32_t stream)
+static void send_other(struct wire_fixture *fixture, struct fuzz_input *input, uint32_t stream)
 {
     uint8_t type = 0;
     uint8_t flags = 0;
 
     switch (fuzz_take_choice(input, 6)) {
     case 0:
-        wire_window(world, (fuzz_take_byte(input) & 1) != 0 ? stream : 0,
+        wire_window(fixture, (fuzz_take_byte(input) & 1) != 0 ? stream : 0,
                     (uint32_t)fuzz_take_number(input, 4));
         return;
     case 1:
-        wire_reset(world, stream, fuzz_take_byte(input));
+        wire_reset(fixture, stream, fuzz_take_byte(input));
         return;
     case 2:
-        wire_settings(world, fuzz_take_byte(input) & 7, (uint32_t)fuzz_take_number(input, 4));
+        wire_settings(fixture, fuzz_take_byte(input) & 7, (uint32_t)fuzz_take_number(input, 4));
         return;
     case 3:
-        wire_ping(world);
+        wire_ping(fixture);
         return;
     default: /* six cases in total */
         type = fuzz_take_byte(input) % 12;
         flags = fuzz_take_byte(input);
-        wire_frame(world, type, flags, (fuzz_take_byte(input) & 1) != 0 ? stream : 0,
+        wire_frame(fixture, type, flags, (fuzz_take_byte(input) & 1) != 0 ? stream : 0,
                    fuzz_take_text(input));
         return;
     }
 }
 
-static void finish_held(struct wire_world *world, struct fuzz_input *input)
+static void finish_held(struct wire_fixture *fixture, struct fuzz_input *input)
 {
     uint32_t which = 0;
 
-    if (world->held_count > 0) {
-        which = fuzz_take_byte(input) % world->held_count;
+    if (fixture->held_count > 0) {
+        which = fuzz_take_byte(input) % fixture->held_count;
     }
-    if (world->held[which] != NULL) {
-        wire_finish_held(world, which, (enum status_code)fuzz_take_choice(input, 17));
+    if (fixture->held[which] != NULL) {
+        wire_finish_held(fixture, which, (enum status_code)fuzz_take_choice(input, 17));
     }
 }
 
 /* Makes the client act; its bytes reach the server immediately, or together with the next ones. */
-static void step(struct wire_world *world, struct fuzz_input *input)
+static void step(struct wire_fixture *fixture, struct fuzz_input *input)
 {
     uint8_t what = fuzz_take_byte(input);
     uint32_t stream = (what >> 3 & 15u) * 2 + 1;
@@ -114,65 +114,65 @@ static void step(struct wire_world *world, struct fuzz_input *input)
     switch (what & 7) {
     case 0:
     case 1:
-        send_request(world, input, stream);
+        send_request(fixture, input, stream);
         break;
     case 2:
     case 3:
-        send_message(world, input, stream);
+        send_message(fixture, input, stream);
         break;
     case 4:
-        send_other(world, input, stream);
+        send_other(fixture, input, stream);
         break;
     case 5:
-        wire_bytes_append(&world->client.out, fuzz_take_text(input));
+        wire_bytes_append(&fixture->client.out, fuzz_take_text(input));
         break;
     case 6:
-        wire_run(world);
-        finish_held(world, input);
+        wire_run(fixture);
+        finish_held(fixture, input);
         break;
     default: /* eight cases in total */
-        wire_pass(world, (int64_t)fuzz_take_byte(input) * SECOND_US);
+        wire_pass(fixture, (int64_t)fuzz_take_byte(input) * SECOND_US);
         break;
     }
     if ((what & 0x80) == 0) {
-        wire_run(world);
+        wire_run(fixture);
     }
 }
 
-static void check_limits(struct wire_world *world)
+static void check_limits(struct wire_fixture *fixture)
 {
-    ASSERT(world->live_max <= H2_STREAMS_MAX);
-    ASSERT(world->input_bytes_max <= INPUT_BYTES_MAX);
+    ASSERT(fixture->live_max <= H2_STREAMS_MAX);
+    ASSERT(fixture->input_bytes_max <= INPUT_BYTES_MAX);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct wire_world world;
-    struct call_config config = wire_config(&world);
+    static struct wire_fixture fixture;
+    struct call_config config = wire_config(&fixture);
     struct fuzz_input input = fuzz_input_of(data, size);
     uint8_t how = fuzz_take_byte(&input);
 
-    config.handlers = &world.handlers;
+    config.handlers = &fixture.handlers;
     config.message_bytes_max = MESSAGE_BYTES_MAX;
-    wire_setup_with(&world, (how & BYTEWISE) != 0, &config);
-    world.client.deaf = true;
+    wire_setup_with(&fixture, (how & BYTEWISE) != 0, &config);
+    fixture.client.deaf = true;
     if ((how & (WITH_PREFACE | BY_STEPS)) != 0) {
-        wire_preface(&world);
-        wire_settings_ack(&world);
+        wire_preface(&fixture);
+        wire_settings_ack(&fixture);
     }
     if ((how & BY_STEPS) == 0) {
-        wire_bytes_append(&world.client.out, input.rest);
+        wire_bytes_append(&fixture.client.out, input.rest);
     }
     for (unsigned i = 0;
-         i < STEPS_MAX && (how & BY_STEPS) != 0 && !fuzz_is_over(&input) && world.session != NULL;
+         i < STEPS_MAX && (how & BY_STEPS) != 0 && !fuzz_is_over(&input) && fixture.session != NULL;
          i++) {
-        step(&world, &input);
+        step(&fixture, &input);
     }
-    wire_run(&world);
+    wire_run(&fixture);
     if ((how & TIME_PASSES) != 0) {
-        wire_pass(&world, LONG_US);
+        wire_pass(&fixture, LONG_US);
     }
-    check_limits(&world);
-    wire_teardown(&world);
+    check_limits(&fixture);
+    wire_teardown(&fixture);
     return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * fuzz_method.c: sequences of calls to a whole server without sockets (tests/rpc/world.h): any
+ * fuzz_method.c: sequences of calls to a whole server without sockets (tests/rpc/fixture.h): any
  * method of the contract, its request filled by the generated tables, by anybody of two
  * organisations or of the server itself, with keys and deadlines, several at once, read or not,
  * cancelled, while time moves and batches are written when the input says so. After each sequence:
@@ -13,7 +13,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_method_pick.h"
 #include "tests/fuzz/method/request.h"
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include <stdio.h>
 
@@ -30,7 +30,7 @@
 
 struct party {
     const char *canary;
-    char tokens[ROLES][WORLD_TOKEN_BYTES];
+    char tokens[ROLES][FIXTURE_TOKEN_BYTES];
 };
 
 /* A call, and by whom. */
@@ -42,7 +42,7 @@ struct caller {
 };
 
 struct sequence {
-    struct world world;
+    struct fixture fixture;
     struct party parties[PARTIES];
     struct pool pool;
     struct caller callers[CALLS_MAX];
@@ -58,15 +58,15 @@ static void party_init(struct sequence *sequence, size_t which, const char *cana
     char key_id[9];
 
     party->canary = canary;
-    (void)snprintf(party->tokens[0], WORLD_TOKEN_BYTES, "%s", admin);
+    (void)snprintf(party->tokens[0], FIXTURE_TOKEN_BYTES, "%s", admin);
     for (size_t i = 1; i < ROLES; i++) {
         if (which == PARTY_SERVER) {
-            (void)snprintf(party->tokens[i], WORLD_TOKEN_BYTES, "%s", admin);
+            (void)snprintf(party->tokens[i], FIXTURE_TOKEN_BYTES, "%s", admin);
         } else {
-            world_make_token(&sequence->world, admin, roles[i], party->tokens[i]);
+            fixture_make_token(&sequence->fixture, admin, roles[i], party->tokens[i]);
         }
     }
-    world_key_id_of(party->tokens[1], key_id);
+    fixture_key_id_of(party->tokens[1], key_id);
     pool_add(&sequence->pool.key_ids, slice_text(key_id));
 }
 
@@ -74,16 +74,16 @@ static void sequence_init(struct sequence *sequence)
 {
     static const char *const canaries[PARTIES] = {"canary-of-A-51c9", "canary-of-B-8e27",
                                                   "canary-of-S-03fd"};
-    char admin[WORLD_TOKEN_BYTES];
+    char admin[FIXTURE_TOKEN_BYTES];
 
     memset(sequence, 0, sizeof(*sequence));
-    world_init(&sequence->world);
+    fixture_init(&sequence->fixture);
     for (size_t i = 0; i < PARTY_SERVER; i++) {
         pool_add(&sequence->pool.uuids,
-                 slice_text(world_make_org(&sequence->world, canaries[i], admin)));
+                 slice_text(fixture_make_org(&sequence->fixture, canaries[i], admin)));
         party_init(sequence, i, canaries[i], admin);
     }
-    party_init(sequence, PARTY_SERVER, canaries[PARTY_SERVER], sequence->world.admin);
+    party_init(sequence, PARTY_SERVER, canaries[PARTY_SERVER], sequence->fixture.admin);
 }
 
 /* Compares byte by byte, since a fuzzer learns from the arguments of memmem. */
@@ -240,7 +240,7 @@ static void send_part(struct sequence *sequence, struct fuzz_input *input, struc
 {
     struct exchange *exchange = &caller->exchange;
     struct slice request =
-        request_make(&sequence->world.arena, input, exchange->core->call.method->request,
+        request_make(&sequence->fixture.arena, input, exchange->core->call.method->request,
                      &sequence->pool, caller->party->canary);
 
     if (!caller->sent_end && !exchange->ended && !exchange->core->full) {
@@ -289,7 +289,7 @@ static void start_call(struct sequence *sequence, struct fuzz_input *input)
     start.authorization = draw_token(input, caller->party);
     start.idempotency_key = draw_key(input);
     start.timeout_us = timeouts_us[fuzz_take_choice(input, COUNT_OF(timeouts_us))];
-    exchange_open(&caller->exchange, &sequence->world, &start);
+    exchange_open(&caller->exchange, &sequence->fixture, &start);
     how = fuzz_take_byte(input);
     if (how >= 240) {
         return; /* nothing has been sent */
@@ -299,7 +299,7 @@ static void start_call(struct sequence *sequence, struct fuzz_input *input)
         send_end(caller);
     }
     if (how % 4 != 3) {
-        world_run(&sequence->world);
+        fixture_run(&sequence->fixture);
     }
 }
 
@@ -345,43 +345,43 @@ static void pass(struct sequence *sequence, struct fuzz_input *input)
                                        INT64_C(26) * 3600 * 1000000,
                                        -INT64_C(3600) * 1000000,
                                        -1000};
-    struct world *world = &sequence->world;
+    struct fixture *fixture = &sequence->fixture;
     int64_t step_us = steps_us[fuzz_take_choice(input, COUNT_OF(steps_us))];
 
     if (step_us > 0) {
-        clock_manual_advance(&world->clock, step_us);
+        clock_manual_advance(&fixture->clock, step_us);
     } else {
-        world->clock.wall_us += step_us;
+        fixture->clock.wall_us += step_us;
     }
-    sequence->pool.now_us = clock_wall_us(world->ctx.clock);
+    sequence->pool.now_us = clock_wall_us(fixture->ctx.clock);
     /* A clock that was put back lets a day pass within a day. */
-    world->keys_ended = world->keys_ended || sequence->pool.now_us < WORLD_START_US ||
-                        sequence->pool.now_us - WORLD_START_US > DAY_US;
-    call_server_tick(world->calls, clock_monotonic_us(world->ctx.clock));
-    pipeline_end_expired(world->pipeline);
+    fixture->keys_ended = fixture->keys_ended || sequence->pool.now_us < FIXTURE_START_US ||
+                          sequence->pool.now_us - FIXTURE_START_US > DAY_US;
+    call_server_tick(fixture->calls, clock_monotonic_us(fixture->ctx.clock));
+    pipeline_end_expired(fixture->pipeline);
 }
 
 /* Makes the environment of the services busy, or normal again. */
 static void trouble(struct sequence *sequence, struct fuzz_input *input)
 {
     static const enum err results[] = {OK, ERR_BUSY, ERR_UNAVAILABLE};
-    struct world *world = &sequence->world;
+    struct fixture *fixture = &sequence->fixture;
     enum err result = OK;
 
-    world->pool_is_full = fuzz_take_choice(input, 4) == 1;
+    fixture->pool_is_full = fuzz_take_choice(input, 4) == 1;
     result = results[fuzz_take_choice(input, COUNT_OF(results))];
     switch (fuzz_take_choice(input, 4)) {
     case 0:
-        world->documents.open_result = result;
+        fixture->documents.open_result = result;
         return;
     case 1:
-        world->documents.submit_result = result;
+        fixture->documents.submit_result = result;
         return;
     case 2:
-        world->documents.measure_result = result;
+        fixture->documents.measure_result = result;
         return;
     default: /* the last of the four */
-        world->documents.answer.cut = result == OK ? PDF_CUT_NONE : PDF_CUT_PATHS;
+        fixture->documents.answer.cut = result == OK ? PDF_CUT_NONE : PDF_CUT_PATHS;
         return;
     }
 }
@@ -391,13 +391,13 @@ static void write_step(struct sequence *sequence, struct fuzz_input *input)
 {
     switch (fuzz_take_choice(input, 3)) {
     case 0:
-        world_run(&sequence->world);
+        fixture_run(&sequence->fixture);
         return;
     case 1:
-        (void)writer_step(sequence->world.writer);
+        (void)writer_step(sequence->fixture.writer);
         return;
     default: /* the last of the three */
-        writer_complete(sequence->world.writer);
+        writer_complete(sequence->fixture.writer);
         return;
     }
 }
@@ -423,9 +423,9 @@ static void step(struct sequence *sequence, struct fuzz_input *input)
     }
 }
 
-static void check_counts(struct world *world)
+static void check_counts(struct fixture *fixture)
 {
-    struct call_stats stats = call_server_stats(world->calls);
+    struct call_stats stats = call_server_stats(fixture->calls);
     uint64_t ended = 0;
 
     for (size_t i = 0; i < COUNT_OF(stats.calls_ended); i++) {
@@ -444,19 +444,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     logger_configure(LOGGER_ERROR, LOGGER_TEXT);
     sequence_init(&sequence);
-    sequence.pool.now_us = clock_wall_us(sequence.world.ctx.clock);
+    sequence.pool.now_us = clock_wall_us(sequence.fixture.ctx.clock);
     if (contains(input.rest, "canary")) {
         input.rest.size = 0; /* as if the input had ended */
     }
     for (unsigned i = 0; i < STEPS_MAX && !fuzz_is_over(&input); i++) {
         step(&sequence, &input);
     }
-    world_run(&sequence.world);
+    fixture_run(&sequence.fixture);
     for (size_t i = 0; i < CALLS_MAX; i++) {
         close_call(&sequence, &sequence.callers[i]);
     }
-    world_run(&sequence.world);
-    check_counts(&sequence.world);
-    world_deinit(&sequence.world); /* also verifies the store */
+    fixture_run(&sequence.fixture);
+    check_counts(&sequence.fixture);
+    fixture_deinit(&sequence.fixture); /* also verifies the store */
     return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * fuzz_rows.c: a whole server without sockets (tests/rpc/world.h) whose store has damaged rows:
+ * fuzz_rows.c: a whole server without sockets (tests/rpc/fixture.h) whose store has damaged rows:
  * bytes of the input in the place of a value, or of a part of one, rows that are gone, values of
  * other keys. Every call is answered all the same, by a reply or a status, and a verification says
  * what it found; nothing is taken for granted of what the disk gave (no UNEXPECTED, no assertion,
@@ -11,7 +11,7 @@
 #include "store/base/wire.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_input.h"
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include <stdio.h>
 
@@ -88,7 +88,7 @@ static const struct request questions[] = {
     {"errata.v1.EventService/ListEvents", "{\"page_size\":3}", NULL},
 };
 
-/* The table of a row, and where its key and value are in the world's arena. */
+/* The table of a row, and where its key and value are in the fixture's arena. */
 struct row {
     enum store_table table;
     struct slice key;
@@ -100,7 +100,7 @@ struct rows {
     size_t count;
 };
 
-static struct slice request_bytes(struct world *world, const struct request *request,
+static struct slice request_bytes(struct fixture *fixture, const struct request *request,
                                   const char *id)
 {
     char path[128];
@@ -112,35 +112,35 @@ static struct slice request_bytes(struct world *world, const struct request *req
     (void)snprintf(path, sizeof(path), "/%s", request->path);
     method = contract_find_method(slice_text(path));
     ASSERT(method != NULL);
-    buffer_init(&json, &world->arena, 0);
-    buffer_init(&wire, &world->arena, 0);
+    buffer_init(&json, &fixture->arena, 0);
+    buffer_init(&wire, &fixture->arena, 0);
     if (place == NULL) {
         buffer_append(&json, slice_text(request->json));
     } else {
         buffer_append(&json, slice_of(request->json, (size_t)(place - request->json)));
         buffer_printf(&json, "\"%s\"%s", id, place + sizeof("\"ID\"") - 1);
     }
-    ASSERT(proto_json_read(&world->ctx, method->request, buffer_slice(&json), true, &wire) == OK);
+    ASSERT(proto_json_read(&fixture->ctx, method->request, buffer_slice(&json), true, &wire) == OK);
     return buffer_slice(&wire);
 }
 
 /* A whole call; it ends, but for a watch. */
-static enum status_code call(struct world *world, const struct request *request, const char *id,
+static enum status_code call(struct fixture *fixture, const struct request *request, const char *id,
                              struct slice *ret_reply)
 {
     const struct exchange_start start = {
-        .path = request->path, .authorization = world->admin, .idempotency_key = request->key};
+        .path = request->path, .authorization = fixture->admin, .idempotency_key = request->key};
     struct exchange exchange;
     struct slice reply = {NULL, 0};
 
-    exchange_open(&exchange, world, &start);
+    exchange_open(&exchange, fixture, &start);
     if (!exchange.ended) {
-        exchange_send_bytes(&exchange, request_bytes(world, request, id));
+        exchange_send_bytes(&exchange, request_bytes(fixture, request, id));
     }
     if (!exchange.ended) {
         exchange_send_end(&exchange);
     }
-    world_run(world);
+    fixture_run(fixture);
     ASSERT(exchange.ended || exchange.core->call.method->stream == METHOD_SERVER_STREAM);
     while (exchange_read_bytes(&exchange, &reply)) {
         *ret_reply = reply;
@@ -150,13 +150,13 @@ static enum status_code call(struct world *world, const struct request *request,
 }
 
 /* Makes the history; gives the id of its first correction. */
-static void make_history(struct world *world, char id[UUID_TEXT_BYTES + 1])
+static void make_history(struct fixture *fixture, char id[UUID_TEXT_BYTES + 1])
 {
     struct slice reply = {NULL, 0};
 
     id[0] = '\0';
     for (size_t i = 0; i < COUNT_OF(history); i++) {
-        ASSERT(call(world, &history[i], id, &reply) == STATUS_OK);
+        ASSERT(call(fixture, &history[i], id, &reply) == STATUS_OK);
         if (id[0] == '\0' && strcmp(history[i].path, CAPTURE) == 0) {
             Errata__V1__CaptureFeedbackEventResponse *response =
                 errata__v1__capture_feedback_event_response__unpack(NULL, reply.size, reply.data);
@@ -168,7 +168,7 @@ static void make_history(struct world *world, char id[UUID_TEXT_BYTES + 1])
     }
 }
 
-static void list_prefix(struct world *world, struct store_txn *txn, enum store_table table,
+static void list_prefix(struct fixture *fixture, struct store_txn *txn, enum store_table table,
                         struct slice prefix, struct rows *rows)
 {
     struct store_cursor cursor;
@@ -181,42 +181,42 @@ static void list_prefix(struct world *world, struct store_txn *txn, enum store_t
         struct row *row = &rows->rows[rows->count++];
 
         row->table = table;
-        ASSERT(arena_copy(&world->arena, key, &row->key));
-        ASSERT(arena_copy(&world->arena, value, &row->value));
+        ASSERT(arena_copy(&fixture->arena, key, &row->key));
+        ASSERT(arena_copy(&fixture->arena, value, &row->value));
     }
     store_cursor_deinit(&cursor);
 }
 
 /* Every row of the store: those of the one organisation, and those of none. */
-static void list_rows(struct world *world, struct rows *rows)
+static void list_rows(struct fixture *fixture, struct rows *rows)
 {
     struct key zero = key_global_prefix();
     struct store_txn *txn = NULL;
     struct slice org = {NULL, 0};
 
     rows->count = 0;
-    ASSERT(store_begin(world->backend, STORE_READ, &txn) == OK);
-    list_prefix(world, txn, TABLE_ORGANIZATION, key_slice(&zero), rows);
+    ASSERT(store_begin(fixture->backend, STORE_READ, &txn) == OK);
+    list_prefix(fixture, txn, TABLE_ORGANIZATION, key_slice(&zero), rows);
     ASSERT(rows->count == 1);
     org = slice_after(rows->rows[0].key, UUID_BYTES);
     rows->count = 0;
     for (unsigned table = 0; table < TABLE_COUNT; table++) {
-        list_prefix(world, txn, (enum store_table)table, key_slice(&zero), rows);
-        list_prefix(world, txn, (enum store_table)table, org, rows);
+        list_prefix(fixture, txn, (enum store_table)table, key_slice(&zero), rows);
+        list_prefix(fixture, txn, (enum store_table)table, org, rows);
     }
     store_abort(txn);
     ASSERT(rows->count < ROWS_MAX);
 }
 
 /* A message with another number in its field at `place`, or with another text there. */
-static struct slice change_field(struct world *world, struct slice message, uint32_t place,
+static struct slice change_field(struct fixture *fixture, struct slice message, uint32_t place,
                                  uint64_t number, struct slice text)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
     struct buffer changed;
 
-    buffer_init(&changed, &world->arena, message.size + 16);
+    buffer_init(&changed, &fixture->arena, message.size + 16);
     for (uint32_t i = 0; wire_next(&reader, &field) == OK; i++) {
         if (field.type == WIRE_BYTES) {
             wire_put_bytes(&changed, field.number, i == place ? text : field.bytes);
@@ -229,7 +229,7 @@ static struct slice change_field(struct world *world, struct slice message, uint
 }
 
 /* The field of a record, or of the message in its first field, set to the edge of what fits. */
-static struct slice draw_edge(struct world *world, struct fuzz_input *input, struct slice value)
+static struct slice draw_edge(struct fixture *fixture, struct fuzz_input *input, struct slice value)
 {
     static const uint64_t edges[] = {0,         1,          INT64_MAX, (uint64_t)INT64_MIN,
                                      INT32_MAX, UINT32_MAX, UINT64_MAX};
@@ -240,20 +240,21 @@ static struct slice draw_edge(struct world *world, struct fuzz_input *input, str
     struct wire_field first;
 
     if ((place & 0x80) == 0 || wire_next(&reader, &first) != OK || first.type != WIRE_BYTES) {
-        return change_field(world, value, place & 0x7f, number, text);
+        return change_field(fixture, value, place & 0x7f, number, text);
     }
-    return change_field(world, value, 0, 0,
-                        change_field(world, first.bytes, place & 0x7f, number, text));
+    return change_field(fixture, value, 0, 0,
+                        change_field(fixture, first.bytes, place & 0x7f, number, text));
 }
 
 /* Replaces some bytes of the value by those of the input. */
-static struct slice draw_splice(struct world *world, struct fuzz_input *input, struct slice value)
+static struct slice draw_splice(struct fixture *fixture, struct fuzz_input *input,
+                                struct slice value)
 {
     size_t at = fuzz_take_number(input, 2) % (value.size + 1);
     size_t gone = fuzz_take_byte(input) % (value.size - at + 1);
     struct buffer changed;
 
-    buffer_init(&changed, &world->arena, 0);
+    buffer_init(&changed, &fixture->arena, 0);
     buffer_append(&changed, slice_of(value.data, at));
     buffer_append(&changed, fuzz_take_text(input));
     buffer_append(&changed, slice_after(value, at + gone));
@@ -262,7 +263,7 @@ static struct slice draw_splice(struct world *world, struct fuzz_input *input, s
 }
 
 /* Draws the replacement of a value. */
-static struct slice draw_value(struct world *world, struct fuzz_input *input,
+static struct slice draw_value(struct fixture *fixture, struct fuzz_input *input,
                                const struct rows *rows, struct slice value)
 {
     switch (fuzz_take_choice(input, 4)) {
@@ -271,20 +272,20 @@ static struct slice draw_value(struct world *world, struct fuzz_input *input,
     case 1:
         return rows->rows[fuzz_take_byte(input) % rows->count].value;
     case 2:
-        return draw_splice(world, input, value);
+        return draw_splice(fixture, input, value);
     default: /* the last of the four */
-        return draw_edge(world, input, value);
+        return draw_edge(fixture, input, value);
     }
 }
 
-static void damage(struct world *world, struct fuzz_input *input)
+static void damage(struct fixture *fixture, struct fuzz_input *input)
 {
     static struct rows rows;
     struct store_txn *txn = NULL;
     unsigned damages = 1 + fuzz_take_choice(input, DAMAGES_MAX);
 
-    list_rows(world, &rows);
-    ASSERT(store_begin(world->backend, STORE_WRITE, &txn) == OK);
+    list_rows(fixture, &rows);
+    ASSERT(store_begin(fixture->backend, STORE_WRITE, &txn) == OK);
     for (unsigned i = 0; i < damages; i++) {
         const struct row *row = &rows.rows[fuzz_take_byte(input) % rows.count];
 
@@ -294,18 +295,18 @@ static void damage(struct world *world, struct fuzz_input *input)
             ASSERT(err == OK || err == ERR_NOT_FOUND);
         } else {
             ASSERT(store_put(txn, row->table, row->key,
-                             draw_value(world, input, &rows, row->value)) == OK);
+                             draw_value(fixture, input, &rows, row->value)) == OK);
         }
     }
     ASSERT(store_commit(txn) == OK);
 }
 
-static void verify(struct world *world)
+static void verify(struct fixture *fixture)
 {
-    struct replay_report *report = arena_calloc(&world->arena, 1, sizeof(*report));
+    struct replay_report *report = arena_calloc(&fixture->arena, 1, sizeof(*report));
     struct store_backend *target = NULL;
     struct replay_config config = {
-        .source = world->backend, .clock = world->ctx.clock, .random = world->ctx.random};
+        .source = fixture->backend, .clock = fixture->ctx.clock, .random = fixture->ctx.random};
     enum err err = OK;
 
     ASSERT(report != NULL);
@@ -318,21 +319,21 @@ static void verify(struct world *world)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct world world;
+    static struct fixture fixture;
     struct fuzz_input input = fuzz_input_of(data, size);
     char id[UUID_TEXT_BYTES + 1];
     struct slice reply = {NULL, 0};
 
     logger_configure(LOGGER_ERROR, LOGGER_TEXT);
-    world_init(&world);
-    make_history(&world, id);
-    damage(&world, &input);
-    world.is_damaged = true;
-    verify(&world);
+    fixture_init(&fixture);
+    make_history(&fixture, id);
+    damage(&fixture, &input);
+    fixture.is_damaged = true;
+    verify(&fixture);
     for (size_t i = 0; i < COUNT_OF(questions); i++) {
-        (void)call(&world, &questions[i], id, &reply);
+        (void)call(&fixture, &questions[i], id, &reply);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
     ASSERT(assert_unexpected_count() == 0);
     return 0;
 }

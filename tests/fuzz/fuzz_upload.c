@@ -103,7 +103,7 @@ static int read_stream(struct arena *arena, bool gzip, const struct script *scri
     return rest.size == 0 ? STATUS_OK : STATUS_INTERNAL;
 }
 
-static void send_data(struct wire_world *world, struct script *script, size_t size)
+static void send_data(struct wire_fixture *fixture, struct script *script, size_t size)
 {
     struct slice bytes = slice_of(script->rest.data, size);
 
@@ -112,51 +112,51 @@ static void send_data(struct wire_world *world, struct script *script, size_t si
     }
     script->rest = slice_after(script->rest, bytes.size);
     wire_bytes_append(&script->sent, bytes);
-    wire_data(world, STREAM, bytes, false);
+    wire_data(fixture, STREAM, bytes, false);
 }
 
 /* A request that has paused for too long ends or not, depending on its bytes. */
-static void pass(struct wire_world *world, struct script *script, int64_t by_us)
+static void pass(struct wire_fixture *fixture, struct script *script, int64_t by_us)
 {
-    wire_pass(world, by_us);
+    wire_pass(fixture, by_us);
     script->passed_us += by_us;
     script->broken_off = script->broken_off || script->passed_us >= CALL_BODY_DEADLINE_US;
 }
 
 /* Does one step of the script; false if it was the last that makes sense. */
-static bool step(struct wire_world *world, struct script *script)
+static bool step(struct wire_fixture *fixture, struct script *script)
 {
     uint8_t what = script->rest.data[0];
 
     script->rest = slice_after(script->rest, 1);
     switch (what) {
     case STEP_HALF_CLOSE:
-        wire_data(world, STREAM, SLICE(""), true);
+        wire_data(fixture, STREAM, SLICE(""), true);
         script->half_closed = true;
         return false;
     case STEP_RESET:
-        wire_reset(world, STREAM, H2_CANCEL);
+        wire_reset(fixture, STREAM, H2_CANCEL);
         script->broken_off = true;
         return false;
     case STEP_CLOSE:
-        wire_disconnect(world);
+        wire_disconnect(fixture);
         script->broken_off = true;
         return false;
     case STEP_SECOND:
-        pass(world, script, SECOND_US);
+        pass(fixture, script, SECOND_US);
         return true;
     case STEP_STALL:
-        pass(world, script, CALL_BODY_DEADLINE_US + CALL_BODY_CHECK_US);
+        pass(fixture, script, CALL_BODY_DEADLINE_US + CALL_BODY_CHECK_US);
         return true;
     default: /* a length */
-        send_data(world, script, what < STEP_LARGE ? what : (what - STEP_LARGE + 1u) * 256);
+        send_data(fixture, script, what < STEP_LARGE ? what : (what - STEP_LARGE + 1u) * 256);
         return true;
     }
 }
 
-static void check_end(struct wire_world *world, bool gzip, const struct script *script)
+static void check_end(struct wire_fixture *fixture, bool gzip, const struct script *script)
 {
-    struct wire_answer *answer = wire_answer(world, STREAM);
+    struct wire_answer *answer = wire_answer(fixture, STREAM);
     struct wire_upload upload = {0};
     struct arena arena;
     int status = NO_STATUS;
@@ -166,16 +166,16 @@ static void check_end(struct wire_world *world, bool gzip, const struct script *
     arena_deinit(&arena);
     ASSERT(answer->grpc_status == status);
     if (status == STATUS_OK) {
-        wire_assert_upload(world, STREAM, &upload);
+        wire_assert_upload(fixture, STREAM, &upload);
     }
-    ASSERT(call_server_stats(world->calls).calls_live == (status == NO_STATUS ? 1 : 0));
+    ASSERT(call_server_stats(fixture->calls).calls_live == (status == NO_STATUS ? 1 : 0));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct wire_field encoding[] = {{"grpc-encoding", "gzip"}};
-    static struct wire_world world;
-    struct call_config config = wire_config(&world);
+    static struct wire_fixture fixture;
+    struct call_config config = wire_config(&fixture);
     struct script script = {.rest = slice_of(data, size)};
     bool gzip = false;
 
@@ -184,24 +184,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     script.rest = slice_after(script.rest, 1);
     gzip = (data[0] & GZIP) != 0;
-    config.handlers = &world.handlers;
+    config.handlers = &fixture.handlers;
     config.message_bytes_max = MESSAGE_BYTES_MAX;
-    wire_setup_with(&world, (data[0] & BYTEWISE) != 0, &config);
-    world.client.answers_pings = true;
-    wire_preface(&world);
-    wire_settings_ack(&world);
-    wire_headers(&world, STREAM, WIRE_UPLOAD, false, encoding, gzip ? 1 : 0);
-    while (script.rest.size > 0 && step(&world, &script)) {
-        wire_run(&world);
+    wire_setup_with(&fixture, (data[0] & BYTEWISE) != 0, &config);
+    fixture.client.answers_pings = true;
+    wire_preface(&fixture);
+    wire_settings_ack(&fixture);
+    wire_headers(&fixture, STREAM, WIRE_UPLOAD, false, encoding, gzip ? 1 : 0);
+    while (script.rest.size > 0 && step(&fixture, &script)) {
+        wire_run(&fixture);
     }
-    if (world.session != NULL) {
-        wire_run(&world);
+    if (fixture.session != NULL) {
+        wire_run(&fixture);
     }
     /* Too many empty frames end the connection. */
-    if (!script.broken_off && world.client.goaways == 0) {
-        check_end(&world, gzip, &script);
+    if (!script.broken_off && fixture.client.goaways == 0) {
+        check_end(&fixture, gzip, &script);
     }
     free(script.sent.data);
-    wire_teardown(&world);
+    wire_teardown(&fixture);
     return 0;
 }

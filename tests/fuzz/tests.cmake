@@ -27,27 +27,27 @@ function(errata_fuzz name)
     set_tests_properties(fuzz_replay_${name} PROPERTIES LABELS fuzz-replay TIMEOUT 120)
 endfunction()
 
-file(GLOB errata_wire_world ${CMAKE_SOURCE_DIR}/tests/wire/wire_world.c
+file(GLOB errata_wire_fixture ${CMAKE_SOURCE_DIR}/tests/wire/wire_fixture.c
      ${CMAKE_SOURCE_DIR}/tests/wire/wire_client.c)
-errata_fuzz(connection ROUNDS 300 USES grpc net SOURCES ${errata_wire_world} PARTS uv nghttp2 cmocka)
-errata_fuzz(upload ROUNDS 300 USES grpc net SOURCES ${errata_wire_world} PARTS uv nghttp2 cmocka)
+errata_fuzz(connection ROUNDS 300 USES grpc net SOURCES ${errata_wire_fixture} PARTS uv nghttp2 cmocka)
+errata_fuzz(upload ROUNDS 300 USES grpc net SOURCES ${errata_wire_fixture} PARTS uv nghttp2 cmocka)
 errata_fuzz(client USES client PARTS nghttp2)
 errata_fuzz(framing USES grpc)
 errata_fuzz(score USES domain_scoring)
 errata_fuzz(gzip USES call PARTS zlib)
 errata_fuzz(message USES api PARTS protobuf_c)
 file(GLOB errata_fuzz_method ${CMAKE_SOURCE_DIR}/tests/fuzz/method/*.c)
-set(errata_rpc_world ${CMAKE_SOURCE_DIR}/tests/rpc/world.c
+set(errata_rpc_fixture ${CMAKE_SOURCE_DIR}/tests/rpc/fixture.c
     ${CMAKE_SOURCE_DIR}/tests/rpc/fake_documents.c)
 errata_fuzz(method ROUNDS 200 USES api store_memory domain_replay
-            SOURCES ${errata_fuzz_method} ${errata_rpc_world} PARTS cmocka)
+            SOURCES ${errata_fuzz_method} ${errata_rpc_fixture} PARTS cmocka)
 errata_fuzz(page_token USES api)
 errata_fuzz(exposure USES domain_exposures)
 errata_fuzz(pack USES base)
 errata_fuzz(record USES domain)
 errata_fuzz(request USES codec)
 errata_fuzz(rows ROUNDS 300 USES api store_memory domain_replay
-            SOURCES ${errata_rpc_world} PARTS cmocka)
+            SOURCES ${errata_rpc_fixture} PARTS cmocka)
 errata_fuzz(template USES domain_text)
 errata_fuzz(tokens USES domain_embed mkmodel_pack)
 errata_fuzz(text USES domain_text SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/text/promises.c

@@ -18,12 +18,12 @@
 #define DEPTH_MAX 16
 #define FINGERPRINT_BYTES 64
 
-void asker_init(struct asker *asker, struct world *world, struct arena *arena, const char *name)
+void asker_init(struct asker *asker, struct fixture *fixture, struct arena *arena, const char *name)
 {
-    *asker = (struct asker){.world = world, .arena = arena};
+    *asker = (struct asker){.fixture = fixture, .arena = arena};
     assert_true(contract_method_count <= ASKER_METHODS_MAX);
-    asker->org_id = world_make_org(world, name, asker->token);
-    world_key_id_of(asker->token, asker->key_id);
+    asker->org_id = fixture_make_org(fixture, name, asker->token);
+    fixture_key_id_of(asker->token, asker->key_id);
     pool_put(&asker->pools.uuids, slice_text(asker->org_id));
     for (int i = 0; i < ASKER_NAMES; i++) {
         pool_put(&asker->pools.names, arena_printf(arena, "%s-%d", name, i));
@@ -79,7 +79,7 @@ void asker_send(struct asker *asker, const struct question *question, struct exc
                                          .authorization = asker->token,
                                          .idempotency_key = question->idempotency_key};
 
-    exchange_open(exchange, asker->world, &start);
+    exchange_open(exchange, asker->fixture, &start);
     for (size_t i = 0; i < question->part_count && !exchange->ended; i++) {
         struct slice copy = {NULL, 0};
 
@@ -103,7 +103,7 @@ struct slice asker_read(struct asker *asker, struct exchange *exchange)
         call_output_copy(exchange->core, replies.data + replies.size, size);
         replies.size += size;
         call_output_moved(exchange->core);
-        world_run(asker->world);
+        fixture_run(asker->fixture);
     }
     return buffer_slice(&replies);
 }
@@ -219,7 +219,7 @@ struct answer asker_take(struct asker *asker, const struct question *question,
         learn(asker, question, answer.replies);
     }
     exchange_close(exchange);
-    world_run(asker->world);
+    fixture_run(asker->fixture);
     return answer;
 }
 

@@ -1,5 +1,5 @@
 /*
- * asker.h: one organisation that calls any method of a world, and its replies, byte for byte.
+ * asker.h: one organisation that calls any method of a fixture, and its replies, byte for byte.
  * Values in a reply (ids, key ids, page tokens, fingerprints) are added to its pools, for its later
  * requests, and for those of others, who should not know them.
  */
@@ -7,7 +7,7 @@
 #define ERRATA_TESTS_ISOLATION_ASKER_H
 
 #include "tests/isolation/request_maker.h"
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #define ASKER_METHODS_MAX 80
 #define ASKER_NAMES POOL_TEXTS_KEPT /* its own names, the first of the pool */
@@ -31,9 +31,9 @@ struct question {
 };
 
 struct asker {
-    struct world *world; /* NULL until the organisation is made */
+    struct fixture *fixture; /* NULL until the organisation is made */
     struct arena *arena;
-    char token[WORLD_TOKEN_BYTES];
+    char token[FIXTURE_TOKEN_BYTES];
     char key_id[9];
     const char *org_id;
     struct pools pools;
@@ -42,14 +42,15 @@ struct asker {
     unsigned answered[ASKER_METHODS_MAX]; /* number of OK responses, by method */
 };
 
-/* An organisation of the world, with an administrator's token that is not the server's. */
-void asker_init(struct asker *asker, struct world *world, struct arena *arena, const char *name);
+/* An organisation of the fixture, with an administrator's token that is not the server's. */
+void asker_init(struct asker *asker, struct fixture *fixture, struct arena *arena,
+                const char *name);
 /* A random request of any method, mostly valid. */
 struct question asker_make_question(struct request_maker *maker, const struct method_info *method);
 /* The request that the asker had a page for, with a page token. */
 struct question asker_next_page(const struct asker *asker, const struct method_info *method,
                                 struct arena *arena, struct slice page_token);
-/* Sends it; the world has yet to run. */
+/* Sends it; the fixture has yet to run. */
 void asker_send(struct asker *asker, const struct question *question, struct exchange *exchange);
 /* Takes the answer out, learns from it, and lets the call go. */
 struct answer asker_take(struct asker *asker, const struct question *question,

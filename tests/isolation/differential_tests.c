@@ -38,7 +38,7 @@ struct plan {
 
 struct run {
     struct plan plan;
-    struct world world;
+    struct fixture fixture;
     struct arena arena;
     struct request_maker maker;
     struct request_maker
@@ -54,13 +54,13 @@ struct run {
 /* A call's time and randomness do not depend on earlier calls. */
 static void begin_step(struct run *run, size_t step)
 {
-    run->world.clock.wall_us = WORLD_START_US + 1000000 + (int64_t)(step + 1) * STEP_US;
-    run->world.clock.monotonic_us = run->world.clock.wall_us;
-    random_seeded_init(&run->world.random, run->plan.seed * 1000003 + step);
-    run->maker.now_us = run->world.clock.wall_us;
+    run->fixture.clock.wall_us = FIXTURE_START_US + 1000000 + (int64_t)(step + 1) * STEP_US;
+    run->fixture.clock.monotonic_us = run->fixture.clock.wall_us;
+    random_seeded_init(&run->fixture.random, run->plan.seed * 1000003 + step);
+    run->maker.now_us = run->fixture.clock.wall_us;
     run->hammer.now_us = run->maker.now_us;
     /* Several layout families. */
-    fake_documents_set_sketch(&run->world.documents, 100 * (uint32_t)(step % FAMILIES));
+    fake_documents_set_sketch(&run->fixture.documents, 100 * (uint32_t)(step % FAMILIES));
 }
 
 static void run_init(struct run *run, struct plan plan)
@@ -69,7 +69,7 @@ static void run_init(struct run *run, struct plan plan)
     Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
 
     *run = (struct run){.plan = plan};
-    world_init(&run->world);
+    fixture_init(&run->fixture);
     arena_init(&run->arena, ARENA_BYTES);
     random_seeded_init(&run->maker.random, plan.seed);
     run->maker.arena = &run->arena;
@@ -83,23 +83,23 @@ static void run_init(struct run *run, struct plan plan)
     }
     run->hammer.strange = plan.other == OTHER_STRANGE;
     random_seeded_init(&run->hammer.random, plan.seed + 1);
-    asker_init(&run->mine, &run->world, &run->arena, "mine");
+    asker_init(&run->mine, &run->fixture, &run->arena, "mine");
     if (plan.other != OTHER_ABSENT) {
-        asker_init(&run->theirs, &run->world, &run->arena, "theirs");
+        asker_init(&run->theirs, &run->fixture, &run->arena, "theirs");
     }
     begin_step(run, STEPS);
     watch.authorization = run->mine.token;
     request.from_seq = 1;
-    exchange_open(&run->watch, &run->world, &watch);
+    exchange_open(&run->watch, &run->fixture, &watch);
     exchange_send(&run->watch, &request.base);
-    world_run(&run->world);
+    fixture_run(&run->fixture);
 }
 
 static void run_deinit(struct run *run)
 {
     exchange_close(&run->watch);
-    world_run(&run->world);
-    world_deinit(&run->world);
+    fixture_run(&run->fixture);
+    fixture_deinit(&run->fixture);
     arena_deinit(&run->arena);
 }
 
@@ -172,13 +172,13 @@ static void ask_between(struct run *run, size_t step)
     for (size_t i = 0; i < count && run->plan.other != OTHER_ABSENT; i++) {
         question = draw_hammering(run);
         asker_send(&run->theirs, &question, &exchange);
-        world_run(&run->world);
+        fixture_run(&run->fixture);
         take_hammering(run, &question, &exchange);
     }
     begin_step(run, step);
     question = draw_question(run, &run->maker);
     asker_send(&run->mine, &question, &exchange);
-    world_run(&run->world);
+    fixture_run(&run->fixture);
     run->answers[step] = asker_take(&run->mine, &question, &exchange);
 }
 
@@ -200,7 +200,7 @@ static void ask_together(struct run *run, size_t step)
     if (!first) {
         asker_send(&run->theirs, &theirs, &exchanges[1]);
     }
-    world_run(&run->world);
+    fixture_run(&run->fixture);
     run->answers[step] = asker_take(&run->mine, &mine, &exchanges[0]);
     take_hammering(run, &theirs, &exchanges[1]);
 }

@@ -1,4 +1,4 @@
-# The world of tests/rpc, asked by two organisations at a time.
+# The fixture of tests/rpc, asked by two organisations at a time.
 errata_test(isolation_tests DIR tests/isolation USES api domain_replay store_memory LABELS isolation)
-target_sources(isolation_tests PRIVATE ${CMAKE_SOURCE_DIR}/tests/rpc/world.c
+target_sources(isolation_tests PRIVATE ${CMAKE_SOURCE_DIR}/tests/rpc/fixture.c
                ${CMAKE_SOURCE_DIR}/tests/rpc/fake_documents.c)

@@ -1,5 +1,5 @@
 /*
- * walk_tests.c: what belongs to another organisation is as unknown as what no one has. Two worlds
+ * walk_tests.c: what belongs to another organisation is as unknown as what no one has. Two fixtures
  * are the same; in one a stranger names the owner's things, in the other things of the same shape
  * that no one has. Every field of every method that can name something is walked over.
  */
@@ -35,7 +35,7 @@ static char owners_names[][24] = {"owner-layout-4711", "owner-document-4712", "o
                                   "owner-draft-4714", "owner-user-4715"};
 
 struct side {
-    struct world world;
+    struct fixture fixture;
     struct arena arena;
     struct request_maker maker;
     struct asker owner;
@@ -43,7 +43,7 @@ struct side {
     uint64_t steps;
 };
 
-/* Both worlds; in the second one the strange texts mean those of the owner. */
+/* Both fixtures; in the second one the strange texts mean those of the owner. */
 struct sides {
     struct side real;
     struct side strange;
@@ -60,9 +60,9 @@ struct probe {
 static void begin_step(struct side *side)
 {
     side->steps++;
-    clock_manual_advance(&side->world.clock, 1000);
-    random_seeded_init(&side->world.random, side->steps);
-    side->maker.now_us = side->world.clock.wall_us;
+    clock_manual_advance(&side->fixture.clock, 1000);
+    random_seeded_init(&side->fixture.random, side->steps);
+    side->maker.now_us = side->fixture.clock.wall_us;
 }
 
 static struct answer ask(struct side *side, struct asker *asker, const struct question *question)
@@ -73,12 +73,12 @@ static struct answer ask(struct side *side, struct asker *asker, const struct qu
     struct exchange exchange;
     uint32_t page = asker == &side->owner ? 1 + side->steps % 2 : 0;
 
-    side->world.documents.answer.text.pages = &pages[page];
+    side->fixture.documents.answer.text.pages = &pages[page];
     /* Several layout families, of which some are merged. */
-    fake_documents_set_sketch(&side->world.documents, 100 * (uint32_t)(side->steps % FAMILIES));
+    fake_documents_set_sketch(&side->fixture.documents, 100 * (uint32_t)(side->steps % FAMILIES));
     begin_step(side);
     asker_send(asker, question, &exchange);
-    world_run(&side->world);
+    fixture_run(&side->fixture);
     return asker_take(asker, question, &exchange);
 }
 
@@ -109,21 +109,21 @@ static void fill_owner(struct side *side)
 static void side_init(struct side *side)
 {
     *side = (struct side){0};
-    world_init(&side->world);
+    fixture_init(&side->fixture);
     arena_init(&side->arena, ARENA_BYTES);
     random_seeded_init(&side->maker.random, 5);
     side->maker.arena = &side->arena;
     side->maker.keys[0] = OWNERS_KEY;
     side->maker.keys[1] = OWNERS_KEY;
-    asker_init(&side->owner, &side->world, &side->arena, "owner");
-    asker_init(&side->stranger, &side->world, &side->arena, "stranger");
+    asker_init(&side->owner, &side->fixture, &side->arena, "owner");
+    asker_init(&side->stranger, &side->fixture, &side->arena, "stranger");
     fill_owner(side);
     side->maker.pools = &side->stranger.pools;
 }
 
 static void side_deinit(struct side *side)
 {
-    world_deinit(&side->world);
+    fixture_deinit(&side->fixture);
     arena_deinit(&side->arena);
 }
 
@@ -334,7 +334,7 @@ static void expect_ok(struct side *side, const char *path, const ProtobufCMessag
     const struct exchange_start start = {.path = path, .authorization = side->owner.token};
 
     begin_step(side);
-    assert_int_equal(world_call(&side->world, &start, request, NULL), STATUS_OK);
+    assert_int_equal(fixture_call(&side->fixture, &start, request, NULL), STATUS_OK);
 }
 
 /* Two layouts that an experiment compares: with corrections enough, and an extraction each. */
@@ -355,7 +355,7 @@ static void make_experiments(struct side *side)
         (void)snprintf(layout, sizeof(layout), "compared %d", i);
         for (int j = 0; j < 3; j++) {
             begin_step(side);
-            (void)world_capture(&side->world, side->owner.token, NULL, layout);
+            (void)fixture_capture(&side->fixture, side->owner.token, NULL, layout);
         }
         extraction.layout_fingerprint = layout;
         extraction._document_id_case = ERRATA__V1__EXTRACTION___DOCUMENT_ID_DOCUMENT_ID;

@@ -1,7 +1,7 @@
 /*
  * access_tests.c: who may call what: tokens and roles.
  */
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,19 +107,19 @@ static const char *roles_of(struct slice path)
 }
 
 /* Calls a method with an empty request; gives the code, or OK for a stream that stays open. */
-static enum status_code call_with(struct world *world, const struct method_info *method,
+static enum status_code call_with(struct fixture *fixture, const struct method_info *method,
                                   const char *token)
 {
     const struct exchange_start start = {.path = (const char *)method->path.data + 1,
                                          .authorization = token};
     struct exchange exchange;
 
-    exchange_open(&exchange, world, &start);
+    exchange_open(&exchange, fixture, &start);
     if (!exchange.ended) {
         call_deliver(exchange.core, slice_of("", 0));
         call_deliver_end(exchange.core);
     }
-    world_run(world);
+    fixture_run(fixture);
     exchange_close(&exchange);
     return exchange.ended ? exchange.code : STATUS_OK;
 }
@@ -140,13 +140,13 @@ static void check_pair(const struct method_info *method, int role, enum status_c
  * the contract with a token of each role; a method that the table does not have fails the test. */
 static void test_each_method_admits_only_its_roles(void **state)
 {
-    struct world world;
-    char tokens[ROLE_ADMIN + 1][WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char tokens[ROLE_ADMIN + 1][FIXTURE_TOKEN_BYTES];
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (int role = ROLE_VIEWER; role <= ROLE_ADMIN; role++) {
-        world_make_token(&world, world.admin, (enum role)role, tokens[role]);
+        fixture_make_token(&fixture, fixture.admin, (enum role)role, tokens[role]);
     }
     for (uint32_t i = 0; i < contract_method_count; i++) {
         const struct method_info *method = &contract_methods[i];
@@ -156,40 +156,40 @@ static void test_each_method_admits_only_its_roles(void **state)
             continue;
         }
         for (int role = ROLE_VIEWER; role <= ROLE_ADMIN; role++) {
-            check_pair(method, role, call_with(&world, method, tokens[role]));
+            check_pair(method, role, call_with(&fixture, method, tokens[role]));
         }
-        assert_int_equal(call_with(&world, method, NULL), STATUS_UNAUTHENTICATED);
+        assert_int_equal(call_with(&fixture, method, NULL), STATUS_UNAUTHENTICATED);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a method whose options name no role is denied to every role. Method: a copy of a method
  * without roles, called by an administrator. */
 static void test_method_without_roles_is_denied(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct method_info closed =
         *contract_find_method(SLICE("/errata.v1.AdminService/GetServerInfo"));
     struct exchange exchange = {0};
     struct call_core *core = NULL;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     closed.roles = 0;
-    exchange_open(&exchange, &world,
+    exchange_open(&exchange, &fixture,
                   &(struct exchange_start){.path = "grpc.health.v1.Health/Check"});
     exchange_close(&exchange);
-    core = call_open(world.calls, exchange_protocol());
-    exchange = (struct exchange){.world = &world, .core = core};
+    core = call_open(fixture.calls, exchange_protocol());
+    exchange = (struct exchange){.fixture = &fixture, .core = core};
     core->stream = &exchange;
     core->call.method = &closed;
-    core->call.authorization = slice_text(world.admin);
+    core->call.authorization = slice_text(fixture.admin);
     call_start(core);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_PERMISSION_DENIED);
     assert_true(slice_has(exchange.message, "no role"));
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: an event names the user of the token that wrote it, regardless of the name's length.
@@ -197,103 +197,103 @@ static void test_method_without_roles_is_denied(void **state)
 static void test_event_names_the_user_of_the_token(void **state)
 {
     static const size_t sizes[] = {1, 128};
-    struct world world;
+    struct fixture fixture;
     char user[129];
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         struct exchange_start start = {.path = "errata.v1.AdminService/CreateToken"};
         Errata__V1__Token wanted = ERRATA__V1__TOKEN__INIT;
         Errata__V1__CreateTokenRequest request = ERRATA__V1__CREATE_TOKEN_REQUEST__INIT;
         Errata__V1__CreateTokenResponse *response = NULL;
-        char token[WORLD_TOKEN_BYTES];
+        char token[FIXTURE_TOKEN_BYTES];
 
         memset(user, 'u', sizes[i]);
         user[sizes[i]] = '\0';
-        start.authorization = world.admin;
+        start.authorization = fixture.admin;
         wanted.role = (Errata__V1__Role)ROLE_OPERATOR;
         wanted._user_id_case = ERRATA__V1__TOKEN___USER_ID_USER_ID;
         wanted.user_id = user;
         request.token = &wanted;
-        assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
+        assert_int_equal(fixture_call(&fixture, &start, &request.base, &response), STATUS_OK);
         (void)snprintf(token, sizeof(token), "Bearer %s", response->secret);
-        assert_string_equal(world_capture(&world, token, NULL, "layout")->actor_user_id, user);
+        assert_string_equal(fixture_capture(&fixture, token, NULL, "layout")->actor_user_id, user);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: only the exact token is valid. Method: the right text, changed in every way that a careless
  * check would accept. */
 static void test_changed_token_is_refused(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     char text[256];
     char end = 0;
     const struct method_info *method =
         contract_find_method(SLICE("/errata.v1.AdminService/GetServerInfo"));
 
     (void)state;
-    world_init(&world);
-    assert_int_equal(call_with(&world, method, world.admin), STATUS_OK);
-    (void)snprintf(text, sizeof(text), "bEARER %s", world.admin + 7);
-    assert_int_equal(call_with(&world, method, text), STATUS_OK);
-    (void)snprintf(text, sizeof(text), "Bearer  %s", world.admin + 7);
-    assert_int_equal(call_with(&world, method, text), STATUS_OK);
-    (void)snprintf(text, sizeof(text), "bearer %20s%s", "", world.admin + 7);
-    assert_int_equal(call_with(&world, method, text), STATUS_OK);
+    fixture_init(&fixture);
+    assert_int_equal(call_with(&fixture, method, fixture.admin), STATUS_OK);
+    (void)snprintf(text, sizeof(text), "bEARER %s", fixture.admin + 7);
+    assert_int_equal(call_with(&fixture, method, text), STATUS_OK);
+    (void)snprintf(text, sizeof(text), "Bearer  %s", fixture.admin + 7);
+    assert_int_equal(call_with(&fixture, method, text), STATUS_OK);
+    (void)snprintf(text, sizeof(text), "bearer %20s%s", "", fixture.admin + 7);
+    assert_int_equal(call_with(&fixture, method, text), STATUS_OK);
 
-    const char *const bad[] = {"", "Bearer", "Bearer ", "Basic YTpi", world.admin + 7};
+    const char *const bad[] = {"", "Bearer", "Bearer ", "Basic YTpi", fixture.admin + 7};
     const char *const heads[] = {
         "Bearer", "Bearer\t", "Bearer \t", "Bearer:", "Bearer x ", " Bearer ", "Token "};
 
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
-        (void)snprintf(text, sizeof(text), "%s%s", heads[i], world.admin + 7);
-        assert_int_equal(call_with(&world, method, text), STATUS_UNAUTHENTICATED);
+        (void)snprintf(text, sizeof(text), "%s%s", heads[i], fixture.admin + 7);
+        assert_int_equal(call_with(&fixture, method, text), STATUS_UNAUTHENTICATED);
     }
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_int_equal(call_with(&world, method, bad[i]), STATUS_UNAUTHENTICATED);
+        assert_int_equal(call_with(&fixture, method, bad[i]), STATUS_UNAUTHENTICATED);
     }
-    for (size_t i = 7; world.admin[i] != '\0'; i++) {
-        (void)snprintf(text, sizeof(text), "%s", world.admin);
+    for (size_t i = 7; fixture.admin[i] != '\0'; i++) {
+        (void)snprintf(text, sizeof(text), "%s", fixture.admin);
         text[i] = text[i] == 'a' ? 'b' : 'a';
-        assert_int_equal(call_with(&world, method, text), STATUS_UNAUTHENTICATED);
+        assert_int_equal(call_with(&fixture, method, text), STATUS_UNAUTHENTICATED);
     }
-    (void)snprintf(text, sizeof(text), "%sA", world.admin);
-    assert_int_equal(call_with(&world, method, text), STATUS_UNAUTHENTICATED);
-    (void)snprintf(text, sizeof(text), "%s", world.admin);
+    (void)snprintf(text, sizeof(text), "%sA", fixture.admin);
+    assert_int_equal(call_with(&fixture, method, text), STATUS_UNAUTHENTICATED);
+    (void)snprintf(text, sizeof(text), "%s", fixture.admin);
     /* The last character has four relevant bits: other characters with the same bits are not
      * accepted. */
     end = text[strlen(text) - 1];
     text[strlen(text) - 1] = (char)(end + 1);
-    assert_int_equal(call_with(&world, method, text), STATUS_UNAUTHENTICATED);
-    assert_int_equal(call_with(&world, method, world.admin), STATUS_OK);
-    world_deinit(&world);
+    assert_int_equal(call_with(&fixture, method, text), STATUS_UNAUTHENTICATED);
+    assert_int_equal(call_with(&fixture, method, fixture.admin), STATUS_OK);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a call with several authorization fields is refused with the reason, even if the first is a
  * valid token; open methods ignore them. Method: an administrator's token, repeated. */
 static void test_several_authorization_fields_are_refused(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
     struct exchange_start start = {.path = "errata.v1.AdminService/GetServerInfo",
                                    .authorization_repeated = true};
 
     (void)state;
-    world_init(&world);
-    start.authorization = world.admin;
-    exchange_open(&exchange, &world, &start);
+    fixture_init(&fixture);
+    start.authorization = fixture.admin;
+    exchange_open(&exchange, &fixture, &start);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_UNAUTHENTICATED);
     assert_true(slice_has(exchange.message, "authorization: given several times"));
     exchange_close(&exchange);
     start.path = "grpc.health.v1.Health/Check";
-    exchange_open(&exchange, &world, &start);
+    exchange_open(&exchange, &fixture, &start);
     assert_false(exchange.ended);
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: tokens that share a slot of the cache are all admitted, each with its own identity.
@@ -304,8 +304,8 @@ static void test_tokens_that_share_a_cache_slot_are_admitted(void **state)
     enum {
         COUNT = AUTH_CACHE_ENTRIES + 1
     };
-    struct world world;
-    char(*viewers)[WORLD_TOKEN_BYTES] = calloc(COUNT, sizeof(*viewers));
+    struct fixture fixture;
+    char(*viewers)[FIXTURE_TOKEN_BYTES] = calloc(COUNT, sizeof(*viewers));
     const struct method_info *list =
         contract_find_method(SLICE("/errata.v1.EventService/ListEvents"));
     const struct method_info *info =
@@ -313,16 +313,16 @@ static void test_tokens_that_share_a_cache_slot_are_admitted(void **state)
 
     (void)state;
     assert_non_null(viewers);
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < COUNT; i++) {
-        world_make_token(&world, world.admin, ROLE_VIEWER, viewers[i]);
+        fixture_make_token(&fixture, fixture.admin, ROLE_VIEWER, viewers[i]);
     }
     for (size_t i = 0; i < (size_t)2 * COUNT; i++) {
-        assert_int_equal(call_with(&world, list, viewers[i % COUNT]), STATUS_OK);
-        assert_int_equal(call_with(&world, info, viewers[i % COUNT]), STATUS_PERMISSION_DENIED);
-        assert_int_equal(call_with(&world, info, world.admin), STATUS_OK);
+        assert_int_equal(call_with(&fixture, list, viewers[i % COUNT]), STATUS_OK);
+        assert_int_equal(call_with(&fixture, info, viewers[i % COUNT]), STATUS_PERMISSION_DENIED);
+        assert_int_equal(call_with(&fixture, info, fixture.admin), STATUS_OK);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
     free(viewers);
 }
 
@@ -330,66 +330,66 @@ static void test_tokens_that_share_a_cache_slot_are_admitted(void **state)
  * clock. Method: calls before and after. */
 static void test_revoked_or_expired_token_is_refused(void **state)
 {
-    struct world world;
-    char viewer[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char viewer[FIXTURE_TOKEN_BYTES];
     char key_id[9];
     Errata__V1__RevokeTokenRequest revoke = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
     Errata__V1__RevokeTokenResponse *revoked = NULL;
     const struct exchange_start start = {.path = "errata.v1.AdminService/RevokeToken",
-                                         .authorization = world.admin};
+                                         .authorization = fixture.admin};
     const struct method_info *method =
         contract_find_method(SLICE("/errata.v1.EventService/ListEvents"));
 
     (void)state;
-    world_init(&world);
-    world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
-    assert_int_equal(call_with(&world, method, viewer), STATUS_OK);
-    world_key_id_of(viewer, key_id);
+    fixture_init(&fixture);
+    fixture_make_token(&fixture, fixture.admin, ROLE_VIEWER, viewer);
+    assert_int_equal(call_with(&fixture, method, viewer), STATUS_OK);
+    fixture_key_id_of(viewer, key_id);
     revoke.key_id = key_id;
-    assert_int_equal(world_call(&world, &start, &revoke.base, &revoked), STATUS_OK);
+    assert_int_equal(fixture_call(&fixture, &start, &revoke.base, &revoked), STATUS_OK);
     assert_non_null(revoked->token->revoked_at);
-    assert_int_equal(call_with(&world, method, viewer), STATUS_UNAUTHENTICATED);
-    world_make_ending_token(&world, world.admin, WORLD_START_US + 60 * 1000000, viewer);
-    assert_int_equal(call_with(&world, method, viewer), STATUS_OK);
-    clock_manual_advance(&world.clock, 59 * 1000000);
-    assert_int_equal(call_with(&world, method, viewer), STATUS_OK);
-    clock_manual_advance(&world.clock, 1 * 1000000);
-    assert_int_equal(call_with(&world, method, viewer), STATUS_UNAUTHENTICATED);
-    world_deinit(&world);
+    assert_int_equal(call_with(&fixture, method, viewer), STATUS_UNAUTHENTICATED);
+    fixture_make_ending_token(&fixture, fixture.admin, FIXTURE_START_US + 60 * 1000000, viewer);
+    assert_int_equal(call_with(&fixture, method, viewer), STATUS_OK);
+    clock_manual_advance(&fixture.clock, 59 * 1000000);
+    assert_int_equal(call_with(&fixture, method, viewer), STATUS_OK);
+    clock_manual_advance(&fixture.clock, 1 * 1000000);
+    assert_int_equal(call_with(&fixture, method, viewer), STATUS_UNAUTHENTICATED);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a call whose headers came before its token was revoked is not served with a request that came
  * after. Method: revoke between the two; another call beside it is served. */
 static void test_token_revoked_after_the_headers_is_refused(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange revoked;
     struct exchange other;
-    char viewer[WORLD_TOKEN_BYTES];
+    char viewer[FIXTURE_TOKEN_BYTES];
     char key_id[9];
     Errata__V1__ListEventsRequest list = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
     Errata__V1__RevokeTokenRequest revoke = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
     struct exchange_start start = {.path = "errata.v1.EventService/ListEvents"};
 
     (void)state;
-    world_init(&world);
-    world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
+    fixture_init(&fixture);
+    fixture_make_token(&fixture, fixture.admin, ROLE_VIEWER, viewer);
     start.authorization = viewer;
-    exchange_open(&revoked, &world, &start);
-    start.authorization = world.admin;
-    exchange_open(&other, &world, &start);
+    exchange_open(&revoked, &fixture, &start);
+    start.authorization = fixture.admin;
+    exchange_open(&other, &fixture, &start);
     start.path = "errata.v1.AdminService/RevokeToken";
-    world_key_id_of(viewer, key_id);
+    fixture_key_id_of(viewer, key_id);
     revoke.key_id = key_id;
-    assert_int_equal(world_call(&world, &start, &revoke.base, NULL), STATUS_OK);
+    assert_int_equal(fixture_call(&fixture, &start, &revoke.base, NULL), STATUS_OK);
     exchange_send(&revoked, &list.base);
     exchange_send(&other, &list.base);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_int_equal(revoked.code, STATUS_UNAUTHENTICATED);
     assert_int_equal(other.code, STATUS_OK);
     exchange_close(&revoked);
     exchange_close(&other);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_access_tests(void)

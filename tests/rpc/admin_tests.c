@@ -1,7 +1,7 @@
 /*
  * admin_tests.c: organisations and tokens: permissions to create them, refusals, and the lists.
  */
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ static struct exchange_start admin_start(const char *method, const char *token)
     return (struct exchange_start){.path = method, .authorization = token};
 }
 
-static struct exchange create_org(struct world *world, const char *token, const char *name)
+static struct exchange create_org(struct fixture *fixture, const char *token, const char *name)
 {
     Errata__V1__Organization organization = ERRATA__V1__ORGANIZATION__INIT;
     Errata__V1__CreateOrganizationRequest request = ERRATA__V1__CREATE_ORGANIZATION_REQUEST__INIT;
@@ -25,10 +25,10 @@ static struct exchange create_org(struct world *world, const char *token, const 
 
     organization.name = (char *)(uintptr_t)name;
     request.organization = &organization;
-    return world_call_whole(world, &start, &request.base);
+    return fixture_call_whole(fixture, &start, &request.base);
 }
 
-static struct exchange create_token(struct world *world, const char *by, const char *key,
+static struct exchange create_token(struct fixture *fixture, const char *by, const char *key,
                                     const char *org_id, Errata__V1__Token *token)
 {
     Errata__V1__CreateTokenRequest request = ERRATA__V1__CREATE_TOKEN_REQUEST__INIT;
@@ -37,86 +37,86 @@ static struct exchange create_token(struct world *world, const char *by, const c
     start.idempotency_key = key;
     request.org_id = (char *)(uintptr_t)org_id;
     request.token = token;
-    return world_call_whole(world, &start, &request.base);
+    return fixture_call_whole(fixture, &start, &request.base);
 }
 
 /* Goal: only server tokens create organisations, and a name is unique. Method: an administrator
  * with the flag, and one without. */
 static void test_only_server_tokens_create_organisations(void **state)
 {
-    struct world world;
-    char admin[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char admin[FIXTURE_TOKEN_BYTES];
     struct exchange exchange;
 
     (void)state;
-    world_init(&world);
-    (void)world_make_org(&world, "second", admin);
-    exchange = create_org(&world, admin, "third");
+    fixture_init(&fixture);
+    (void)fixture_make_org(&fixture, "second", admin);
+    exchange = create_org(&fixture, admin, "third");
     assert_int_equal(exchange.code, STATUS_PERMISSION_DENIED);
-    exchange = create_org(&world, world.admin, "second");
+    exchange = create_org(&fixture, fixture.admin, "second");
     assert_int_equal(exchange.code, STATUS_ALREADY_EXISTS);
     assert_true(slice_has(exchange.message, "'second'"));
-    exchange = create_org(&world, world.admin, "");
+    exchange = create_org(&fixture, fixture.admin, "");
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
-    exchange = create_org(&world, world.admin, "third");
+    exchange = create_org(&fixture, fixture.admin, "third");
     assert_int_equal(exchange.code, STATUS_OK);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: all errors of a token are reported at once. Method: one error after another, then
  * several. */
 static void test_all_errors_of_a_token_are_reported(void **state)
 {
-    struct world world;
-    char admin[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char admin[FIXTURE_TOKEN_BYTES];
     struct exchange exchange;
     Google__Protobuf__Timestamp past = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
     Errata__V1__Token token = ERRATA__V1__TOKEN__INIT;
 
     (void)state;
-    world_init(&world);
-    (void)world_make_org(&world, "second", admin);
+    fixture_init(&fixture);
+    (void)fixture_make_org(&fixture, "second", admin);
     token.role = (Errata__V1__Role)ROLE_OPERATOR;
-    exchange = create_token(&world, admin, NULL, "", &token);
+    exchange = create_token(&fixture, admin, NULL, "", &token);
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.message, "token.user_id"));
 
     token.role = (Errata__V1__Role)77;
-    exchange = create_token(&world, admin, NULL, "", &token);
+    exchange = create_token(&fixture, admin, NULL, "", &token);
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.details, "token.role"));
 
     token.role = (Errata__V1__Role)ROLE_SERVICE;
-    past.seconds = WORLD_START_US / 1000000 - 1;
+    past.seconds = FIXTURE_START_US / 1000000 - 1;
     token.expires_at = &past;
-    exchange = create_token(&world, admin, NULL, "", &token);
+    exchange = create_token(&fixture, admin, NULL, "", &token);
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.message, "token.expires_at: not in the future"));
 
     /* The clock decides, also where the log's last time is ahead of it: it was wrong, and put back. */
-    world.clock.wall_us += 3650 * 86400ll * 1000000;
+    fixture.clock.wall_us += 3650 * 86400ll * 1000000;
     token.expires_at = NULL;
-    exchange = create_token(&world, admin, NULL, "", &token);
+    exchange = create_token(&fixture, admin, NULL, "", &token);
     assert_int_equal(exchange.code, STATUS_OK);
-    world.clock.wall_us -= 3650 * 86400ll * 1000000;
-    past.seconds = WORLD_START_US / 1000000 + 3600;
+    fixture.clock.wall_us -= 3650 * 86400ll * 1000000;
+    past.seconds = FIXTURE_START_US / 1000000 + 3600;
     token.expires_at = &past;
-    exchange = create_token(&world, admin, NULL, "", &token);
+    exchange = create_token(&fixture, admin, NULL, "", &token);
     assert_int_equal(exchange.code, STATUS_OK);
 
     token.expires_at = NULL;
     token.server = true;
-    exchange = create_token(&world, admin, NULL, "", &token);
+    exchange = create_token(&fixture, admin, NULL, "", &token);
     assert_int_equal(exchange.code, STATUS_PERMISSION_DENIED);
-    exchange = create_token(&world, world.admin, NULL, "", &token);
+    exchange = create_token(&fixture, fixture.admin, NULL, "", &token);
     assert_int_equal(exchange.code, STATUS_OK);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a repeated CreateToken names the token and never its secret. Method: the same key twice. */
 static void test_repeat_of_create_token_omits_the_secret(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
     Errata__V1__Token token = ERRATA__V1__TOKEN__INIT;
     Errata__V1__CreateTokenRequest request = ERRATA__V1__CREATE_TOKEN_REQUEST__INIT;
@@ -124,18 +124,18 @@ static void test_repeat_of_create_token_omits_the_secret(void **state)
     struct exchange_start start = admin_start("errata.v1.AdminService/CreateToken", NULL);
 
     (void)state;
-    world_init(&world);
-    start.authorization = world.admin;
+    fixture_init(&fixture);
+    start.authorization = fixture.admin;
     start.idempotency_key = "again";
     token.role = (Errata__V1__Role)ROLE_SERVICE;
     request.token = &token;
-    assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, &response), STATUS_OK);
     assert_int_equal(strlen(response->secret), TOKEN_TEXT_BYTES);
-    exchange = create_token(&world, world.admin, "again", "", &token);
+    exchange = create_token(&fixture, fixture.admin, "again", "", &token);
     assert_int_equal(exchange.code, STATUS_ALREADY_EXISTS);
     assert_true(slice_has(exchange.message, response->token->key_id));
     assert_false(slice_has(exchange.message, response->secret + 16));
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: lists go through everything once, page by page, and a foreign page token is refused; the caller's own
@@ -143,9 +143,9 @@ static void test_repeat_of_create_token_omits_the_secret(void **state)
  * another organisation and another list. */
 static void test_lists_return_each_row_once(void **state)
 {
-    struct world world;
-    char other_admin[WORLD_TOKEN_BYTES];
-    char token[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char other_admin[FIXTURE_TOKEN_BYTES];
+    char token[FIXTURE_TOKEN_BYTES];
     char last[9] = "";
     Errata__V1__ListTokensRequest request = ERRATA__V1__LIST_TOKENS_REQUEST__INIT;
     Errata__V1__ListTokensResponse *response = NULL;
@@ -157,15 +157,15 @@ static void test_lists_return_each_row_once(void **state)
     unsigned pages = 0;
 
     (void)state;
-    world_init(&world);
-    (void)world_make_org(&world, "second", other_admin);
+    fixture_init(&fixture);
+    (void)fixture_make_org(&fixture, "second", other_admin);
     for (int i = 0; i < 6; i++) {
-        world_make_token(&world, world.admin, ROLE_VIEWER, token);
+        fixture_make_token(&fixture, fixture.admin, ROLE_VIEWER, token);
     }
-    start.authorization = world.admin;
+    start.authorization = fixture.admin;
     request.page_size = 3;
     do {
-        assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
+        assert_int_equal(fixture_call(&fixture, &start, &request.base, &response), STATUS_OK);
         for (size_t i = 0; i < response->n_tokens; i++) {
             assert_true(strcmp(response->tokens[i]->key_id, last) > 0);
             (void)snprintf(last, sizeof(last), "%s", response->tokens[i]->key_id);
@@ -175,9 +175,9 @@ static void test_lists_return_each_row_once(void **state)
         if (pages == 1) {
             request.page_token = response->next_page_token;
             start.authorization = other_admin;
-            assert_int_equal(world_call(&world, &start, &request.base, NULL),
+            assert_int_equal(fixture_call(&fixture, &start, &request.base, NULL),
                              STATUS_INVALID_ARGUMENT);
-            start.authorization = world.admin;
+            start.authorization = fixture.admin;
             request.org_id = response->tokens[0]->org_id;
         } else {
             request.org_id = empty;
@@ -191,26 +191,26 @@ static void test_lists_return_each_row_once(void **state)
 
     start.path = "errata.v1.AdminService/ListOrganizations";
     orgs.page_size = 1;
-    assert_int_equal(world_call(&world, &start, &orgs.base, &orgs_response), STATUS_OK);
+    assert_int_equal(fixture_call(&fixture, &start, &orgs.base, &orgs_response), STATUS_OK);
     assert_int_equal(orgs_response->n_organizations, 1);
     assert_string_equal(orgs_response->organizations[0]->name, "default");
     orgs.page_token = orgs_response->next_page_token;
-    assert_int_equal(world_call(&world, &start, &orgs.base, &orgs_response), STATUS_OK);
+    assert_int_equal(fixture_call(&fixture, &start, &orgs.base, &orgs_response), STATUS_OK);
     assert_string_equal(orgs_response->organizations[0]->name, "second");
     assert_string_equal(orgs_response->next_page_token, "");
     orgs.page_token = empty;
     start.authorization = other_admin;
-    assert_int_equal(world_call(&world, &start, &orgs.base, &orgs_response), STATUS_OK);
+    assert_int_equal(fixture_call(&fixture, &start, &orgs.base, &orgs_response), STATUS_OK);
     assert_int_equal(orgs_response->n_organizations, 1);
     assert_string_equal(orgs_response->organizations[0]->name, "second");
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: revoking twice equals revoking once. Method: the log's length before and after. */
 static void test_second_revoke_stores_nothing(void **state)
 {
-    struct world world;
-    char viewer[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char viewer[FIXTURE_TOKEN_BYTES];
     char key_id[9];
     Errata__V1__RevokeTokenRequest request = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
     Errata__V1__RevokeTokenResponse *first = NULL;
@@ -219,46 +219,46 @@ static void test_second_revoke_stores_nothing(void **state)
     char no_one[] = "00000000";
 
     (void)state;
-    world_init(&world);
-    start.authorization = world.admin;
-    world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
-    world_key_id_of(viewer, key_id);
+    fixture_init(&fixture);
+    start.authorization = fixture.admin;
+    fixture_make_token(&fixture, fixture.admin, ROLE_VIEWER, viewer);
+    fixture_key_id_of(viewer, key_id);
     request.key_id = key_id;
-    assert_int_equal(world_call(&world, &start, &request.base, &first), STATUS_OK);
-    clock_manual_advance(&world.clock, 5000000);
-    assert_int_equal(world_call(&world, &start, &request.base, &second), STATUS_OK);
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, &first), STATUS_OK);
+    clock_manual_advance(&fixture.clock, 5000000);
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, &second), STATUS_OK);
     assert_int_equal(first->token->revoked_at->seconds, second->token->revoked_at->seconds);
     request.key_id = no_one;
-    assert_int_equal(world_call(&world, &start, &request.base, NULL), STATUS_NOT_FOUND);
-    world_deinit(&world);
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, NULL), STATUS_NOT_FOUND);
+    fixture_deinit(&fixture);
 }
 
 /* A token of the organisation (empty: the caller's own), and its text. */
-static void make_token(struct world *world, const char *org_id, Errata__V1__Token *wanted,
-                       char token[WORLD_TOKEN_BYTES])
+static void make_token(struct fixture *fixture, const char *org_id, Errata__V1__Token *wanted,
+                       char token[FIXTURE_TOKEN_BYTES])
 {
     Errata__V1__CreateTokenRequest request = ERRATA__V1__CREATE_TOKEN_REQUEST__INIT;
     Errata__V1__CreateTokenResponse *response = NULL;
     const struct exchange_start start =
-        admin_start("errata.v1.AdminService/CreateToken", world->admin);
+        admin_start("errata.v1.AdminService/CreateToken", fixture->admin);
 
     request.org_id = (char *)(uintptr_t)org_id;
     request.token = wanted;
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
-    (void)snprintf(token, WORLD_TOKEN_BYTES, "Bearer %s", response->secret);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
+    (void)snprintf(token, FIXTURE_TOKEN_BYTES, "Bearer %s", response->secret);
 }
 
-static struct exchange revoke(struct world *world, const char *by, const char *org_id,
+static struct exchange revoke(struct fixture *fixture, const char *by, const char *org_id,
                               const char *token)
 {
     Errata__V1__RevokeTokenRequest request = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
     const struct exchange_start start = admin_start("errata.v1.AdminService/RevokeToken", by);
     char key_id[9];
 
-    world_key_id_of(token, key_id);
+    fixture_key_id_of(token, key_id);
     request.org_id = (char *)(uintptr_t)org_id;
     request.key_id = key_id;
-    return world_call_whole(world, &start, &request.base);
+    return fixture_call_whole(fixture, &start, &request.base);
 }
 
 /* Goal: the last usable ADMIN token with the server flag cannot be revoked, and the message states
@@ -266,9 +266,9 @@ static struct exchange revoke(struct world *world, const char *by, const char *o
  * an expired one and a revoked one; then one that is usable, of another organisation. */
 static void test_last_server_token_can_not_be_revoked(void **state)
 {
-    struct world world;
-    char other_admin[WORLD_TOKEN_BYTES];
-    char token[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char other_admin[FIXTURE_TOKEN_BYTES];
+    char token[FIXTURE_TOKEN_BYTES];
     char key_id[9];
     struct exchange exchange;
     Google__Protobuf__Timestamp end = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
@@ -276,122 +276,122 @@ static void test_last_server_token_can_not_be_revoked(void **state)
     const char *org_id = NULL;
 
     (void)state;
-    world_init(&world);
-    org_id = world_make_org(&world, "second", other_admin);
+    fixture_init(&fixture);
+    org_id = fixture_make_org(&fixture, "second", other_admin);
     wanted.role = (Errata__V1__Role)ROLE_SERVICE;
     wanted.server = true;
-    make_token(&world, "", &wanted, token);
+    make_token(&fixture, "", &wanted, token);
     wanted.role = (Errata__V1__Role)ROLE_ADMIN;
-    end.seconds = WORLD_START_US / 1000000 + 3600;
+    end.seconds = FIXTURE_START_US / 1000000 + 3600;
     wanted.expires_at = &end;
-    make_token(&world, "", &wanted, token);
-    clock_manual_advance(&world.clock, 3601 * INT64_C(1000000));
+    make_token(&fixture, "", &wanted, token);
+    clock_manual_advance(&fixture.clock, 3601 * INT64_C(1000000));
     wanted.expires_at = NULL;
-    make_token(&world, "", &wanted, token);
-    exchange = revoke(&world, world.admin, "", token);
+    make_token(&fixture, "", &wanted, token);
+    exchange = revoke(&fixture, fixture.admin, "", token);
     assert_int_equal(exchange.code, STATUS_OK);
 
-    exchange = revoke(&world, world.admin, "", world.admin);
+    exchange = revoke(&fixture, fixture.admin, "", fixture.admin);
     assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
-    world_key_id_of(world.admin, key_id);
+    fixture_key_id_of(fixture.admin, key_id);
     assert_true(slice_has(exchange.message, key_id));
     assert_true(slice_has(exchange.message, "last usable ADMIN token with the server flag"));
     assert_true(slice_has(exchange.message, "expected another such token"));
 
-    make_token(&world, org_id, &wanted, token);
-    exchange = revoke(&world, world.admin, "", world.admin);
+    make_token(&fixture, org_id, &wanted, token);
+    exchange = revoke(&fixture, fixture.admin, "", fixture.admin);
     assert_int_equal(exchange.code, STATUS_OK);
-    exchange = revoke(&world, other_admin, org_id, token);
+    exchange = revoke(&fixture, other_admin, org_id, token);
     assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
-    exchange = revoke(&world, token, org_id, other_admin); /* a token of another organisation */
+    exchange = revoke(&fixture, token, org_id, other_admin); /* a token of another organisation */
     assert_int_equal(exchange.code, STATUS_OK);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: two such tokens that are revoked at once leave one. Method: both requests in one batch. */
 static void test_one_of_the_last_two_server_tokens_stays(void **state)
 {
-    struct world world;
-    char tokens[2][WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char tokens[2][FIXTURE_TOKEN_BYTES];
     struct exchange exchanges[2];
     Errata__V1__Token wanted = ERRATA__V1__TOKEN__INIT;
     const struct exchange_start start =
         admin_start("errata.v1.AdminService/RevokeToken", tokens[0]);
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     wanted.role = (Errata__V1__Role)ROLE_ADMIN;
     wanted.server = true;
-    memcpy(tokens[0], world.admin, sizeof(tokens[0]));
-    make_token(&world, "", &wanted, tokens[1]);
+    memcpy(tokens[0], fixture.admin, sizeof(tokens[0]));
+    make_token(&fixture, "", &wanted, tokens[1]);
     for (unsigned i = 0; i < 2; i++) {
         Errata__V1__RevokeTokenRequest request = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
         char key_id[9];
 
-        world_key_id_of(tokens[i], key_id);
+        fixture_key_id_of(tokens[i], key_id);
         request.key_id = key_id;
-        exchange_open(&exchanges[i], &world, &start);
+        exchange_open(&exchanges[i], &fixture, &start);
         exchange_send(&exchanges[i], &request.base);
     }
-    world_run(&world);
+    fixture_run(&fixture);
     assert_int_equal(exchanges[0].code, STATUS_OK);
     assert_int_equal(exchanges[1].code, STATUS_FAILED_PRECONDITION);
     exchange_close(&exchanges[0]);
     exchange_close(&exchanges[1]);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: an expired token is not protected: it can be revoked. Method: an administrator without the
  * flag, once the only token with it has expired. */
 static void test_expired_server_token_can_be_revoked(void **state)
 {
-    struct world world;
-    char plain[WORLD_TOKEN_BYTES];
-    char ending[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char plain[FIXTURE_TOKEN_BYTES];
+    char ending[FIXTURE_TOKEN_BYTES];
     Google__Protobuf__Timestamp end = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
     Errata__V1__Token wanted = ERRATA__V1__TOKEN__INIT;
     struct exchange exchange;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     wanted.role = (Errata__V1__Role)ROLE_ADMIN;
-    make_token(&world, "", &wanted, plain);
+    make_token(&fixture, "", &wanted, plain);
     wanted.server = true;
-    end.seconds = WORLD_START_US / 1000000 + 3600;
+    end.seconds = FIXTURE_START_US / 1000000 + 3600;
     wanted.expires_at = &end;
-    make_token(&world, "", &wanted, ending);
-    exchange = revoke(&world, plain, "", world.admin); /* the one that ends is still usable */
+    make_token(&fixture, "", &wanted, ending);
+    exchange = revoke(&fixture, plain, "", fixture.admin); /* the one that ends is still usable */
     assert_int_equal(exchange.code, STATUS_OK);
-    exchange = revoke(&world, plain, "", ending);
+    exchange = revoke(&fixture, plain, "", ending);
     assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
-    clock_manual_advance(&world.clock, 3601 * INT64_C(1000000));
-    exchange = revoke(&world, plain, "", ending);
+    clock_manual_advance(&fixture.clock, 3601 * INT64_C(1000000));
+    exchange = revoke(&fixture, plain, "", ending);
     assert_int_equal(exchange.code, STATUS_OK);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: the server's counters are only for server tokens. Method: both kinds of administrator. */
 static void test_server_info_needs_the_server_flag(void **state)
 {
-    struct world world;
-    char admin[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char admin[FIXTURE_TOKEN_BYTES];
     Errata__V1__GetServerInfoRequest request = ERRATA__V1__GET_SERVER_INFO_REQUEST__INIT;
     Errata__V1__GetServerInfoResponse *response = NULL;
     struct exchange_start start = admin_start("errata.v1.AdminService/GetServerInfo", NULL);
     bool found = false;
 
     (void)state;
-    world_init(&world);
-    (void)world_make_org(&world, "second", admin);
+    fixture_init(&fixture);
+    (void)fixture_make_org(&fixture, "second", admin);
     start.authorization = admin;
-    assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, &response), STATUS_OK);
     assert_string_equal(response->version, ERRATA_VERSION);
     assert_int_equal(response->log_engine, LOG_ENGINE_KIND_LMDB);
     assert_int_equal(response->n_methods, 0);
     assert_int_equal(response->n_counters, 0);
-    start.authorization = world.admin;
-    assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
-    assert_int_equal(response->started_at->seconds, WORLD_START_US / 1000000);
+    start.authorization = fixture.admin;
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(response->started_at->seconds, FIXTURE_START_US / 1000000);
     for (size_t i = 0; i < response->n_methods; i++) {
         if (strcmp(response->methods[i]->method, "errata.v1.AdminService/CreateToken") == 0) {
             assert_int_equal(response->methods[i]->code, STATUS_OK);
@@ -401,7 +401,7 @@ static void test_server_info_needs_the_server_flag(void **state)
     }
     assert_true(found);
     assert_true(response->n_counters > 5);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_admin_tests(void)

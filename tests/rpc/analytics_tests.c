@@ -26,15 +26,15 @@
 
 /* --- calls --- */
 
-static struct exchange call(struct world *world, const struct exchange_start *start,
+static struct exchange call(struct fixture *fixture, const struct exchange_start *start,
                             const ProtobufCMessage *request,
                             const ProtobufCMessageDescriptor *descriptor, void *ret_response)
 {
     struct exchange exchange;
 
-    exchange_open(&exchange, world, start);
+    exchange_open(&exchange, fixture, start);
     exchange_send(&exchange, request);
-    world_run(world);
+    fixture_run(fixture);
     assert_true(exchange.ended);
     if (exchange.code == STATUS_OK) {
         *(void **)ret_response = exchange_read(&exchange, descriptor);
@@ -49,7 +49,7 @@ struct asked {
     const char *first, *last, *layout;
 };
 
-static struct exchange ask_learning(struct world *world, const char *token,
+static struct exchange ask_learning(struct fixture *fixture, const char *token,
                                     const struct asked *asked,
                                     Errata__V1__GetLearningAnalyticsResponse **ret_response)
 {
@@ -63,24 +63,24 @@ static struct exchange ask_learning(struct world *world, const char *token,
         request.layout_fingerprint = (char *)(uintptr_t)asked->layout;
     }
     request.top_fields = 1000;
-    return call(world, &start, &request.base,
+    return call(fixture, &start, &request.base,
                 &errata__v1__get_learning_analytics_response__descriptor, ret_response);
 }
 
-static Errata__V1__GetLearningAnalyticsResponse *learning_asked(struct world *world,
+static Errata__V1__GetLearningAnalyticsResponse *learning_asked(struct fixture *fixture,
                                                                 const struct asked *asked)
 {
     Errata__V1__GetLearningAnalyticsResponse *response = NULL;
 
-    assert_int_equal(ask_learning(world, world->admin, asked, &response).code, STATUS_OK);
+    assert_int_equal(ask_learning(fixture, fixture->admin, asked, &response).code, STATUS_OK);
     ASSERT(response != NULL);
     return response;
 }
 
-static Errata__V1__GetLearningAnalyticsResponse *learning_of(struct world *world, const char *first,
-                                                             const char *last)
+static Errata__V1__GetLearningAnalyticsResponse *learning_of(struct fixture *fixture,
+                                                             const char *first, const char *last)
 {
-    return learning_asked(world, &(const struct asked){first, last, NULL});
+    return learning_asked(fixture, &(const struct asked){first, last, NULL});
 }
 
 /* The parts of a captured event. */
@@ -91,14 +91,14 @@ struct sample {
     int64_t created_at_us; /* 0: now */
 };
 
-static void capture(struct world *world, const struct sample *sample)
+static void capture(struct fixture *fixture, const struct sample *sample)
 {
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
     Google__Protobuf__Timestamp created_at = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
     Errata__V1__CaptureFeedbackEventRequest request =
         ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
     const struct exchange_start start = {.path = "errata.v1.FeedbackService/CaptureFeedbackEvent",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
 
     event.event_type = (Errata__V1__FeedbackEventType)sample->type;
     event.after_json = (char *)(uintptr_t)sample->after;
@@ -113,7 +113,7 @@ static void capture(struct world *world, const struct sample *sample)
         event.created_at = &created_at;
     }
     request.event = &event;
-    assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, NULL), STATUS_OK);
 }
 
 static uint64_t count_of(Errata__V1__FieldCount **counts, size_t count, const char *field)
@@ -141,17 +141,17 @@ static void test_us5_2_top_fields_are_ordered_by_count(void **state)
                   {"uom", "{\"uom\":\"pcs\"}", 20},
                   {"price", "{\"price\":\"9.95\"}", 10}};
     Errata__V1__GetLearningAnalyticsResponse *response = NULL;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 4; i-- > 0;) {
         for (unsigned n = 0; n < fields[i].count; n++) {
-            capture(&world, &(struct sample){FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
-                                             "layout", fields[i].after, 0});
+            capture(&fixture, &(struct sample){FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+                                               "layout", fields[i].after, 0});
         }
     }
-    response = learning_of(&world, "", "");
+    response = learning_of(&fixture, "", "");
     assert_int_equal(response->n_corrected_fields, 4);
     assert_int_equal(response->n_corrected_line_fields, 4);
     assert_int_equal(response->n_corrected_header_fields, 0);
@@ -178,7 +178,7 @@ static void test_us5_2_top_fields_are_ordered_by_count(void **state)
     assert_int_equal(response->_correction_rate_case, 0);
     assert_int_equal(response->n_layout_stats, 1);
     assert_int_equal(response->layout_stats[0]->example_count, 100);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Expected figures of a range, recounted from the listed events. */
@@ -217,10 +217,9 @@ static void recount_event(struct recount *recount, const Errata__V1__FeedbackEve
         return;
     }
     recount->by_day[day - recount->first_day]++;
-    if (event->event_type == (int)FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED ||
-        event->event_type == (int)FEEDBACK_EVENT_TYPE_MAPPING_REJECTED) {
-        recount->mappings[day - recount->first_day]++;
-    }
+    recount->mappings[day - recount->first_day] +=
+        event->event_type == (int)FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED ||
+        event->event_type == (int)FEEDBACK_EVENT_TYPE_MAPPING_REJECTED;
     recount->by_type[event->event_type]++;
     if (!of_line && event->event_type != (int)FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED) {
         return;
@@ -232,19 +231,17 @@ static void recount_event(struct recount *recount, const Errata__V1__FeedbackEve
 }
 
 /* `layout`: only its events; NULL: all. */
-static void recount_all(struct world *world, const char *layout, struct recount *recount)
+static void recount_all(struct fixture *fixture, const char *layout, struct recount *recount)
 {
     Errata__V1__ListFeedbackEventsRequest request = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
     Errata__V1__ListFeedbackEventsResponse *response = NULL;
     const struct exchange_start start = {.path = "errata.v1.FeedbackService/ListFeedbackEvents",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
 
     request.page_size = 1000;
-    if (layout != NULL) {
-        request.layout_fingerprint = (char *)(uintptr_t)layout;
-    }
+    request.layout_fingerprint = (char *)(uintptr_t)(layout != NULL ? layout : "");
     do {
-        assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+        assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
         ASSERT(response != NULL);
         for (size_t i = 0; i < response->n_events; i++) {
             recount_event(recount, response->events[i]);
@@ -289,10 +286,10 @@ static void check_days(const struct recount *recount,
     }
 }
 
-static void check_range_of(struct world *world, const char *layout, int64_t first_day,
+static void check_range_of(struct fixture *fixture, const char *layout, int64_t first_day,
                            int64_t last_day)
 {
-    struct recount *recount = arena_calloc(&world->arena, 1, sizeof(*recount));
+    struct recount *recount = arena_calloc(&fixture->arena, 1, sizeof(*recount));
     char first[DAY_TEXT_BYTES + 1] = {0};
     char last[DAY_TEXT_BYTES + 1] = {0};
     Errata__V1__GetLearningAnalyticsResponse *response = NULL;
@@ -301,10 +298,10 @@ static void check_range_of(struct world *world, const char *layout, int64_t firs
     assert_non_null(recount);
     recount->first_day = first_day;
     recount->last_day = last_day;
-    recount_all(world, layout, recount);
+    recount_all(fixture, layout, recount);
     day_format(first_day, first);
     day_format(last_day, last);
-    response = learning_asked(world, &(const struct asked){first, last, layout});
+    response = learning_asked(fixture, &(const struct asked){first, last, layout});
     assert_string_equal(response->start_date, first);
     assert_string_equal(response->end_date, last);
     check_days(recount, response);
@@ -330,11 +327,11 @@ static void check_range_of(struct world *world, const char *layout, int64_t firs
 }
 
 /* Checks the organisation, a layout, and one that nothing names. */
-static void check_range(struct world *world, int64_t first_day, int64_t last_day)
+static void check_range(struct fixture *fixture, int64_t first_day, int64_t last_day)
 {
-    check_range_of(world, NULL, first_day, last_day);
-    check_range_of(world, "one", first_day, last_day);
-    check_range_of(world, "none", first_day, last_day);
+    check_range_of(fixture, NULL, first_day, last_day);
+    check_range_of(fixture, "one", first_day, last_day);
+    check_range_of(fixture, "none", first_day, last_day);
 }
 
 static uint64_t draw(struct random_seeded *random, uint64_t below)
@@ -351,12 +348,12 @@ static uint64_t draw(struct random_seeded *random, uint64_t below)
 static void test_counters_equal_a_scan(void **state)
 {
     static const char *const fields[] = {"qty", "sku", "uom", "price", "note", "date", "other"};
-    int64_t today = day_of(WORLD_START_US);
+    int64_t today = day_of(FIXTURE_START_US);
     struct random_seeded random;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     random_seeded_init(&random, 51);
     for (unsigned i = 0; i < 300; i++) {
         char after[128] = {0};
@@ -382,47 +379,48 @@ static void test_counters_equal_a_scan(void **state)
         }
         (void)snprintf(after + at, sizeof(after) - at, "}");
         if (draw(&random, 4) != 0) {
-            sample.created_at_us = WORLD_START_US - (int64_t)draw(&random, (uint64_t)(40 * DAY_US));
+            sample.created_at_us =
+                FIXTURE_START_US - (int64_t)draw(&random, (uint64_t)(40 * DAY_US));
         }
-        capture(&world, &sample);
+        capture(&fixture, &sample);
     }
-    check_range(&world, today - 29, today);
-    check_range(&world, today - 365, today);
-    check_range(&world, today, today);
-    check_range(&world, today - 40, today - 30);
-    check_range(&world, today - 500, today - 400);
+    check_range(&fixture, today - 29, today);
+    check_range(&fixture, today - 365, today);
+    check_range(&fixture, today, today);
+    check_range(&fixture, today - 40, today - 30);
+    check_range(&fixture, today - 500, today - 400);
     for (unsigned i = 0; i < 10; i++) {
         int64_t last = today - (int64_t)draw(&random, 40);
 
-        check_range(&world, last - (int64_t)draw(&random, 30), last);
+        check_range(&fixture, last - (int64_t)draw(&random, 30), last);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: days begin at midnight UTC. Method: the last and first microsecond of neighbouring days. */
 static void test_days_begin_at_midnight_utc(void **state)
 {
-    static const int64_t times[] = {WORLD_START_US - DAY_US - 1, WORLD_START_US - DAY_US,
-                                    WORLD_START_US - 1, WORLD_START_US};
+    static const int64_t times[] = {FIXTURE_START_US - DAY_US - 1, FIXTURE_START_US - DAY_US,
+                                    FIXTURE_START_US - 1, FIXTURE_START_US};
     Errata__V1__GetLearningAnalyticsResponse *response = NULL;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < 4; i++) {
-        capture(&world, &(struct sample){FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, NULL,
-                                         "{\"customer_id\":\"c\"}", times[i]});
+        capture(&fixture, &(struct sample){FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, NULL,
+                                           "{\"customer_id\":\"c\"}", times[i]});
     }
-    response = learning_of(&world, "2025-12-30", "2026-01-01");
+    response = learning_of(&fixture, "2025-12-30", "2026-01-01");
     assert_int_equal(response->n_events_by_day, 3);
     assert_int_equal(response->events_by_day[0]->count, 1);
     assert_int_equal(response->events_by_day[1]->count, 2);
     assert_int_equal(response->events_by_day[2]->count, 1);
     assert_int_equal(response->n_corrected_fields, 0);
-    response = learning_of(&world, "2025-12-31", "2025-12-31");
+    response = learning_of(&fixture, "2025-12-31", "2025-12-31");
     assert_int_equal(response->n_events_by_day, 1);
     assert_int_equal(response->events_by_day[0]->count, 2);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 struct range_case {
@@ -459,15 +457,16 @@ static void test_invalid_range_is_refused_by_field(void **state)
         {" 2025-12-1", "2025-12-1 ", 0, "start_date", "end_date"},
         {"0000-01-01", "", 0, "start_date", NULL},
     };
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct range_case *range = &cases[i];
         Errata__V1__GetLearningAnalyticsResponse *response = NULL;
-        struct exchange exchange = ask_learning(
-            &world, world.admin, &(const struct asked){range->first, range->last, NULL}, &response);
+        struct exchange exchange =
+            ask_learning(&fixture, fixture.admin,
+                         &(const struct asked){range->first, range->last, NULL}, &response);
 
         assert_int_equal(exchange.code, range->days > 0 ? STATUS_OK : STATUS_INVALID_ARGUMENT);
         if (range->days == 0) {
@@ -482,21 +481,21 @@ static void test_invalid_range_is_refused_by_field(void **state)
         assert_string_equal(response->events_by_day[0]->date, range->reported);
         assert_string_equal(response->events_by_day[range->days - 1]->date, response->end_date);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* A correction of `count` fields, numbered from `first`. */
-static void capture_many(struct world *world, unsigned first, unsigned count)
+static void capture_many(struct fixture *fixture, unsigned first, unsigned count)
 {
     struct buffer after;
 
-    buffer_init(&after, &world->arena, 4096);
+    buffer_init(&after, &fixture->arena, 4096);
     for (unsigned i = 0; i < count; i++) {
         buffer_printf(&after, "%s\"f%04u\":1", i == 0 ? "{" : ",", first + i);
     }
     buffer_append(&after, slice_of("}", 2));
-    capture(world, &(struct sample){FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED, NULL,
-                                    (const char *)after.data, 0});
+    capture(fixture, &(struct sample){FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED, NULL,
+                                      (const char *)after.data, 0});
 }
 
 /* Goal: names beyond 1,000 a day count as `other`; the lists have the requested length. */
@@ -507,16 +506,16 @@ static void test_fields_above_the_bound_count_as_other(void **state)
     const struct exchange_start start = {.path = LEARNING};
     Errata__V1__GetLearningAnalyticsResponse *response = NULL;
     struct exchange_start asked = start;
-    struct world world;
+    struct fixture fixture;
     uint64_t sum = 0;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (unsigned i = 0; i < 11; i++) {
-        capture_many(&world, 100 * i, 100);
+        capture_many(&fixture, 100 * i, 100);
     }
-    capture_many(&world, 0, 3);
-    response = learning_of(&world, "", "");
+    capture_many(&fixture, 0, 3);
+    response = learning_of(&fixture, "", "");
     assert_int_equal(response->n_corrected_fields, 1000);
     assert_string_equal(response->corrected_fields[0]->field, "other");
     assert_int_equal(response->corrected_fields[0]->count, 100);
@@ -528,64 +527,64 @@ static void test_fields_above_the_bound_count_as_other(void **state)
         sum += response->corrected_header_fields[i]->count;
     }
     assert_int_equal(sum, 1103 - 1); /* one of the 1,001 names is not among the first 1,000 */
-    asked.authorization = world.admin;
-    assert_int_equal(call(&world, &asked, &request.base,
+    asked.authorization = fixture.admin;
+    assert_int_equal(call(&fixture, &asked, &request.base,
                           &errata__v1__get_learning_analytics_response__descriptor, &response)
                          .code,
                      STATUS_OK);
     assert_int_equal(response->n_corrected_fields, 10);
     request.top_fields = 1001;
-    assert_int_equal(call(&world, &asked, &request.base,
+    assert_int_equal(call(&fixture, &asked, &request.base,
                           &errata__v1__get_learning_analytics_response__descriptor, &response)
                          .code,
                      STATUS_INVALID_ARGUMENT);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: analytics is for INTEGRATOR and ADMIN (FR-020), and covers only their own organisation. */
 static void test_analytics_need_integrator_or_admin(void **state)
 {
     Errata__V1__GetLearningAnalyticsResponse *response = NULL;
-    struct world world;
-    char stranger[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char stranger[FIXTURE_TOKEN_BYTES];
 
     (void)state;
-    world_init(&world);
-    (void)world_capture(&world, world.admin, NULL, "mine");
+    fixture_init(&fixture);
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "mine");
     for (int role = ROLE_VIEWER; role <= ROLE_ADMIN; role++) {
         bool may = role == ROLE_INTEGRATOR || role == ROLE_ADMIN;
-        char token[WORLD_TOKEN_BYTES];
+        char token[FIXTURE_TOKEN_BYTES];
 
-        world_make_token(&world, world.admin, (enum role)role, token);
+        fixture_make_token(&fixture, fixture.admin, (enum role)role, token);
         assert_int_equal(
-            ask_learning(&world, token, &(const struct asked){"", "", NULL}, &response).code,
+            ask_learning(&fixture, token, &(const struct asked){"", "", NULL}, &response).code,
             may ? STATUS_OK : STATUS_PERMISSION_DENIED);
     }
-    (void)world_make_org(&world, "stranger", stranger);
+    (void)fixture_make_org(&fixture, "stranger", stranger);
     assert_int_equal(
-        ask_learning(&world, stranger, &(const struct asked){"", "", NULL}, &response).code,
+        ask_learning(&fixture, stranger, &(const struct asked){"", "", NULL}, &response).code,
         STATUS_OK);
     assert_int_equal(response->n_by_event_type, 0);
     assert_int_equal(response->n_corrected_fields, 0);
     assert_int_equal(response->n_layout_stats, 0);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* --- layouts --- */
 
-static Errata__V1__ListLayoutCoverageResponse *coverage_of(struct world *world,
+static Errata__V1__ListLayoutCoverageResponse *coverage_of(struct fixture *fixture,
                                                            enum layout_coverage_order order,
                                                            int32_t page_size,
                                                            const char *page_token)
 {
     Errata__V1__ListLayoutCoverageRequest request = ERRATA__V1__LIST_LAYOUT_COVERAGE_REQUEST__INIT;
     Errata__V1__ListLayoutCoverageResponse *response = NULL;
-    const struct exchange_start start = {.path = COVERAGE, .authorization = world->admin};
+    const struct exchange_start start = {.path = COVERAGE, .authorization = fixture->admin};
 
     request.order = (Errata__V1__LayoutCoverageOrder)order;
     request.page_size = page_size;
     request.page_token = (char *)(uintptr_t)page_token;
-    assert_int_equal(call(world, &start, &request.base,
+    assert_int_equal(call(fixture, &start, &request.base,
                           &errata__v1__list_layout_coverage_response__descriptor, &response)
                          .code,
                      STATUS_OK);
@@ -594,20 +593,20 @@ static Errata__V1__ListLayoutCoverageResponse *coverage_of(struct world *world,
 }
 
 /* Ingests documents of a layout, whose fingerprint it gives: layouts differ by how much text covers. */
-static const char *ingest_layout(struct world *world, unsigned layout, unsigned count)
+static const char *ingest_layout(struct fixture *fixture, unsigned layout, unsigned count)
 {
-    const struct exchange_start start = {.path = INGEST_UNARY, .authorization = world->admin};
+    const struct exchange_start start = {.path = INGEST_UNARY, .authorization = fixture->admin};
     Errata__V1__Document *document = NULL;
 
-    world->documents.answer.text.covered_cells = 50000 * layout;
+    fixture->documents.answer.text.covered_cells = 50000 * layout;
     for (unsigned i = 0; i < count; i++) {
         char id[24];
         char content[40];
 
-        clock_manual_advance(&world->clock, 1000000);
-        (void)snprintf(id, sizeof(id), "%lld", (long long)world->clock.wall_us);
+        clock_manual_advance(&fixture->clock, 1000000);
+        (void)snprintf(id, sizeof(id), "%lld", (long long)fixture->clock.wall_us);
         (void)snprintf(content, sizeof(content), "%%PDF-1.4 %s", id);
-        assert_int_equal(ingest(world, &start, id, slice_text(content), &document), STATUS_OK);
+        assert_int_equal(ingest(fixture, &start, id, slice_text(content), &document), STATUS_OK);
     }
     ASSERT(document != NULL);
     return document->layout_fingerprint;
@@ -662,13 +661,13 @@ static void check_named(struct coverage_model *model, const Errata__V1__LayoutCo
 }
 
 /* The whole list, in pages of a size. */
-static void check_list(struct world *world, struct coverage_model model, int32_t page_size)
+static void check_list(struct fixture *fixture, struct coverage_model model, int32_t page_size)
 {
     const char *token = "";
 
     do {
         Errata__V1__ListLayoutCoverageResponse *page =
-            coverage_of(world, model.order, page_size, token);
+            coverage_of(fixture, model.order, page_size, token);
 
         assert_true(page->n_layout_stats > 0);
         for (size_t i = 0; i < page->n_layout_stats; i++) {
@@ -689,55 +688,55 @@ static void check_list(struct world *world, struct coverage_model model, int32_t
 static void test_coverage_lists_each_layout_with_its_counts(void **state)
 {
     struct coverage_model model = {.count = 0};
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (unsigned i = 0; i < SEEN_LAYOUTS; i++) {
-        model.fingerprints[i] = ingest_layout(&world, i + 1, seen_counts[i]);
+        model.fingerprints[i] = ingest_layout(&fixture, i + 1, seen_counts[i]);
     }
     for (unsigned i = 0; i < NAMED_LAYOUTS; i++) {
         char name[16];
 
         (void)snprintf(name, sizeof(name), "%u \xc3\xa9t\xc3\xa9 named", i);
-        (void)world_capture(&world, world.admin, NULL, name);
+        (void)fixture_capture(&fixture, fixture.admin, NULL, name);
     }
-    (void)world_capture(&world, world.admin, NULL, model.fingerprints[1]);
-    capture(&world, &(struct sample){FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, model.fingerprints[1],
-                                     "{\"customer_id\":\"c\"}", 0});
+    (void)fixture_capture(&fixture, fixture.admin, NULL, model.fingerprints[1]);
+    capture(&fixture, &(struct sample){FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, model.fingerprints[1],
+                                       "{\"customer_id\":\"c\"}", 0});
     for (int32_t page_size = 1; page_size <= SEEN_LAYOUTS + NAMED_LAYOUTS + 1; page_size++) {
         for (int order = 0; order <= LAYOUT_COVERAGE_ORDER_MOST_SEEN; order++) {
             model.order = (enum layout_coverage_order)order;
-            check_list(&world, model, page_size);
+            check_list(&fixture, model, page_size);
         }
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: pages miss no layout that does not move while others do. Method: between two pages a layout
  * that is still to be listed gets a document, and one that only events named gets its first. */
 static void test_moving_layouts_are_not_missed_by_pages(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     const char *fingerprints[3];
     Errata__V1__ListLayoutCoverageResponse *page = NULL;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (unsigned i = 0; i < 3; i++) {
-        fingerprints[i] = ingest_layout(&world, i + 1, 1);
+        fingerprints[i] = ingest_layout(&fixture, i + 1, 1);
     }
-    (void)world_capture(&world, world.admin, NULL, "named");
-    page = coverage_of(&world, LAYOUT_COVERAGE_ORDER_LAST_SEEN, 1, "");
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "named");
+    page = coverage_of(&fixture, LAYOUT_COVERAGE_ORDER_LAST_SEEN, 1, "");
     assert_string_equal(page->layout_stats[0]->layout_fingerprint, fingerprints[2]);
-    (void)ingest_layout(&world, 2, 1);
-    page = coverage_of(&world, LAYOUT_COVERAGE_ORDER_LAST_SEEN, 1, page->next_page_token);
+    (void)ingest_layout(&fixture, 2, 1);
+    page = coverage_of(&fixture, LAYOUT_COVERAGE_ORDER_LAST_SEEN, 1, page->next_page_token);
     assert_string_equal(page->layout_stats[0]->layout_fingerprint, fingerprints[0]);
-    page = coverage_of(&world, LAYOUT_COVERAGE_ORDER_LAST_SEEN, 5, page->next_page_token);
+    page = coverage_of(&fixture, LAYOUT_COVERAGE_ORDER_LAST_SEEN, 5, page->next_page_token);
     assert_int_equal(page->n_layout_stats, 1);
     assert_string_equal(page->layout_stats[0]->layout_fingerprint, "named");
     assert_string_equal(page->next_page_token, "");
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a page token is valid only for its own list, order and organisation. */
@@ -745,17 +744,17 @@ static void test_coverage_token_of_another_list_is_refused(void **state)
 {
     Errata__V1__ListLayoutCoverageRequest request = ERRATA__V1__LIST_LAYOUT_COVERAGE_REQUEST__INIT;
     struct exchange_start start = {.path = COVERAGE};
-    struct world world;
-    char stranger[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char stranger[FIXTURE_TOKEN_BYTES];
     void *response = NULL;
 
     (void)state;
-    world_init(&world);
-    (void)world_make_org(&world, "stranger", stranger);
-    (void)world_capture(&world, world.admin, NULL, "one");
-    (void)world_capture(&world, world.admin, NULL, "two");
+    fixture_init(&fixture);
+    (void)fixture_make_org(&fixture, "stranger", stranger);
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "one");
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "two");
     request.page_token =
-        coverage_of(&world, LAYOUT_COVERAGE_ORDER_MOST_SEEN, 1, "")->next_page_token;
+        coverage_of(&fixture, LAYOUT_COVERAGE_ORDER_MOST_SEEN, 1, "")->next_page_token;
     assert_int_not_equal(request.page_token[0], '\0');
     for (int bad = 0; bad < 4; bad++) {
         struct exchange exchange;
@@ -763,23 +762,23 @@ static void test_coverage_token_of_another_list_is_refused(void **state)
         request.order =
             (Errata__V1__LayoutCoverageOrder)(bad == 1 ? LAYOUT_COVERAGE_ORDER_LAST_SEEN
                                                        : LAYOUT_COVERAGE_ORDER_MOST_SEEN);
-        start.authorization = bad == 2 ? stranger : world.admin;
+        start.authorization = bad == 2 ? stranger : fixture.admin;
         if (bad == 3) {
             request.page_token[3] ^= 1;
         }
-        exchange = call(&world, &start, &request.base,
+        exchange = call(&fixture, &start, &request.base,
                         &errata__v1__list_layout_coverage_response__descriptor, &response);
         assert_int_equal(exchange.code, bad == 0 ? STATUS_OK : STATUS_INVALID_ARGUMENT);
         assert_true(bad == 0 || slice_has(exchange.details, "page_token"));
     }
     request.page_token = (char *)protobuf_c_empty_string;
     request.order = (Errata__V1__LayoutCoverageOrder)7;
-    start.authorization = world.admin;
-    assert_int_equal(call(&world, &start, &request.base,
+    start.authorization = fixture.admin;
+    assert_int_equal(call(&fixture, &start, &request.base,
                           &errata__v1__list_layout_coverage_response__descriptor, &response)
                          .code,
                      STATUS_INVALID_ARGUMENT);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_analytics_tests(void)

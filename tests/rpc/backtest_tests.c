@@ -1,10 +1,10 @@
 /*
  * backtest_tests.c: a stream that works on the pool (LearningService/Backtest): its parts, and the end of a stream
- * whose caller is gone. The pool is the world's list of jobs, of which a test runs one at a time.
+ * whose caller is gone. The pool is the fixture's list of jobs, of which a test runs one at a time.
  */
 #include "server/domain/backtest/backtest.h"
 #include "server/domain/verdicts/verdicts.h"
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #define PATH "errata.v1.LearningService/Backtest"
 #define COVERAGE "errata.v1.AnalyticsService/ListLayoutCoverage"
 
-static void open_backtest(struct exchange *exchange, struct world *world, const char *token)
+static void open_backtest(struct exchange *exchange, struct fixture *fixture, const char *token)
 {
     Errata__V1__BacktestRequest request = ERRATA__V1__BACKTEST_REQUEST__INIT;
     Errata__V1__ProposedRule rule = ERRATA__V1__PROPOSED_RULE__INIT;
@@ -26,27 +26,27 @@ static void open_backtest(struct exchange *exchange, struct world *world, const 
     rule.pattern = (char *)(uintptr_t) "font";
     request.subject_case = ERRATA__V1__BACKTEST_REQUEST__SUBJECT_CANDIDATE;
     request.candidate = &rule;
-    exchange_open(exchange, world, &start);
+    exchange_open(exchange, fixture, &start);
     exchange_send(exchange, &request.base);
 }
 
-static void open_read(struct exchange *exchange, struct world *world)
+static void open_read(struct exchange *exchange, struct fixture *fixture)
 {
     Errata__V1__ListLayoutCoverageRequest request = ERRATA__V1__LIST_LAYOUT_COVERAGE_REQUEST__INIT;
-    const struct exchange_start start = {.path = COVERAGE, .authorization = world->admin};
+    const struct exchange_start start = {.path = COVERAGE, .authorization = fixture->admin};
 
-    exchange_open(exchange, world, &start);
+    exchange_open(exchange, fixture, &start);
     exchange_send(exchange, &request.base);
 }
 
 /* Runs the oldest of the pool's jobs. */
-static void run_job(struct world *world)
+static void run_job(struct fixture *fixture)
 {
-    struct world_job job = world->jobs[0];
+    struct fixture_job job = fixture->jobs[0];
 
-    assert_true(world->job_count > 0);
-    world->job_count--;
-    memmove(&world->jobs[0], &world->jobs[1], world->job_count * sizeof(world->jobs[0]));
+    assert_true(fixture->job_count > 0);
+    fixture->job_count--;
+    memmove(&fixture->jobs[0], &fixture->jobs[1], fixture->job_count * sizeof(fixture->jobs[0]));
     job.work(job.job);
     job.done(job.job, OK);
 }
@@ -57,9 +57,9 @@ static Errata__V1__BacktestResponse *next(struct exchange *exchange)
 }
 
 /* Stores submissions that confirm an indicator. */
-static void submit(struct world *world, const char *org_id, int count)
+static void submit(struct fixture *fixture, const char *org_id, int count)
 {
-    struct verdict_input *input = arena_calloc(&world->arena, 1, sizeof(*input));
+    struct verdict_input *input = arena_calloc(&fixture->arena, 1, sizeof(*input));
     struct verdict_request request = {
         .caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false},
         .input = input,
@@ -74,11 +74,11 @@ static void submit(struct world *world, const char *org_id, int count)
     input->original_score = 0.38;
     input->confirmed.items[0] = SLICE("font");
     input->confirmed.count = 1;
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
     for (int i = 0; i < count; i++) {
         struct work_result result = {.first_seq = 0};
         struct arena arena;
-        struct ctx ctx = world->ctx;
+        struct ctx ctx = fixture->ctx;
 
         arena_init(&arena, SIZE_MAX);
         ctx.arena = &arena;
@@ -93,25 +93,25 @@ static void submit(struct world *world, const char *org_id, int count)
  * than a part has; another long read that waits is served between the parts. */
 static void test_work_is_done_in_parts(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange backtests[2];
     struct exchange read;
     Errata__V1__BacktestResponse *response = NULL;
-    char admin[WORLD_TOKEN_BYTES];
+    char admin[FIXTURE_TOKEN_BYTES];
     const char *org = NULL;
 
     (void)state;
-    world_init(&world);
-    org = world_make_org(&world, "one", admin);
-    submit(&world, org, BACKTEST_STEP_MAX + 1);
-    open_backtest(&backtests[0], &world, admin);
-    open_backtest(&backtests[1], &world, admin);
-    open_read(&read, &world);
-    assert_int_equal(world.job_count, PIPELINE_POOL_READS_MAX);
+    fixture_init(&fixture);
+    org = fixture_make_org(&fixture, "one", admin);
+    submit(&fixture, org, BACKTEST_STEP_MAX + 1);
+    open_backtest(&backtests[0], &fixture, admin);
+    open_backtest(&backtests[1], &fixture, admin);
+    open_read(&read, &fixture);
+    assert_int_equal(fixture.job_count, PIPELINE_POOL_READS_MAX);
     assert_null(next(&backtests[0]));
-    run_job(&world);
-    assert_int_equal(world.job_count, 2); /* of the other backtest, and of the read */
-    world_run(&world);
+    run_job(&fixture);
+    assert_int_equal(fixture.job_count, 2); /* of the other backtest, and of the read */
+    fixture_run(&fixture);
     assert_true(read.ended);
     assert_int_equal(read.code, STATUS_OK);
     exchange_close(&read);
@@ -129,65 +129,65 @@ static void test_work_is_done_in_parts(void **state)
         assert_int_equal(backtests[i].code, STATUS_OK);
         exchange_close(&backtests[i]);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a caller that disconnects ends its stream: at once while it waits for a slot, and after its part while it
  * works. Method: three backtests for two slots; the last one goes first, then one whose job runs afterwards. */
 static void test_stream_ends_with_its_caller(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange backtests[3];
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < 3; i++) {
-        open_backtest(&backtests[i], &world, world.admin);
+        open_backtest(&backtests[i], &fixture, fixture.admin);
     }
-    assert_int_equal(world.job_count, 2);
-    assert_int_equal(pipeline_live_count(world.pipeline), 3);
+    assert_int_equal(fixture.job_count, 2);
+    assert_int_equal(pipeline_live_count(fixture.pipeline), 3);
     exchange_close(&backtests[2]);
-    assert_int_equal(pipeline_live_count(world.pipeline), 2);
+    assert_int_equal(pipeline_live_count(fixture.pipeline), 2);
     exchange_close(&backtests[0]);
-    assert_int_equal(pipeline_live_count(world.pipeline), 2);
-    run_job(&world);
-    assert_int_equal(pipeline_live_count(world.pipeline), 1);
-    world_run(&world);
+    assert_int_equal(pipeline_live_count(fixture.pipeline), 2);
+    run_job(&fixture);
+    assert_int_equal(pipeline_live_count(fixture.pipeline), 1);
+    fixture_run(&fixture);
     assert_int_equal(next(&backtests[1])->result_case,
                      ERRATA__V1__BACKTEST_RESPONSE__RESULT_REPORT);
     assert_true(backtests[1].ended);
     exchange_close(&backtests[1]);
-    assert_int_equal(pipeline_live_count(world.pipeline), 0);
-    world_deinit(&world);
+    assert_int_equal(pipeline_live_count(fixture.pipeline), 0);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a full pool and an unknown rule end the stream with their error, and its memory is freed. */
 static void test_failed_work_ends_the_stream(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
     Errata__V1__BacktestRequest request = ERRATA__V1__BACKTEST_REQUEST__INIT;
     struct exchange_start start = {.path = PATH};
 
     (void)state;
-    world_init(&world);
-    world.pool_is_full = true;
-    open_backtest(&exchange, &world, world.admin);
+    fixture_init(&fixture);
+    fixture.pool_is_full = true;
+    open_backtest(&exchange, &fixture, fixture.admin);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_UNAVAILABLE);
     exchange_close(&exchange);
-    world.pool_is_full = false;
+    fixture.pool_is_full = false;
     request.subject_case = ERRATA__V1__BACKTEST_REQUEST__SUBJECT_RULE_ID;
     request.rule_id = (char *)(uintptr_t) "01890000-0000-7000-8000-000000000000";
-    start.authorization = world.admin;
-    exchange_open(&exchange, &world, &start);
+    start.authorization = fixture.admin;
+    exchange_open(&exchange, &fixture, &start);
     exchange_send(&exchange, &request.base);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_NOT_FOUND);
     assert_true(slice_has(exchange.message, "rule_id"));
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_backtest_tests(void)

@@ -1,7 +1,7 @@
 /*
  * backup_tests.c: AdminService/Backup as its callers see it, over bytes that a test makes.
  */
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include "server/pipeline/rpc.h"
 
@@ -64,42 +64,42 @@ static void cancel(void *user)
     ((struct fake *)user)->cancels++;
 }
 
-static struct fake *init(struct world *world)
+static struct fake *init(struct fixture *fixture)
 {
     static struct fake fake;
 
-    world_init(world);
+    fixture_init(fixture);
     memset(&fake, 0, sizeof(fake));
     fake.jobs = (struct backup_jobs){&fake, start, state_of, take, cancel};
     for (size_t i = 0; i < sizeof(fake.bytes); i++) {
         fake.bytes[i] = (uint8_t)(i * 7 + i / 256);
     }
-    world->pipeline->config.backup = &fake.jobs;
+    fixture->pipeline->config.backup = &fake.jobs;
     return &fake;
 }
 
-static void come(struct world *world, struct fake *fake, size_t size)
+static void come(struct fixture *fixture, struct fake *fake, size_t size)
 {
     fake->ready_bytes += size;
-    pipeline_wake_backup(world->pipeline, fake->org);
-    world_run(world);
+    pipeline_wake_backup(fixture->pipeline, fake->org);
+    fixture_run(fixture);
 }
 
-static void end(struct world *world, struct fake *fake, enum err err)
+static void end(struct fixture *fixture, struct fake *fake, enum err err)
 {
     fake->state.ended = true;
     fake->state.err = err;
-    come(world, fake, 0);
+    come(fixture, fake, 0);
 }
 
-static void begin(struct exchange *exchange, struct world *world, const char *token)
+static void begin(struct exchange *exchange, struct fixture *fixture, const char *token)
 {
     const struct exchange_start call = {.path = PATH, .authorization = token};
     Errata__V1__BackupRequest request = ERRATA__V1__BACKUP_REQUEST__INIT;
 
-    exchange_open(exchange, world, &call);
+    exchange_open(exchange, fixture, &call);
     exchange_send(exchange, &request.base);
-    world_run(world);
+    fixture_run(fixture);
 }
 
 static Errata__V1__BackupResponse *next(struct exchange *exchange)
@@ -112,25 +112,25 @@ static Errata__V1__BackupResponse *next(struct exchange *exchange)
  * between. */
 static void test_backup_sends_each_byte_once_then_a_report(void **state)
 {
-    struct world world;
-    struct fake *fake = init(&world);
+    struct fixture fixture;
+    struct fake *fake = init(&fixture);
     struct exchange exchange;
     Errata__V1__BackupResponse *response = NULL;
     size_t at = 0;
 
     (void)state;
-    begin(&exchange, &world, world.admin);
+    begin(&exchange, &fixture, fixture.admin);
     assert_null(next(&exchange));
-    (void)world_capture(&world, world.admin, NULL, "layout");
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "layout");
     assert_null(next(&exchange));
-    come(&world, fake, 10);
+    come(&fixture, fake, 10);
     response = next(&exchange);
     assert_int_equal(response->data.len, 10);
     assert_int_equal(response->progress->sent_bytes, 10);
     assert_int_equal(response->progress->total_bytes, 100000);
     assert_null(response->report);
     at = 10;
-    come(&world, fake, 2 * BACKUP_MESSAGE_BYTES_MAX);
+    come(&fixture, fake, 2 * BACKUP_MESSAGE_BYTES_MAX);
     while (at < 10 + 2 * BACKUP_MESSAGE_BYTES_MAX) {
         response = next(&exchange);
         assert_non_null(response);
@@ -139,120 +139,120 @@ static void test_backup_sends_each_byte_once_then_a_report(void **state)
         at += response->data.len;
         assert_int_equal(response->progress->sent_bytes, at);
         assert_true(response->progress->total_bytes >= at);
-        world_run(&world);
+        fixture_run(&fixture);
     }
     fake->state.file_bytes = at;
-    fake->state.created_at_us = WORLD_START_US;
+    fake->state.created_at_us = FIXTURE_START_US;
     fake->state.file_sha256 = sha256(slice_of(fake->bytes, at));
-    end(&world, fake, OK);
+    end(&fixture, fake, OK);
     response = next(&exchange);
     assert_null(response->progress);
     assert_int_equal(response->data.len, 0);
     assert_int_equal(response->report->size_bytes, at);
     assert_int_equal(strlen(response->report->sha256), 2 * SHA256_BYTES);
-    assert_int_equal(response->report->created_at->seconds, WORLD_START_US / 1000000);
+    assert_int_equal(response->report->created_at->seconds, FIXTURE_START_US / 1000000);
     assert_int_equal(response->report->format_version, 3);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_OK);
     assert_int_equal(fake->cancels, 1);
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: no more is read from the copy than the peer reads, and a failure ends a stream whose peer
  * does not read. Method: a peer that reads nothing; another that reads all. */
 static void test_backup_reads_no_more_than_the_peer(void **state)
 {
-    struct world world;
-    struct fake *fake = init(&world);
+    struct fixture fixture;
+    struct fake *fake = init(&fixture);
     struct exchange exchange;
     size_t before = 0;
     size_t read = 0;
 
     (void)state;
-    begin(&exchange, &world, world.admin);
-    come(&world, fake, sizeof(fake->bytes));
+    begin(&exchange, &fixture, fixture.admin);
+    come(&fixture, fake, sizeof(fake->bytes));
     before = fake->taken_bytes;
     assert_in_range(before, 1, CALL_OUTPUT_BYTES_HIGH + BACKUP_MESSAGE_BYTES_MAX);
-    come(&world, fake, 0); /* a wake-up does not make it read */
+    come(&fixture, fake, 0); /* a wake-up does not make it read */
     assert_int_equal(fake->taken_bytes, before);
     fake->state.ended = true;
     fake->state.err = ERR_DEADLINE;
-    pipeline_end_backup(world.pipeline);
-    world_run(&world);
+    pipeline_end_backup(fixture.pipeline);
+    fixture_run(&fixture);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_DEADLINE_EXCEEDED);
     exchange_close(&exchange);
-    begin(&exchange, &world, world.admin);
-    come(&world, fake, sizeof(fake->bytes));
+    begin(&exchange, &fixture, fixture.admin);
+    come(&fixture, fake, sizeof(fake->bytes));
     for (unsigned turns = 0; read < sizeof(fake->bytes) && turns < 100; turns++) {
         Errata__V1__BackupResponse *response = next(&exchange);
 
         read += response != NULL ? response->data.len : 0;
-        world_run(&world);
+        fixture_run(&fixture);
     }
     assert_int_equal(read, sizeof(fake->bytes));
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: it needs the server flag, and a failure states why. Method: an administrator without the
  * flag, one that runs already, one that fails in the middle, and a server without backups. */
 static void test_backup_without_the_server_flag_is_refused(void **state)
 {
-    struct world world;
-    struct fake *fake = init(&world);
+    struct fixture fixture;
+    struct fake *fake = init(&fixture);
     struct exchange exchange;
-    char admin[WORLD_TOKEN_BYTES];
+    char admin[FIXTURE_TOKEN_BYTES];
 
     (void)state;
-    (void)world_make_org(&world, "second", admin);
-    begin(&exchange, &world, admin);
+    (void)fixture_make_org(&fixture, "second", admin);
+    begin(&exchange, &fixture, admin);
     assert_int_equal(exchange.code, STATUS_PERMISSION_DENIED);
     exchange_close(&exchange);
     fake->start_result = ERR_PRECONDITION;
-    begin(&exchange, &world, world.admin);
+    begin(&exchange, &fixture, fixture.admin);
     assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
     assert_true(slice_has(exchange.message, "not now"));
     exchange_close(&exchange);
     assert_int_equal(fake->starts + fake->cancels, 0);
     fake->start_result = OK;
-    begin(&exchange, &world, world.admin);
+    begin(&exchange, &fixture, fixture.admin);
     memcpy(fake->state.why, "too slow", sizeof("too slow"));
-    end(&world, fake, ERR_DEADLINE);
+    end(&fixture, fake, ERR_DEADLINE);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_DEADLINE_EXCEEDED);
     assert_true(slice_has(exchange.message, "too slow"));
     assert_int_equal(fake->cancels, 1);
     exchange_close(&exchange);
-    world.pipeline->config.backup = NULL;
-    begin(&exchange, &world, world.admin);
+    fixture.pipeline->config.backup = NULL;
+    begin(&exchange, &fixture, fixture.admin);
     assert_int_equal(exchange.code, STATUS_UNIMPLEMENTED);
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a disconnecting caller and a stopping server cancel it. Method: both. */
 static void test_disconnect_and_drain_cancel_a_backup(void **state)
 {
-    struct world world;
-    struct fake *fake = init(&world);
+    struct fixture fixture;
+    struct fake *fake = init(&fixture);
     struct exchange exchange;
 
     (void)state;
-    begin(&exchange, &world, world.admin);
-    come(&world, fake, sizeof(fake->bytes));
+    begin(&exchange, &fixture, fixture.admin);
+    come(&fixture, fake, sizeof(fake->bytes));
     exchange_close(&exchange);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_int_equal(fake->cancels, 1);
-    begin(&exchange, &world, world.admin);
-    pipeline_drain(world.pipeline);
-    world_run(&world);
+    begin(&exchange, &fixture, fixture.admin);
+    pipeline_drain(fixture.pipeline);
+    fixture_run(&fixture);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_UNAVAILABLE);
     assert_int_equal(fake->cancels, 2);
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_backup_tests(void)

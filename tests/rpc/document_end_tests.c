@@ -30,7 +30,7 @@ enum cause {
 };
 
 struct scene {
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
     enum cause cause;
 };
@@ -38,14 +38,14 @@ struct scene {
 static void end_call(void *user)
 {
     struct scene *scene = user;
-    struct world *world = &scene->world;
+    struct fixture *fixture = &scene->fixture;
 
     if (scene->cause == CAUSE_PEER) {
         exchange_close(&scene->exchange);
         return;
     }
-    clock_manual_advance(&world->clock, 2 * TIMEOUT_US);
-    call_server_tick(world->calls, clock_monotonic_us(world->ctx.clock));
+    clock_manual_advance(&fixture->clock, 2 * TIMEOUT_US);
+    call_server_tick(fixture->calls, clock_monotonic_us(fixture->ctx.clock));
     assert_true(scene->exchange.ended);
     assert_int_equal(scene->exchange.code, STATUS_DEADLINE_EXCEEDED);
     exchange_close(&scene->exchange);
@@ -54,12 +54,12 @@ static void end_call(void *user)
 /* Sends a document up to the point, and ends the call there. */
 static void play(struct scene *scene, const char *path, enum point point)
 {
-    struct world *world = &scene->world;
+    struct fixture *fixture = &scene->fixture;
     const struct exchange_start start = {
-        .path = path, .authorization = world->admin, .timeout_us = TIMEOUT_US};
+        .path = path, .authorization = fixture->admin, .timeout_us = TIMEOUT_US};
     bool streamed = slice_equal(slice_text(path), slice_text(INGEST_STREAM));
 
-    exchange_open(&scene->exchange, world, &start);
+    exchange_open(&scene->exchange, fixture, &start);
     if (streamed) {
         ingest_send_part(&scene->exchange, "document", CONTENT);
     }
@@ -72,16 +72,16 @@ static void play(struct scene *scene, const char *path, enum point point)
     } else {
         ingest_send(&scene->exchange, "document", CONTENT);
     }
-    assert_int_equal(world->documents.queued, 1);
+    assert_int_equal(fixture->documents.queued, 1);
     if (point == POINT_MEASURING) {
-        world->documents.while_measuring = end_call;
-        world->documents.while_measuring_user = scene;
+        fixture->documents.while_measuring = end_call;
+        fixture->documents.while_measuring_user = scene;
     }
     if (point != POINT_QUEUED) {
-        (void)fake_documents_run(&world->documents);
+        (void)fake_documents_run(&fixture->documents);
     }
     if (point == POINT_WRITING) {
-        assert_int_equal(world->documents.closed, 1); /* the bytes are freed before the write */
+        assert_int_equal(fixture->documents.closed, 1); /* the bytes are freed before the write */
     }
     if (point != POINT_MEASURING) {
         end_call(scene);
@@ -102,53 +102,53 @@ static void test_early_end_cancels_the_document(void **state)
         bool streamed = at % 2 == 1;
         struct scene scene = {.cause = at / 2 % 2 == 0 ? CAUSE_PEER : CAUSE_DEADLINE};
 
-        world_init(&scene.world);
+        fixture_init(&scene.fixture);
         play(&scene, paths[at % 2], point);
         if (point == POINT_QUEUED) { /* the pool still has it */
-            assert_int_equal(pipeline_live_count(scene.world.pipeline), 1);
-            assert_int_equal(scene.world.documents.closed, 0);
+            assert_int_equal(pipeline_live_count(scene.fixture.pipeline), 1);
+            assert_int_equal(scene.fixture.documents.closed, 0);
         }
-        world_run(&scene.world);
-        assert_int_equal(pipeline_live_count(scene.world.pipeline), 0);
-        assert_int_equal(scene.world.documents.opened, streamed || point != POINT_RECEIVING);
-        assert_int_equal(scene.world.documents.cancelled, on_pool);
-        assert_int_equal(scene.world.documents.measured, point == POINT_WRITING);
-        scene.world.documents.while_measuring = NULL;
-        assert_int_equal(ingest_count(&scene.world), 0);
-        world_deinit(&scene.world);
+        fixture_run(&scene.fixture);
+        assert_int_equal(pipeline_live_count(scene.fixture.pipeline), 0);
+        assert_int_equal(scene.fixture.documents.opened, streamed || point != POINT_RECEIVING);
+        assert_int_equal(scene.fixture.documents.cancelled, on_pool);
+        assert_int_equal(scene.fixture.documents.measured, point == POINT_WRITING);
+        scene.fixture.documents.while_measuring = NULL;
+        assert_int_equal(ingest_count(&scene.fixture), 0);
+        fixture_deinit(&scene.fixture);
     }
 }
 
-static void revoke(struct world *world, const char *token)
+static void revoke(struct fixture *fixture, const char *token)
 {
     Errata__V1__RevokeTokenRequest request = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
     const struct exchange_start start = {.path = "errata.v1.AdminService/RevokeToken",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
     char key_id[9];
 
-    world_key_id_of(token, key_id);
+    fixture_key_id_of(token, key_id);
     request.key_id = key_id;
-    assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, NULL), STATUS_OK);
 }
 
 /* Goal: a token that is revoked while a document arrives admits no further piece, and no end. Method:
  * revoked before a piece, and before the end. */
 static void test_revoked_token_admits_no_further_piece(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (int i = 0; i < 2; i++) {
         struct exchange exchange;
-        char token[WORLD_TOKEN_BYTES];
+        char token[FIXTURE_TOKEN_BYTES];
         const struct exchange_start start = {.path = INGEST_STREAM, .authorization = token};
 
-        world_make_token(&world, world.admin, ROLE_SERVICE, token);
-        exchange_open(&exchange, &world, &start);
+        fixture_make_token(&fixture, fixture.admin, ROLE_SERVICE, token);
+        exchange_open(&exchange, &fixture, &start);
         ingest_send_part(&exchange, "document", CONTENT);
         assert_false(exchange.ended);
-        revoke(&world, token);
+        revoke(&fixture, token);
         if (i == 0) {
             ingest_send_part(&exchange, NULL, CONTENT);
         } else {
@@ -158,65 +158,65 @@ static void test_revoked_token_admits_no_further_piece(void **state)
         assert_int_equal(exchange.code, STATUS_UNAUTHENTICATED);
         exchange_close(&exchange);
     }
-    assert_int_equal(world.documents.closed, 2);
-    assert_int_equal(world.documents.submitted, 0);
-    world_deinit(&world);
+    assert_int_equal(fixture.documents.closed, 2);
+    assert_int_equal(fixture.documents.submitted, 0);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: documents that are under way when the server drains are accepted, others are not. Method: a
  * streamed one half sent, a whole one queued, and two that arrive later. */
 static void test_documents_under_way_are_stored_while_draining(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange streamed;
     struct exchange queued;
     struct exchange late;
 
     (void)state;
-    world_init(&world);
-    ingest_open(&streamed, &world, INGEST_STREAM);
+    fixture_init(&fixture);
+    ingest_open(&streamed, &fixture, INGEST_STREAM);
     ingest_send_part(&streamed, "streamed", CONTENT);
-    ingest_open(&queued, &world, INGEST_UNARY);
+    ingest_open(&queued, &fixture, INGEST_UNARY);
     ingest_send(&queued, "queued", CONTENT);
-    pipeline_drain(world.pipeline);
-    assert_int_equal(world.env.health[HEALTH_PART_PDF], HEALTH_NOT_SERVING);
+    pipeline_drain(fixture.pipeline);
+    assert_int_equal(fixture.env.health[HEALTH_PART_PDF], HEALTH_NOT_SERVING);
     assert_false(streamed.ended);
     ingest_send_part(&streamed, NULL, CONTENT);
     exchange_send_end(&streamed);
-    ingest_open(&late, &world, INGEST_STREAM);
+    ingest_open(&late, &fixture, INGEST_STREAM);
     assert_int_equal(late.code, STATUS_UNAVAILABLE);
     exchange_close(&late);
-    ingest_open(&late, &world, INGEST_UNARY);
+    ingest_open(&late, &fixture, INGEST_UNARY);
     assert_int_equal(late.code, STATUS_UNAVAILABLE);
     exchange_close(&late);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_int_equal(streamed.code, STATUS_OK);
     assert_int_equal(queued.code, STATUS_OK);
     assert_int_equal(ingest_read(&streamed)->size_bytes, 2 * CONTENT.size);
     exchange_close(&streamed);
     exchange_close(&queued);
-    assert_int_equal(world.documents.opened, 2);
-    world_deinit(&world);
+    assert_int_equal(fixture.documents.opened, 2);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a job belongs to its caller's organisation, whose queue it waits in. Method: a document of
  * another organisation. */
 static void test_job_waits_in_its_organisations_queue(void **state)
 {
-    struct world world;
-    char admin[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char admin[FIXTURE_TOKEN_BYTES];
     const char *org = NULL;
     struct org_id id;
     const struct exchange_start start = {.path = INGEST_UNARY, .authorization = admin};
 
     (void)state;
-    world_init(&world);
-    org = world_make_org(&world, "second", admin);
+    fixture_init(&fixture);
+    org = fixture_make_org(&fixture, "second", admin);
     assert_true(uuid_parse(slice_text(org), &id.uuid));
-    assert_int_equal(ingest(&world, &start, "document", CONTENT, NULL), STATUS_OK);
-    assert_true(uuid_equal(world.documents.org.uuid, id.uuid));
-    assert_int_equal(ingest_count(&world), 0); /* the default organisation has none */
-    world_deinit(&world);
+    assert_int_equal(ingest(&fixture, &start, "document", CONTENT, NULL), STATUS_OK);
+    assert_true(uuid_equal(fixture.documents.org.uuid, id.uuid));
+    assert_int_equal(ingest_count(&fixture), 0); /* the default organisation has none */
+    fixture_deinit(&fixture);
 }
 
 int run_document_end_tests(void)

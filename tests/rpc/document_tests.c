@@ -23,10 +23,11 @@ static const char *const paths[] = {INGEST_UNARY, INGEST_STREAM};
 
 #define PATHS_COUNT (sizeof(paths) / sizeof(paths[0]))
 
-static struct exchange_start start_of(const struct world *world, const char *path, const char *key)
+static struct exchange_start start_of(const struct fixture *fixture, const char *path,
+                                      const char *key)
 {
     return (struct exchange_start){
-        .path = path, .authorization = world->admin, .idempotency_key = key};
+        .path = path, .authorization = fixture->admin, .idempotency_key = key};
 }
 
 /* Goal: a document is measured from exactly the bytes sent, whole or in pieces of any size, and its
@@ -34,26 +35,26 @@ static struct exchange_start start_of(const struct world *world, const char *pat
  * reached the job. */
 static void test_document_is_measured_from_exactly_its_bytes(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
     struct exchange_start start;
     Errata__V1__Document *whole = NULL;
     Errata__V1__Document *streamed = NULL;
 
     (void)state;
-    world_init(&world);
-    start = start_of(&world, INGEST_UNARY, NULL);
-    assert_int_equal(ingest(&world, &start, "whole", CONTENT, &whole), STATUS_OK);
-    ingest_open(&exchange, &world, INGEST_STREAM);
-    assert_int_equal(world.documents.opened, 2); /* before any byte was sent */
+    fixture_init(&fixture);
+    start = start_of(&fixture, INGEST_UNARY, NULL);
+    assert_int_equal(ingest(&fixture, &start, "whole", CONTENT, &whole), STATUS_OK);
+    ingest_open(&exchange, &fixture, INGEST_STREAM);
+    assert_int_equal(fixture.documents.opened, 2); /* before any byte was sent */
     ingest_send_part(&exchange, "streamed", SLICE(""));
     for (size_t i = 0; i < CONTENT.size; i++) {
         ingest_send_part(&exchange, NULL, slice_of(CONTENT.data + i, 1));
     }
-    assert_int_equal(world.documents.held_bytes, CONTENT.size);
+    assert_int_equal(fixture.documents.held_bytes, CONTENT.size);
     exchange_send_end(&exchange);
     assert_false(exchange.ended);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_int_equal(exchange.code, STATUS_OK);
     streamed = ingest_read(&exchange);
     exchange_close(&exchange);
@@ -62,10 +63,10 @@ static void test_document_is_measured_from_exactly_its_bytes(void **state)
     assert_int_equal(streamed->size_bytes, CONTENT.size);
     assert_string_equal(streamed->sha256, whole->sha256);
     assert_string_equal(streamed->layout_fingerprint, whole->layout_fingerprint);
-    assert_int_equal(ingest_count(&world), 2);
-    assert_int_equal(world.documents.measured, 2);
-    assert_int_equal(world.documents.cancelled, 0);
-    world_deinit(&world);
+    assert_int_equal(ingest_count(&fixture), 2);
+    assert_int_equal(fixture.documents.measured, 2);
+    assert_int_equal(fixture.documents.cancelled, 0);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: large pieces are accepted as well as large messages, and a measured document is not refused
@@ -76,15 +77,15 @@ static void test_large_pieces_are_accepted(void **state)
     static const char *const methods[] = {INGEST_UNARY, INGEST_UNARY, INGEST_STREAM};
     static const char *const ids[] = {"one", "two", "three"};
     const size_t size = 15u << 20;
-    struct world world;
+    struct fixture fixture;
     struct exchange exchanges[3];
     uint8_t *bytes = calloc(1, size);
 
     (void)state;
     assert_non_null(bytes);
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < 3; i++) {
-        ingest_open(&exchanges[i], &world, methods[i]);
+        ingest_open(&exchanges[i], &fixture, methods[i]);
         if (i < 2) {
             ingest_send(&exchanges[i], ids[i], slice_of(bytes, size));
         } else {
@@ -98,13 +99,13 @@ static void test_large_pieces_are_accepted(void **state)
             exchange_send_end(&exchanges[i]);
         }
     }
-    world_run(&world);
+    fixture_run(&fixture);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(exchanges[i].code, STATUS_OK);
         assert_int_equal(ingest_read(&exchanges[i])->size_bytes, size);
         exchange_close(&exchanges[i]);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
     free(bytes);
 }
 
@@ -114,46 +115,46 @@ static void test_large_pieces_are_accepted(void **state)
 static void test_large_piece_is_decoded_on_the_pool(void **state)
 {
     static uint8_t bytes[1 << 20];
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
 
     (void)state;
-    world_init(&world);
-    ingest_open(&exchange, &world, INGEST_STREAM);
+    fixture_init(&fixture);
+    ingest_open(&exchange, &fixture, INGEST_STREAM);
     ingest_send_part(&exchange, "one", slice_of(bytes, sizeof(bytes)));
-    assert_int_equal(world.job_count, 1);
+    assert_int_equal(fixture.job_count, 1);
     assert_true(exchange.core->message_held);
     ingest_send_part(&exchange, NULL, SLICE("small"));
     assert_false(exchange.core->message_held);
     exchange_send_end(&exchange);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_int_equal(exchange.code, STATUS_OK);
     assert_int_equal(ingest_read(&exchange)->size_bytes, sizeof(bytes) + 5);
     exchange_close(&exchange);
 
-    ingest_open(&exchange, &world, INGEST_STREAM);
+    ingest_open(&exchange, &fixture, INGEST_STREAM);
     ingest_send_part(&exchange, NULL, slice_of(bytes, sizeof(bytes)));
     assert_false(exchange.ended);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.message, "document_id"));
     exchange_close(&exchange);
 
-    world.pool_is_full = true;
-    ingest_open(&exchange, &world, INGEST_STREAM);
+    fixture.pool_is_full = true;
+    ingest_open(&exchange, &fixture, INGEST_STREAM);
     ingest_send_part(&exchange, "two", slice_of(bytes, sizeof(bytes)));
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_UNAVAILABLE);
     exchange_close(&exchange);
-    world.pool_is_full = false;
+    fixture.pool_is_full = false;
 
-    ingest_open(&exchange, &world, INGEST_STREAM);
+    ingest_open(&exchange, &fixture, INGEST_STREAM);
     ingest_send_part(&exchange, "three", slice_of(bytes, sizeof(bytes)));
     exchange_close(&exchange);
-    assert_int_equal(pipeline_live_count(world.pipeline), 1); /* the pool has it */
-    world_run(&world);
-    assert_int_equal(pipeline_live_count(world.pipeline), 0);
-    world_deinit(&world);
+    assert_int_equal(pipeline_live_count(fixture.pipeline), 1); /* the pool has it */
+    fixture_run(&fixture);
+    assert_int_equal(pipeline_live_count(fixture.pipeline), 0);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a streamed request without a message, or with an invalid first one, is refused at once with
@@ -161,12 +162,12 @@ static void test_large_piece_is_decoded_on_the_pool(void **state)
  * ended. */
 static void test_invalid_stream_is_refused_at_once(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
 
     (void)state;
-    world_init(&world);
-    ingest_open(&exchange, &world, INGEST_STREAM);
+    fixture_init(&fixture);
+    ingest_open(&exchange, &fixture, INGEST_STREAM);
     exchange_send_end(&exchange);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
@@ -174,7 +175,7 @@ static void test_invalid_stream_is_refused_at_once(void **state)
                           "one or more messages of type errata.v1.IngestDocumentStreamRequest"));
     exchange_close(&exchange);
 
-    ingest_open(&exchange, &world, INGEST_STREAM);
+    ingest_open(&exchange, &fixture, INGEST_STREAM);
     ingest_send_part(&exchange, NULL, CONTENT);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
@@ -183,35 +184,35 @@ static void test_invalid_stream_is_refused_at_once(void **state)
     ingest_send_part(&exchange, "late", CONTENT); /* is discarded */
     exchange_close(&exchange);
 
-    ingest_open(&exchange, &world, INGEST_STREAM);
+    ingest_open(&exchange, &fixture, INGEST_STREAM);
     ingest_send_part(&exchange, "a\tb", CONTENT); /* the contract's check sees pieces too */
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     exchange_close(&exchange);
-    assert_int_equal(world.documents.opened, 3);
-    assert_int_equal(world.documents.submitted, 0);
-    assert_int_equal(ingest_count(&world), 0);
-    world_deinit(&world);
+    assert_int_equal(fixture.documents.opened, 3);
+    assert_int_equal(fixture.documents.submitted, 0);
+    assert_int_equal(ingest_count(&fixture), 0);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a server without a PDF worker refuses a document before it reads a byte, and serves other
  * methods. Method: a fixture without documents; both methods, then a capture. */
 static void test_server_without_a_worker_is_unavailable(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
 
     (void)state;
-    world_init_without_documents(&world);
+    fixture_init_without_documents(&fixture);
     for (size_t i = 0; i < PATHS_COUNT; i++) {
-        ingest_open(&exchange, &world, paths[i]);
+        ingest_open(&exchange, &fixture, paths[i]);
         assert_true(exchange.ended);
         assert_int_equal(exchange.code, STATUS_UNAVAILABLE);
         assert_true(slice_has(exchange.message, "--pdf-worker"));
         exchange_close(&exchange);
     }
-    (void)world_capture(&world, world.admin, NULL, "layout");
-    world_deinit(&world);
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "layout");
+    fixture_deinit(&fixture);
 }
 
 /* A reason for refusing a slot, and the expected reply. */
@@ -250,34 +251,34 @@ static void test_document_without_a_slot_stores_nothing(void **state)
     (void)state;
     for (size_t at = 0; at < 2 * sizeof(troubles) / sizeof(troubles[0]); at++) {
         const struct trouble *trouble = &troubles[at / 2];
-        struct world world;
+        struct fixture fixture;
         struct exchange exchange;
         struct exchange_start start;
         enum err *result = NULL;
 
-        world_init(&world);
-        start = start_of(&world, paths[at % 2], NULL);
-        result = (enum err *)(void *)((char *)&world.documents + trouble->result);
+        fixture_init(&fixture);
+        start = start_of(&fixture, paths[at % 2], NULL);
+        result = (enum err *)(void *)((char *)&fixture.documents + trouble->result);
         *result = trouble->err;
-        exchange_open(&exchange, &world, &start);
+        exchange_open(&exchange, &fixture, &start);
         if (at % 2 == 0) {
             ingest_send(&exchange, "document", CONTENT);
         } else {
             ingest_send_part(&exchange, "document", CONTENT);
             exchange_send_end(&exchange);
         }
-        world_run(&world);
+        fixture_run(&fixture);
         assert_true(exchange.ended);
         assert_int_equal(exchange.code, trouble->code);
         assert_true(slice_has(exchange.message, trouble->message));
         assert_int_equal(slice_has(exchange.details, "google.rpc.RetryInfo"), trouble->retry);
         exchange_close(&exchange);
-        assert_int_equal(pipeline_live_count(world.pipeline), 0);
-        fake_documents_check_end(&world.documents);
-        assert_int_equal(ingest_count(&world), 0);
+        assert_int_equal(pipeline_live_count(fixture.pipeline), 0);
+        fake_documents_check_end(&fixture.documents);
+        assert_int_equal(ingest_count(&fixture), 0);
         *result = OK;
-        assert_int_equal(ingest(&world, &start, "document", CONTENT, NULL), STATUS_OK);
-        world_deinit(&world);
+        assert_int_equal(ingest(&fixture, &start, "document", CONTENT, NULL), STATUS_OK);
+        fixture_deinit(&fixture);
     }
 }
 
@@ -285,29 +286,29 @@ static void test_document_without_a_slot_stores_nothing(void **state)
  * stored. Method: a worker that refuses, by both methods. */
 static void test_refused_document_has_a_reason_code(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
 
     (void)state;
-    world_init(&world);
-    world.documents.answer = (struct pdf_answer){.reason = PDF_TOO_MANY_PAGES};
+    fixture_init(&fixture);
+    fixture.documents.answer = (struct pdf_answer){.reason = PDF_TOO_MANY_PAGES};
     for (size_t i = 0; i < PATHS_COUNT; i++) {
-        ingest_open(&exchange, &world, paths[i]);
+        ingest_open(&exchange, &fixture, paths[i]);
         if (i == 0) {
             ingest_send(&exchange, "document", CONTENT);
         } else {
             ingest_send_part(&exchange, "document", CONTENT);
             exchange_send_end(&exchange);
         }
-        world_run(&world);
+        fixture_run(&fixture);
         assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
         assert_int_equal(memcmp(exchange.message.data, "too_many_pages: ", 16), 0);
         assert_true(slice_has(exchange.details, "TOO_MANY_PAGES"));
         assert_false(slice_has(exchange.details, "google.rpc.RetryInfo"));
         exchange_close(&exchange);
     }
-    assert_int_equal(ingest_count(&world), 0);
-    world_deinit(&world);
+    assert_int_equal(ingest_count(&fixture), 0);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a repeat under a key gets the first answer and stores nothing, regardless of how its bytes
@@ -317,46 +318,46 @@ static void test_repeat_under_a_key_gets_the_first_answer(void **state)
 {
     (void)state;
     for (size_t i = 0; i < PATHS_COUNT; i++) {
-        struct world world;
+        struct fixture fixture;
         struct exchange exchange;
         struct exchange_start start;
         Errata__V1__Document *first = NULL;
         Errata__V1__Document *repeat = NULL;
 
-        world_init(&world);
-        start = start_of(&world, paths[i], "key");
-        assert_int_equal(ingest(&world, &start, "document", CONTENT, &first), STATUS_OK);
-        clock_manual_advance(&world.clock, INT64_C(3600) * 1000000);
-        assert_int_equal(ingest(&world, &start, "document", CONTENT, &repeat), STATUS_OK);
+        fixture_init(&fixture);
+        start = start_of(&fixture, paths[i], "key");
+        assert_int_equal(ingest(&fixture, &start, "document", CONTENT, &first), STATUS_OK);
+        clock_manual_advance(&fixture.clock, INT64_C(3600) * 1000000);
+        assert_int_equal(ingest(&fixture, &start, "document", CONTENT, &repeat), STATUS_OK);
         assert_string_equal(first->id, repeat->id);
         assert_int_equal(first->created_at->seconds, repeat->created_at->seconds);
         if (i == 1) {
-            exchange_open(&exchange, &world, &start);
+            exchange_open(&exchange, &fixture, &start);
             ingest_send_part(&exchange, "document", CONTENT);
             exchange_send_end(&exchange);
-            world_run(&world);
+            fixture_run(&fixture);
             assert_int_equal(exchange.code, STATUS_OK);
             assert_string_equal(ingest_read(&exchange)->id, first->id);
             exchange_close(&exchange);
         }
-        assert_int_equal(ingest(&world, &start, "document", OTHER_CONTENT, NULL),
+        assert_int_equal(ingest(&fixture, &start, "document", OTHER_CONTENT, NULL),
                          STATUS_ALREADY_EXISTS);
-        assert_int_equal(ingest(&world, &start, "other", CONTENT, NULL), STATUS_ALREADY_EXISTS);
-        assert_int_equal(ingest_count(&world), 1);
+        assert_int_equal(ingest(&fixture, &start, "other", CONTENT, NULL), STATUS_ALREADY_EXISTS);
+        assert_int_equal(ingest_count(&fixture), 1);
         start.idempotency_key = "another";
-        assert_int_equal(ingest(&world, &start, "other", CONTENT, NULL), STATUS_OK);
-        assert_int_equal(ingest_count(&world), 2);
-        start = start_of(&world, INGEST_STREAM, "");
-        exchange_open(&exchange, &world, &start);
+        assert_int_equal(ingest(&fixture, &start, "other", CONTENT, NULL), STATUS_OK);
+        assert_int_equal(ingest_count(&fixture), 2);
+        start = start_of(&fixture, INGEST_STREAM, "");
+        exchange_open(&exchange, &fixture, &start);
         assert_true(exchange.ended);
         assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
         exchange_close(&exchange);
-        world_deinit(&world);
+        fixture_deinit(&fixture);
     }
 }
 
 /* A whole document with the password that opens it. */
-static enum status_code ingest_with_password(struct world *world,
+static enum status_code ingest_with_password(struct fixture *fixture,
                                              const struct exchange_start *start,
                                              const char *password,
                                              Errata__V1__Document **ret_document)
@@ -376,14 +377,14 @@ static enum status_code ingest_with_password(struct world *world,
     piece._password_case = ERRATA__V1__INGEST_DOCUMENT_STREAM_REQUEST___PASSWORD_PASSWORD;
     piece.password = whole.password;
     piece.content = content;
-    exchange_open(&exchange, world, start);
+    exchange_open(&exchange, fixture, start);
     if (exchange.core->call.method->stream != METHOD_CLIENT_STREAM) {
         exchange_send(&exchange, &whole.base);
     } else {
         exchange_send_part(&exchange, &piece.base);
         exchange_send_end(&exchange);
     }
-    world_run(world);
+    fixture_run(fixture);
     if (exchange.code == STATUS_OK) {
         *ret_document = ingest_read(&exchange);
     }
@@ -398,18 +399,18 @@ static void test_request_hash_excludes_the_password(void **state)
 {
     (void)state;
     for (size_t i = 0; i < PATHS_COUNT; i++) {
-        struct world world;
+        struct fixture fixture;
         struct exchange_start start;
         Errata__V1__Document *first = NULL;
         Errata__V1__Document *repeat = NULL;
 
-        world_init(&world);
-        start = start_of(&world, paths[i], "key");
-        assert_int_equal(ingest_with_password(&world, &start, "user", &first), STATUS_OK);
-        assert_int_equal(ingest_with_password(&world, &start, "owner", &repeat), STATUS_OK);
+        fixture_init(&fixture);
+        start = start_of(&fixture, paths[i], "key");
+        assert_int_equal(ingest_with_password(&fixture, &start, "user", &first), STATUS_OK);
+        assert_int_equal(ingest_with_password(&fixture, &start, "owner", &repeat), STATUS_OK);
         assert_string_equal(first->id, repeat->id);
-        assert_int_equal(ingest_count(&world), 1);
-        world_deinit(&world);
+        assert_int_equal(ingest_count(&fixture), 1);
+        fixture_deinit(&fixture);
     }
 }
 
@@ -418,34 +419,34 @@ static void test_request_hash_excludes_the_password(void **state)
 static void test_role_is_checked_before_a_job_is_opened(void **state)
 {
     static const enum role denied[] = {ROLE_VIEWER};
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
-    char token[WORLD_TOKEN_BYTES];
+    char token[FIXTURE_TOKEN_BYTES];
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < PATHS_COUNT; i++) {
         struct exchange_start start = {.path = paths[i]};
 
-        exchange_open(&exchange, &world, &start);
+        exchange_open(&exchange, &fixture, &start);
         assert_true(exchange.ended);
         assert_int_equal(exchange.code, STATUS_UNAUTHENTICATED);
         exchange_close(&exchange);
         for (size_t role = 0; role < sizeof(denied) / sizeof(denied[0]); role++) {
-            world_make_token(&world, world.admin, denied[role], token);
+            fixture_make_token(&fixture, fixture.admin, denied[role], token);
             start.authorization = token;
-            exchange_open(&exchange, &world, &start);
+            exchange_open(&exchange, &fixture, &start);
             assert_true(exchange.ended);
             assert_int_equal(exchange.code, STATUS_PERMISSION_DENIED);
             exchange_close(&exchange);
         }
     }
-    assert_int_equal(world.documents.opened, 0);
-    world_deinit(&world);
+    assert_int_equal(fixture.documents.opened, 0);
+    fixture_deinit(&fixture);
 }
 
 /* Sends a dated document, in two messages if it is a stream; whole or refused. */
-static enum status_code ingest_dated(struct world *world, const struct exchange_start *start,
+static enum status_code ingest_dated(struct fixture *fixture, const struct exchange_start *start,
                                      const char *document_id, int64_t created_at_us,
                                      Errata__V1__Document **ret_document)
 {
@@ -462,14 +463,14 @@ static enum status_code ingest_dated(struct world *world, const struct exchange_
     part.document_id = whole.document_id;
     part.created_at = &time;
     part.content = whole.content;
-    exchange_open(&exchange, world, start);
+    exchange_open(&exchange, fixture, start);
     if (exchange.core->call.method->stream == METHOD_CLIENT_STREAM) {
         exchange_send_part(&exchange, &part.base);
         exchange_send_end(&exchange);
     } else {
         exchange_send(&exchange, &whole.base);
     }
-    world_run(world);
+    fixture_run(fixture);
     assert_true(exchange.ended);
     if (exchange.code == STATUS_OK) {
         *ret_document = ingest_read(&exchange);
@@ -483,41 +484,44 @@ static enum status_code ingest_dated(struct world *world, const struct exchange_
 static void test_dates_are_allowed_by_role(void **state)
 {
     const int64_t year_us = INT64_C(365) * 86400 * 1000000;
-    struct world world;
-    char integrator[WORLD_TOKEN_BYTES];
-    char operator[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char integrator[FIXTURE_TOKEN_BYTES];
+    char operator[FIXTURE_TOKEN_BYTES];
     Errata__V1__Document *document = NULL;
 
     (void)state;
-    world_init(&world);
-    world_make_token(&world, world.admin, ROLE_INTEGRATOR, integrator);
-    world_make_token(&world, world.admin, ROLE_OPERATOR, operator);
+    fixture_init(&fixture);
+    fixture_make_token(&fixture, fixture.admin, ROLE_INTEGRATOR, integrator);
+    fixture_make_token(&fixture, fixture.admin, ROLE_OPERATOR, operator);
     for (size_t i = 0; i < PATHS_COUNT; i++) {
         struct exchange_start start = {.path = paths[i], .authorization = integrator};
         char id[2][16];
 
         (void)snprintf(id[0], sizeof(id[0]), "new-%zu", i);
         (void)snprintf(id[1], sizeof(id[1]), "old-%zu", i);
-        assert_int_equal(ingest(&world, &start, id[0], SLICE("%PDF-1.7"), NULL),
+        assert_int_equal(ingest(&fixture, &start, id[0], SLICE("%PDF-1.7"), NULL),
                          STATUS_PERMISSION_DENIED);
-        assert_int_equal(ingest_dated(&world, &start, id[1], WORLD_START_US + year_us, &document),
-                         STATUS_INVALID_ARGUMENT);
-        assert_int_equal(ingest_dated(&world, &start, id[1], WORLD_START_US - year_us, &document),
-                         STATUS_OK);
-        assert_int_equal(document->created_at->seconds, (WORLD_START_US - year_us) / 1000000);
+        assert_int_equal(
+            ingest_dated(&fixture, &start, id[1], FIXTURE_START_US + year_us, &document),
+            STATUS_INVALID_ARGUMENT);
+        assert_int_equal(
+            ingest_dated(&fixture, &start, id[1], FIXTURE_START_US - year_us, &document),
+            STATUS_OK);
+        assert_int_equal(document->created_at->seconds, (FIXTURE_START_US - year_us) / 1000000);
         start.authorization = operator;
-        assert_int_equal(ingest_dated(&world, &start, id[0], WORLD_START_US - year_us, &document),
-                         STATUS_PERMISSION_DENIED);
-        assert_int_equal(ingest(&world, &start, id[0], SLICE("%PDF-1.7"), &document), STATUS_OK);
-        assert_int_equal(document->created_at->seconds, WORLD_START_US / 1000000);
-        start.authorization = world.admin;
+        assert_int_equal(
+            ingest_dated(&fixture, &start, id[0], FIXTURE_START_US - year_us, &document),
+            STATUS_PERMISSION_DENIED);
+        assert_int_equal(ingest(&fixture, &start, id[0], SLICE("%PDF-1.7"), &document), STATUS_OK);
+        assert_int_equal(document->created_at->seconds, FIXTURE_START_US / 1000000);
+        start.authorization = fixture.admin;
         (void)snprintf(id[0], sizeof(id[0]), "older-%zu", i);
         assert_int_equal(
-            ingest_dated(&world, &start, id[0], WORLD_START_US - 2 * year_us, &document),
+            ingest_dated(&fixture, &start, id[0], FIXTURE_START_US - 2 * year_us, &document),
             STATUS_OK);
     }
-    assert_int_equal(ingest_count(&world), 3 * PATHS_COUNT);
-    world_deinit(&world);
+    assert_int_equal(ingest_count(&fixture), 3 * PATHS_COUNT);
+    fixture_deinit(&fixture);
 }
 
 int run_document_tests(void)

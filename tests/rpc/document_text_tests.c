@@ -25,7 +25,7 @@ struct ingest_reply {
 };
 
 /* A whole call of either method, with or without `include_text`. */
-static struct ingest_reply ingest_text(struct world *world, const struct exchange_start *start,
+static struct ingest_reply ingest_text(struct fixture *fixture, const struct exchange_start *start,
                                        bool include_text)
 {
     Errata__V1__IngestDocumentRequest whole = ERRATA__V1__INGEST_DOCUMENT_REQUEST__INIT;
@@ -34,7 +34,7 @@ static struct ingest_reply ingest_text(struct world *world, const struct exchang
     struct ingest_reply reply = {.code = STATUS_OK};
     struct exchange exchange;
 
-    exchange_open(&exchange, world, start);
+    exchange_open(&exchange, fixture, start);
     if (strcmp(start->path, INGEST_STREAM) != 0) {
         whole.document_id = (char *)(uintptr_t) "document";
         whole.content = (ProtobufCBinaryData){CONTENT.size, (uint8_t *)(uintptr_t)CONTENT.data};
@@ -49,11 +49,11 @@ static struct ingest_reply ingest_text(struct world *world, const struct exchang
         exchange_send_part(&exchange, &piece.base);
         exchange_send_end(&exchange);
     }
-    world_run(world);
+    fixture_run(fixture);
     assert_true(exchange.ended);
     reply.code = exchange.code;
     if (reply.code == STATUS_OK) {
-        void *message = exchange_read(&exchange, world_reply_of(exchange.core->call.method));
+        void *message = exchange_read(&exchange, fixture_reply_of(exchange.core->call.method));
 
         assert_non_null(message);
         reply.document = strcmp(start->path, INGEST_STREAM) != 0
@@ -67,10 +67,11 @@ static struct ingest_reply ingest_text(struct world *world, const struct exchang
     return reply;
 }
 
-static struct exchange_start start_of(const struct world *world, const char *path, const char *key)
+static struct exchange_start start_of(const struct fixture *fixture, const char *path,
+                                      const char *key)
 {
     return (struct exchange_start){
-        .path = path, .authorization = world->admin, .idempotency_key = key};
+        .path = path, .authorization = fixture->admin, .idempotency_key = key};
 }
 
 /* Goal: the text comes only on request, and again for the same bytes, with a key and without one,
@@ -79,20 +80,20 @@ static void test_text_is_returned_on_request_and_again(void **state)
 {
     (void)state;
     for (size_t i = 0; i < PATHS_COUNT; i++) {
-        struct world world;
+        struct fixture fixture;
         struct exchange_start start;
         struct ingest_reply first;
         struct ingest_reply reply;
 
-        world_init(&world);
-        start = start_of(&world, paths[i], NULL);
-        first = ingest_text(&world, &start, false);
+        fixture_init(&fixture);
+        start = start_of(&fixture, paths[i], NULL);
+        first = ingest_text(&fixture, &start, false);
         assert_int_equal(first.code, STATUS_OK);
         assert_null(first.text);
-        assert_int_equal(world.documents.texts, 0);
+        assert_int_equal(fixture.documents.texts, 0);
         start.idempotency_key = "key";
         for (unsigned run = 1; run <= 3; run++) {
-            reply = ingest_text(&world, &start, true);
+            reply = ingest_text(&fixture, &start, true);
             assert_int_equal(reply.code, STATUS_OK);
             assert_non_null(reply.text);
             assert_string_equal(reply.text->text, "Invoice 4711 of today\n");
@@ -102,13 +103,13 @@ static void test_text_is_returned_on_request_and_again(void **state)
             assert_int_equal(reply.text->pages_read, 1);
             assert_int_equal(reply.text->n_warnings, 0);
             assert_string_equal(reply.document->id, first.document->id);
-            assert_int_equal(world.documents.texts, run);
+            assert_int_equal(fixture.documents.texts, run);
             if (run == 2) {
                 start.idempotency_key = NULL;
             }
         }
-        assert_int_equal(ingest_count(&world), 1);
-        world_deinit(&world);
+        assert_int_equal(ingest_count(&fixture), 1);
+        fixture_deinit(&fixture);
     }
 }
 
@@ -117,15 +118,15 @@ static void test_key_is_bound_to_the_flag(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2 * PATHS_COUNT; i++) {
-        struct world world;
+        struct fixture fixture;
         struct exchange_start start;
 
-        world_init(&world);
-        start = start_of(&world, paths[i / 2], "key");
-        assert_int_equal(ingest_text(&world, &start, i % 2 == 0).code, STATUS_OK);
-        assert_int_equal(ingest_text(&world, &start, i % 2 != 0).code, STATUS_ALREADY_EXISTS);
-        assert_int_equal(ingest_count(&world), 1);
-        world_deinit(&world);
+        fixture_init(&fixture);
+        start = start_of(&fixture, paths[i / 2], "key");
+        assert_int_equal(ingest_text(&fixture, &start, i % 2 == 0).code, STATUS_OK);
+        assert_int_equal(ingest_text(&fixture, &start, i % 2 != 0).code, STATUS_ALREADY_EXISTS);
+        assert_int_equal(ingest_count(&fixture), 1);
+        fixture_deinit(&fixture);
     }
 }
 
@@ -144,19 +145,19 @@ static void test_incomplete_text_has_a_warning(void **state)
         {large, PDF_PAGES_FULL, "cut at 1 MiB, on page 1 of 1"},
         {"Invoice 4711 of today\n", PDF_PAGES_STOPPED, "has 1 of 1 pages"},
     };
-    struct world world;
+    struct fixture fixture;
     struct exchange_start start;
 
     (void)state;
     memset(large, 'a', sizeof(large) - 1);
-    world_init(&world);
-    start = start_of(&world, INGEST_UNARY, NULL);
+    fixture_init(&fixture);
+    start = start_of(&fixture, INGEST_UNARY, NULL);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct ingest_reply reply;
 
-        world.documents.answer.pages =
+        fixture.documents.answer.pages =
             (struct pdf_pages){.text = slice_text(cases[i].text), .count = 1, .end = cases[i].end};
-        reply = ingest_text(&world, &start, true);
+        reply = ingest_text(&fixture, &start, true);
         assert_int_equal(reply.code, STATUS_OK);
         assert_string_equal(reply.text->text, cases[i].text[0] == ' ' ? "" : cases[i].text);
         assert_int_equal(reply.text->n_warnings, cases[i].message != NULL ? 1 : 0);
@@ -167,7 +168,7 @@ static void test_incomplete_text_has_a_warning(void **state)
         }
         assert_int_equal(reply.document->n_warnings, 0);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a stream asks for the text in its first message only. Method: the flag in the second one. */
@@ -175,12 +176,12 @@ static void test_flag_of_a_stream_is_in_its_first_message(void **state)
 {
     Errata__V1__IngestDocumentStreamRequest piece =
         ERRATA__V1__INGEST_DOCUMENT_STREAM_REQUEST__INIT;
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
 
     (void)state;
-    world_init(&world);
-    ingest_open(&exchange, &world, INGEST_STREAM);
+    fixture_init(&fixture);
+    ingest_open(&exchange, &fixture, INGEST_STREAM);
     ingest_send_part(&exchange, "document", CONTENT);
     piece.include_text = true;
     exchange_send_part(&exchange, &piece.base);
@@ -188,8 +189,8 @@ static void test_flag_of_a_stream_is_in_its_first_message(void **state)
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.details, "include_text"));
     exchange_close(&exchange);
-    assert_int_equal(ingest_count(&world), 0);
-    world_deinit(&world);
+    assert_int_equal(ingest_count(&fixture), 0);
+    fixture_deinit(&fixture);
 }
 
 int run_document_text_tests(void)

@@ -4,7 +4,7 @@
  */
 #include "server/domain/analytics/days.h"
 #include "store/base/assert.h"
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -29,16 +29,16 @@
 
 /* --- calls --- */
 
-static void *call(struct world *world, const char *path, const ProtobufCMessage *request,
+static void *call(struct fixture *fixture, const char *path, const ProtobufCMessage *request,
                   const ProtobufCMessageDescriptor *descriptor)
 {
-    const struct exchange_start start = {.path = path, .authorization = world->admin};
+    const struct exchange_start start = {.path = path, .authorization = fixture->admin};
     struct exchange exchange;
     void *response = NULL;
 
-    exchange_open(&exchange, world, &start);
+    exchange_open(&exchange, fixture, &start);
     exchange_send(&exchange, request);
-    world_run(world);
+    fixture_run(fixture);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_OK);
     response = exchange_read(&exchange, descriptor);
@@ -47,7 +47,7 @@ static void *call(struct world *world, const char *path, const ProtobufCMessage 
     return response;
 }
 
-static void set_holdout(struct world *world, uint32_t percent)
+static void set_holdout(struct fixture *fixture, uint32_t percent)
 {
     Errata__V1__OrganizationSettings settings = ERRATA__V1__ORGANIZATION_SETTINGS__INIT;
     Errata__V1__UpdateSettingsRequest request = ERRATA__V1__UPDATE_SETTINGS_REQUEST__INIT;
@@ -56,7 +56,7 @@ static void set_holdout(struct world *world, uint32_t percent)
         ERRATA__V1__ORGANIZATION_SETTINGS___HOLDOUT_PERCENT_HOLDOUT_PERCENT;
     settings.holdout_percent = percent;
     request.settings = &settings;
-    (void)call(world, "errata.v1.AdminService/UpdateSettings", &request.base,
+    (void)call(fixture, "errata.v1.AdminService/UpdateSettings", &request.base,
                &errata__v1__update_settings_response__descriptor);
 }
 
@@ -78,7 +78,7 @@ struct step {
     int64_t created_at_us;
 };
 
-static void extract(struct world *world, const struct step *step)
+static void extract(struct fixture *fixture, const struct step *step)
 {
     Errata__V1__Extraction extraction = ERRATA__V1__EXTRACTION__INIT;
     Errata__V1__RecordExtractionRequest request = ERRATA__V1__RECORD_EXTRACTION_REQUEST__INIT;
@@ -98,11 +98,11 @@ static void extract(struct world *world, const struct step *step)
     }
     extraction.created_at = &time;
     request.extraction = &extraction;
-    (void)call(world, "errata.v1.ExtractionService/RecordExtraction", &request.base,
+    (void)call(fixture, "errata.v1.ExtractionService/RecordExtraction", &request.base,
                &errata__v1__record_extraction_response__descriptor);
 }
 
-static void correct(struct world *world, const struct step *step)
+static void correct(struct fixture *fixture, const struct step *step)
 {
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
     Errata__V1__CaptureFeedbackEventRequest request =
@@ -124,7 +124,7 @@ static void correct(struct world *world, const struct step *step)
     event.after_json = step->after;
     event.created_at = &time;
     request.event = &event;
-    (void)call(world, "errata.v1.FeedbackService/CaptureFeedbackEvent", &request.base,
+    (void)call(fixture, "errata.v1.FeedbackService/CaptureFeedbackEvent", &request.base,
                &errata__v1__capture_feedback_event_response__descriptor);
 }
 
@@ -138,7 +138,7 @@ static uint64_t draw(struct random_seeded *random, uint64_t below)
     return value % below;
 }
 
-static void run_step(struct world *world, struct random_seeded *random)
+static void run_step(struct fixture *fixture, struct random_seeded *random)
 {
     char document_id[16];
     char layout[16];
@@ -157,15 +157,15 @@ static void run_step(struct world *world, struct random_seeded *random)
     (void)snprintf(entity_id, sizeof(entity_id), "%u", (unsigned)draw(random, LINES));
     (void)snprintf(after, sizeof(after), "{\"f%u\":1,\"f%u\":2}", (unsigned)draw(random, 2),
                    (unsigned)(2 + draw(random, FIELDS - 2)));
-    step.created_at_us = world->clock.wall_us - (int64_t)draw(random, DAYS * DAY_US);
+    step.created_at_us = fixture->clock.wall_us - (int64_t)draw(random, DAYS * DAY_US);
     if (draw(random, 3) == 0) {
-        correct(world, &step);
+        correct(fixture, &step);
         return;
     }
     if (draw(random, 10) == 0) {
         step.document_id = NULL;
     }
-    extract(world, &step);
+    extract(fixture, &step);
 }
 
 /* --- the recount --- */
@@ -315,9 +315,9 @@ static void recount_correction(struct recount *recount, const Errata__V1__Event 
 }
 
 /* All events, in the order in which they were written. */
-static struct recount *recount_log(struct world *world)
+static struct recount *recount_log(struct fixture *fixture)
 {
-    struct recount *recount = arena_calloc(&world->arena, 1, sizeof(*recount));
+    struct recount *recount = arena_calloc(&fixture->arena, 1, sizeof(*recount));
     Errata__V1__Event *events[EVENTS_MAX] = {NULL};
     Errata__V1__ListEventsRequest request = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
     Errata__V1__ListEventsResponse *response = NULL;
@@ -325,7 +325,7 @@ static struct recount *recount_log(struct world *world)
     assert_non_null(recount);
     request.page_size = 1000;
     do {
-        response = call(world, "errata.v1.EventService/ListEvents", &request.base,
+        response = call(fixture, "errata.v1.EventService/ListEvents", &request.base,
                         &errata__v1__list_events_response__descriptor);
         for (size_t i = 0; i < response->n_events; i++) {
             assert_true(response->events[i]->seq < EVENTS_MAX);
@@ -417,7 +417,7 @@ static void check_comparison(const struct recount *recount, unsigned layout,
 }
 
 /* The whole report, in pages of one layout. */
-static void check_report(struct world *world, const struct recount *recount)
+static void check_report(struct fixture *fixture, const struct recount *recount)
 {
     Errata__V1__GetExperimentReportRequest request =
         ERRATA__V1__GET_EXPERIMENT_REPORT_REQUEST__INIT;
@@ -426,7 +426,7 @@ static void check_report(struct world *world, const struct recount *recount)
 
     request.page_size = 1;
     do {
-        response = call(world, "errata.v1.AnalyticsService/GetExperimentReport", &request.base,
+        response = call(fixture, "errata.v1.AnalyticsService/GetExperimentReport", &request.base,
                         &errata__v1__get_experiment_report_response__descriptor);
         assert_int_equal(response->holdout_percent, 50);
         check_comparison(recount, LAYOUTS, response->organization);
@@ -487,14 +487,14 @@ static void check_day(const struct recount *recount, int64_t day,
                 fabs(reported->mean_confidence - (double)millionths / 1e6 / (double)count) < 1e-12);
 }
 
-static void check_learning(struct world *world, const struct recount *recount)
+static void check_learning(struct fixture *fixture, const struct recount *recount)
 {
     Errata__V1__GetLearningAnalyticsRequest request =
         ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
     Errata__V1__GetLearningAnalyticsResponse *response =
-        call(world, "errata.v1.AnalyticsService/GetLearningAnalytics", &request.base,
+        call(fixture, "errata.v1.AnalyticsService/GetLearningAnalytics", &request.base,
              &errata__v1__get_learning_analytics_response__descriptor);
-    int64_t today = day_of(world->clock.wall_us);
+    int64_t today = day_of(fixture->clock.wall_us);
     struct sums all = sum_up(recount, LAYOUTS, 0);
 
     assert_int_equal(response->n_confidence_by_day, 30);
@@ -517,21 +517,21 @@ static void test_figures_equal_a_recount_of_the_log(void **state)
     (void)state;
     for (uint64_t seed = 61; seed < 63; seed++) {
         struct random_seeded random;
-        struct world world;
+        struct fixture fixture;
         struct recount *recount = NULL;
 
-        world_init(&world);
+        fixture_init(&fixture);
         random_seeded_init(&random, seed);
-        set_holdout(&world, 50);
+        set_holdout(&fixture, 50);
         for (unsigned i = 0; i < 250; i++) {
-            run_step(&world, &random);
+            run_step(&fixture, &random);
         }
-        recount = recount_log(&world);
+        recount = recount_log(&fixture);
         assert_true(sum_up(recount, LAYOUTS, EXPERIMENT_ARM_TREATMENT).corrected > 5);
         assert_true(sum_up(recount, LAYOUTS, EXPERIMENT_ARM_CONTROL).corrected > 5);
-        check_learning(&world, recount);
-        check_report(&world, recount);
-        world_deinit(&world);
+        check_learning(&fixture, recount);
+        check_report(&fixture, recount);
+        fixture_deinit(&fixture);
     }
 }
 
@@ -542,23 +542,23 @@ static void test_layout_counts_once_it_has_three_examples(void **state)
     Errata__V1__GetExperimentReportRequest request =
         ERRATA__V1__GET_EXPERIMENT_REPORT_REQUEST__INIT;
     Errata__V1__GetExperimentReportResponse *response = NULL;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
-    set_holdout(&world, 100);
+    fixture_init(&fixture);
+    set_holdout(&fixture, 100);
     for (unsigned i = 0; i < 5; i++) {
         char document_id[16];
         struct step step = {.document_id = document_id,
                             .layout = (char *)(uintptr_t) "layout-0",
                             .confidence = 1,
-                            .created_at_us = world.clock.wall_us};
+                            .created_at_us = fixture.clock.wall_us};
 
         (void)snprintf(document_id, sizeof(document_id), "document-%u", i);
-        extract(&world, &step);
-        (void)world_capture(&world, world.admin, NULL, "layout-0");
+        extract(&fixture, &step);
+        (void)fixture_capture(&fixture, fixture.admin, NULL, "layout-0");
     }
-    response = call(&world, "errata.v1.AnalyticsService/GetExperimentReport", &request.base,
+    response = call(&fixture, "errata.v1.AnalyticsService/GetExperimentReport", &request.base,
                     &errata__v1__get_experiment_report_response__descriptor);
     assert_int_equal(response->holdout_percent, 100);
     assert_int_equal(response->organization->control->extraction_count, 2);
@@ -567,7 +567,7 @@ static void test_layout_counts_once_it_has_three_examples(void **state)
     assert_int_equal(response->n_layouts, 1);
     assert_int_equal(response->layouts[0]->example_count, 5);
     assert_int_equal(response->layouts[0]->comparison->control->extraction_count, 2);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_experiment_tests(void)

@@ -73,7 +73,7 @@ static void fill(Errata__V1__Extraction *extraction, Google__Protobuf__Timestamp
     }
 }
 
-void extractions_send(struct exchange *exchange, struct world *world,
+void extractions_send(struct exchange *exchange, struct fixture *fixture,
                       const struct exchange_start *start, const struct sent *sent)
 {
     Errata__V1__RecordExtractionRequest request = ERRATA__V1__RECORD_EXTRACTION_REQUEST__INIT;
@@ -82,11 +82,11 @@ void extractions_send(struct exchange *exchange, struct world *world,
 
     fill(&extraction, &time, sent);
     request.extraction = &extraction;
-    exchange_open(exchange, world, start);
+    exchange_open(exchange, fixture, start);
     exchange_send(exchange, &request.base);
 }
 
-struct exchange extractions_try(struct world *world, const char *token, const char *key,
+struct exchange extractions_try(struct fixture *fixture, const char *token, const char *key,
                                 const struct sent *sent, Errata__V1__Extraction **ret_extraction)
 {
     const struct exchange_start start = {
@@ -94,8 +94,8 @@ struct exchange extractions_try(struct world *world, const char *token, const ch
     Errata__V1__RecordExtractionResponse *response = NULL;
     struct exchange exchange;
 
-    extractions_send(&exchange, world, &start, sent);
-    world_run(world);
+    extractions_send(&exchange, fixture, &start, sent);
+    fixture_run(fixture);
     assert_true(exchange.ended);
     if (exchange.code == STATUS_OK) {
         response = exchange_read(&exchange, &errata__v1__record_extraction_response__descriptor);
@@ -106,16 +106,17 @@ struct exchange extractions_try(struct world *world, const char *token, const ch
     return exchange;
 }
 
-Errata__V1__Extraction *extractions_record(struct world *world, const struct sent *sent)
+Errata__V1__Extraction *extractions_record(struct fixture *fixture, const struct sent *sent)
 {
     Errata__V1__Extraction *extraction = NULL;
 
-    assert_int_equal(extractions_try(world, world->admin, NULL, sent, &extraction).code, STATUS_OK);
+    assert_int_equal(extractions_try(fixture, fixture->admin, NULL, sent, &extraction).code,
+                     STATUS_OK);
     ASSERT(extraction != NULL);
     return extraction;
 }
 
-Errata__V1__GetExamplesResponse *extractions_examples_as(struct world *world, const char *token,
+Errata__V1__GetExamplesResponse *extractions_examples_as(struct fixture *fixture, const char *token,
                                                          const char *layout,
                                                          const char *document_id,
                                                          int32_t max_examples)
@@ -130,40 +131,40 @@ Errata__V1__GetExamplesResponse *extractions_examples_as(struct world *world, co
         request._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
         request.document_id = extractions_text(document_id);
     }
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     assert_true(strlen(response->exposure_ref) > 0);
     return response;
 }
 
-Errata__V1__GetExamplesResponse *extractions_examples(struct world *world, const char *layout,
+Errata__V1__GetExamplesResponse *extractions_examples(struct fixture *fixture, const char *layout,
                                                       const char *document_id)
 {
-    return extractions_examples_as(world, world->admin, layout, document_id, 3);
+    return extractions_examples_as(fixture, fixture->admin, layout, document_id, 3);
 }
 
-void extractions_set_holdout(struct world *world, uint32_t percent)
+void extractions_set_holdout(struct fixture *fixture, uint32_t percent)
 {
     Errata__V1__OrganizationSettings settings = ERRATA__V1__ORGANIZATION_SETTINGS__INIT;
     Errata__V1__UpdateSettingsRequest request = ERRATA__V1__UPDATE_SETTINGS_REQUEST__INIT;
     const struct exchange_start start = {.path = "errata.v1.AdminService/UpdateSettings",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
 
     settings._holdout_percent_case =
         ERRATA__V1__ORGANIZATION_SETTINGS___HOLDOUT_PERCENT_HOLDOUT_PERCENT;
     settings.holdout_percent = percent;
     request.settings = &settings;
-    assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, NULL), STATUS_OK);
 }
 
-Errata__V1__FeedbackEvent *extractions_correct(struct world *world,
+Errata__V1__FeedbackEvent *extractions_correct(struct fixture *fixture,
                                                const struct correction *correction)
 {
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
     Errata__V1__CaptureFeedbackEventRequest request =
         ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
     Errata__V1__CaptureFeedbackEventResponse *response = NULL;
-    const struct exchange_start start = {.path = CAPTURE, .authorization = world->admin};
+    const struct exchange_start start = {.path = CAPTURE, .authorization = fixture->admin};
 
     event.event_type =
         ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
@@ -189,20 +190,20 @@ Errata__V1__FeedbackEvent *extractions_correct(struct world *world,
     event.before_json = extractions_text("{}");
     event.after_json = extractions_text(correction->after);
     request.event = &event;
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     return response->event;
 }
 
-size_t extractions_count_events(struct world *world, Errata__V1__EventKind kind)
+size_t extractions_count_events(struct fixture *fixture, Errata__V1__EventKind kind)
 {
     Errata__V1__ListEventsRequest request = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
     Errata__V1__ListEventsResponse *response = NULL;
-    const struct exchange_start start = {.path = LIST, .authorization = world->admin};
+    const struct exchange_start start = {.path = LIST, .authorization = fixture->admin};
 
     request.page_size = 1000;
     request.kind = kind;
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     return response->n_events;
 }
@@ -215,7 +216,7 @@ struct org_id extractions_org_of(const char *org_id)
     return org;
 }
 
-struct layout_stats_record extractions_stats_of(struct world *world, const char *org_id,
+struct layout_stats_record extractions_stats_of(struct fixture *fixture, const char *org_id,
                                                 const char *layout)
 {
     struct key_fingerprint fingerprint = key_fingerprint_of(slice_text(layout));
@@ -224,7 +225,7 @@ struct layout_stats_record extractions_stats_of(struct world *world, const char 
     struct store_txn *txn = NULL;
     struct slice value = {NULL, 0};
 
-    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
     assert_int_equal(store_get(txn, TABLE_LAYOUT_STATS, key_slice(&key), &value), OK);
     assert_int_equal(record_decode_layout_stats(value, &stats), OK);
     store_abort(txn);

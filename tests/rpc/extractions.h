@@ -6,7 +6,7 @@
 #define ERRATA_TESTS_RPC_EXTRACTIONS_H
 
 #include "server/domain/experiment/records.h"
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 /* References, and ids, that a test sends at most. */
 #define REFERENCES_MAX 4
@@ -38,31 +38,31 @@ struct correction {
     const char *after; /* JSON; every member is a changed field */
 };
 
-/* Opens a call and sends its request; the world has not run yet. */
-void extractions_send(struct exchange *exchange, struct world *world,
+/* Opens a call and sends its request; the fixture has not run yet. */
+void extractions_send(struct exchange *exchange, struct fixture *fixture,
                       const struct exchange_start *start, const struct sent *sent);
 /* Runs a complete call; returns the extraction if it succeeded. */
-struct exchange extractions_try(struct world *world, const char *token, const char *key,
+struct exchange extractions_try(struct fixture *fixture, const char *token, const char *key,
                                 const struct sent *sent, Errata__V1__Extraction **ret_extraction);
 /* The same by the administrator, expected to be OK. */
-Errata__V1__Extraction *extractions_record(struct world *world, const struct sent *sent);
+Errata__V1__Extraction *extractions_record(struct fixture *fixture, const struct sent *sent);
 /* Returns the response of GetExamples; a NULL document is omitted. */
-Errata__V1__GetExamplesResponse *extractions_examples_as(struct world *world, const char *token,
+Errata__V1__GetExamplesResponse *extractions_examples_as(struct fixture *fixture, const char *token,
                                                          const char *layout,
                                                          const char *document_id,
                                                          int32_t max_examples);
 /* The newest three, for the administrator. */
-Errata__V1__GetExamplesResponse *extractions_examples(struct world *world, const char *layout,
+Errata__V1__GetExamplesResponse *extractions_examples(struct fixture *fixture, const char *layout,
                                                       const char *document_id);
-void extractions_set_holdout(struct world *world, uint32_t percent);
+void extractions_set_holdout(struct fixture *fixture, uint32_t percent);
 /* Captures a corrected line; the event as stored. */
-Errata__V1__FeedbackEvent *extractions_correct(struct world *world,
+Errata__V1__FeedbackEvent *extractions_correct(struct fixture *fixture,
                                                const struct correction *correction);
 /* Events of a kind in the default organisation, at most 1000. */
-size_t extractions_count_events(struct world *world, Errata__V1__EventKind kind);
+size_t extractions_count_events(struct fixture *fixture, Errata__V1__EventKind kind);
 struct org_id extractions_org_of(const char *org_id);
 /* Returns the sums of a layout as stored. */
-struct layout_stats_record extractions_stats_of(struct world *world, const char *org_id,
+struct layout_stats_record extractions_stats_of(struct fixture *fixture, const char *org_id,
                                                 const char *layout);
 /* A text as messages want it; no one writes to it. */
 char *extractions_text(const char *text);

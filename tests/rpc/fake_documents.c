@@ -102,7 +102,7 @@ static enum err job_measure(struct document_job *job, const struct document_requ
     struct fake_documents *documents = job->documents;
     const struct slice password = request->password;
 
-    (void)arena; /* the answer is allocated in the world */
+    (void)arena; /* the answer is allocated in the fixture */
     assert_int_equal(job->state, JOB_WORKING);
     job->state = JOB_MEASURED;
     assert_true(password.size <= sizeof(documents->password_bytes));

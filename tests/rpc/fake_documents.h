@@ -1,6 +1,6 @@
 /*
- * fake_documents.h: document jobs without a worker, threads or time, for worlds: they answer what a
- * test says, run when the world runs, and hold their users to the contract of document_jobs.h.
+ * fake_documents.h: document jobs without a worker, threads or time, for fixtures: they answer what a
+ * test says, run when the fixture runs, and hold their users to the contract of document_jobs.h.
  */
 #ifndef ERRATA_TESTS_RPC_FAKE_DOCUMENTS_H
 #define ERRATA_TESTS_RPC_FAKE_DOCUMENTS_H

@@ -1,7 +1,7 @@
 /*
  * feedback_list_tests.c: ListFeedbackEvents through calls: the events of one document and of one draft order.
  */
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,25 +33,25 @@ static Errata__V1__FeedbackEvent correction(const char *draft_order_id, const ch
     return event;
 }
 
-static void capture(struct world *world, const char *draft_order_id, const char *document_id)
+static void capture(struct fixture *fixture, const char *draft_order_id, const char *document_id)
 {
     const struct exchange_start start = {.path = "errata.v1.FeedbackService/CaptureFeedbackEvent",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
     Errata__V1__CaptureFeedbackEventRequest request =
         ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
     Errata__V1__FeedbackEvent event = correction(draft_order_id, document_id);
 
     request.event = &event;
-    assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, NULL), STATUS_OK);
 }
 
-static void capture_others(struct world *world)
+static void capture_others(struct fixture *fixture)
 {
     static Errata__V1__FeedbackEvent events[OTHERS];
     static Errata__V1__FeedbackEvent *list[OTHERS];
     const struct exchange_start start = {.path =
                                              "errata.v1.FeedbackService/BatchCaptureFeedbackEvents",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
     Errata__V1__BatchCaptureFeedbackEventsRequest request =
         ERRATA__V1__BATCH_CAPTURE_FEEDBACK_EVENTS_REQUEST__INIT;
 
@@ -61,20 +61,21 @@ static void capture_others(struct world *world)
     }
     request.n_events = OTHERS;
     request.events = list;
-    assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, NULL), STATUS_OK);
 }
 
 /* Returns the number of events of the first page, which must be the only one. */
-static size_t count_listed(struct world *world, const char *draft_order_id, const char *document_id)
+static size_t count_listed(struct fixture *fixture, const char *draft_order_id,
+                           const char *document_id)
 {
     const struct exchange_start start = {.path = "errata.v1.FeedbackService/ListFeedbackEvents",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
     Errata__V1__ListFeedbackEventsRequest request = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
     Errata__V1__ListFeedbackEventsResponse *response = NULL;
 
     request.draft_order_id = (char *)(uintptr_t)draft_order_id;
     request.document_id = (char *)(uintptr_t)document_id;
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     assert_string_equal(response->next_page_token, "");
     return response->n_events;
 }
@@ -83,23 +84,23 @@ static size_t count_listed(struct world *world, const char *draft_order_id, cons
  * three events of an order, two of a document, more others than a call examines; every combination of both. */
 static void test_corrections_are_filtered_by_order_and_document(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
-    capture(&world, "order-1", NULL);
-    capture(&world, "order-1", "document-1");
-    capture(&world, NULL, "document-1");
+    fixture_init(&fixture);
+    capture(&fixture, "order-1", NULL);
+    capture(&fixture, "order-1", "document-1");
+    capture(&fixture, NULL, "document-1");
     for (int i = 0; i < 3; i++) {
-        capture_others(&world);
+        capture_others(&fixture);
     }
-    capture(&world, "order-1", "document-2");
-    assert_int_equal(count_listed(&world, "order-1", ""), 3);
-    assert_int_equal(count_listed(&world, "", "document-1"), 2);
-    assert_int_equal(count_listed(&world, "order-1", "document-1"), 1);
-    assert_int_equal(count_listed(&world, "order-2", "document-1"), 0);
-    assert_int_equal(count_listed(&world, "document-1", ""), 0);
-    world_deinit(&world);
+    capture(&fixture, "order-1", "document-2");
+    assert_int_equal(count_listed(&fixture, "order-1", ""), 3);
+    assert_int_equal(count_listed(&fixture, "", "document-1"), 2);
+    assert_int_equal(count_listed(&fixture, "order-1", "document-1"), 1);
+    assert_int_equal(count_listed(&fixture, "order-2", "document-1"), 0);
+    assert_int_equal(count_listed(&fixture, "document-1", ""), 0);
+    fixture_deinit(&fixture);
 }
 
 int run_feedback_list_tests(void)

@@ -31,7 +31,7 @@ static Errata__V1__FeedbackEvent correction_of(const char *layout, const char *b
     return event;
 }
 
-static Errata__V1__FeedbackEvent *capture(struct world *world, Errata__V1__FeedbackEvent *event,
+static Errata__V1__FeedbackEvent *capture(struct fixture *fixture, Errata__V1__FeedbackEvent *event,
                                           const char *key)
 {
     Errata__V1__CaptureFeedbackEventRequest request =
@@ -39,10 +39,10 @@ static Errata__V1__FeedbackEvent *capture(struct world *world, Errata__V1__Feedb
     Errata__V1__CaptureFeedbackEventResponse *response = NULL;
     struct exchange_start start = capture_start;
 
-    start.authorization = world->admin;
+    start.authorization = fixture->admin;
     start.idempotency_key = key;
     request.event = event;
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     return response->event;
 }
 
@@ -69,22 +69,22 @@ static void test_capture_reports_its_warnings(void **state)
     Errata__V1__BatchCaptureFeedbackEventsResponse *response = NULL;
     const Errata__V1__FeedbackEvent *captured = NULL;
     struct exchange_start start = {.path = "errata.v1.FeedbackService/BatchCaptureFeedbackEvents"};
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
-    captured = capture(&world, &changed, NULL);
+    fixture_init(&fixture);
+    captured = capture(&fixture, &changed, NULL);
     assert_true(captured->is_example && captured->n_warnings == 0);
-    expect_unchanged(capture(&world, &same, "key"));
-    expect_unchanged(capture(&world, &same, "key"));
-    start.authorization = world.admin;
+    expect_unchanged(capture(&fixture, &same, "key"));
+    expect_unchanged(capture(&fixture, &same, "key"));
+    start.authorization = fixture.admin;
     request.n_events = 2;
     request.events = events;
-    assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, &response), STATUS_OK);
     assert_int_equal(response->n_events, 2);
     assert_true(response->events[0]->is_example && response->events[0]->n_warnings == 0);
     expect_unchanged(response->events[1]);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: an example that is by a program only because the capture names no user has a warning; one of a named user
@@ -95,13 +95,13 @@ static void test_assumed_program_has_a_warning(void **state)
     Errata__V1__FeedbackEvent event = correction_of("abc", "{\"qty\":1}", "{\"qty\":2}");
     Errata__V1__FeedbackEvent same = correction_of("abc", "{\"qty\":1}", "{\"qty\":1}");
     const Errata__V1__FeedbackEvent *captured = NULL;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_UNSPECIFIED;
     same.annotator_kind = event.annotator_kind;
-    captured = capture(&world, &event, NULL);
+    captured = capture(&fixture, &event, NULL);
     assert_true(captured->is_example);
     assert_int_equal(captured->annotator_kind, ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_CODE);
     assert_int_equal(captured->n_warnings, 1);
@@ -111,14 +111,14 @@ static void test_assumed_program_has_a_warning(void **state)
                         "annotator_kind: CODE, since neither the token nor actor_user_id names a "
                         "user, so this example is served only on request; expected actor_user_id, "
                         "or annotator_kind");
-    expect_unchanged(capture(&world, &same, NULL));
+    expect_unchanged(capture(&fixture, &same, NULL));
     event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_CODE;
-    assert_int_equal(capture(&world, &event, NULL)->n_warnings, 0);
+    assert_int_equal(capture(&fixture, &event, NULL)->n_warnings, 0);
     event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_UNSPECIFIED;
     event._actor_user_id_case = ERRATA__V1__FEEDBACK_EVENT___ACTOR_USER_ID_ACTOR_USER_ID;
     event.actor_user_id = (char *)(uintptr_t) "anna";
-    assert_int_equal(capture(&world, &event, NULL)->n_warnings, 0);
-    world_deinit(&world);
+    assert_int_equal(capture(&fixture, &event, NULL)->n_warnings, 0);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: an id that is present but empty is refused in a write, not in a read. Method: the same empty
@@ -131,17 +131,17 @@ static void test_empty_id_is_refused_in_a_write(void **state)
     Errata__V1__GetExamplesRequest examples_request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
     struct exchange_start start = capture_start;
     struct exchange exchange;
-    struct world world;
+    struct fixture fixture;
     char nothing[] = "";
     char layout[] = "abc";
 
     (void)state;
-    world_init(&world);
-    start.authorization = world.admin;
+    fixture_init(&fixture);
+    start.authorization = fixture.admin;
     event._document_id_case = ERRATA__V1__FEEDBACK_EVENT___DOCUMENT_ID_DOCUMENT_ID;
     event.document_id = nothing;
     capture_request.event = &event;
-    exchange = world_call_whole(&world, &start, &capture_request.base);
+    exchange = fixture_call_whole(&fixture, &start, &capture_request.base);
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(
         slice_has(exchange.message, "event.document_id: empty; expected an id, or no value"));
@@ -149,8 +149,8 @@ static void test_empty_id_is_refused_in_a_write(void **state)
     examples_request._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
     examples_request.document_id = nothing;
     examples_request.layout_fingerprint = layout;
-    assert_int_equal(world_call(&world, &start, &examples_request.base, NULL), STATUS_OK);
-    world_deinit(&world);
+    assert_int_equal(fixture_call(&fixture, &start, &examples_request.base, NULL), STATUS_OK);
+    fixture_deinit(&fixture);
 }
 
 /* The number of examples in a reply to GetExamples, and whether it has a reference. */
@@ -159,13 +159,14 @@ struct got {
     bool has_reference;
 };
 
-static struct got get_examples(struct world *world, const Errata__V1__GetExamplesRequest *request)
+static struct got get_examples(struct fixture *fixture,
+                               const Errata__V1__GetExamplesRequest *request)
 {
     Errata__V1__GetExamplesResponse *response = NULL;
     const struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
 
-    assert_int_equal(world_call(world, &start, &request->base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request->base, &response), STATUS_OK);
     return (struct got){response->n_examples, response->exposure_ref[0] != '\0'};
 }
 
@@ -181,47 +182,47 @@ static void test_document_id_selects_examples(void **state)
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
     struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples"};
     struct exchange exchange;
-    struct world world;
+    struct fixture fixture;
     struct got got;
 
     (void)state;
-    world_init(&world);
-    (void)extractions_record(&world, &(struct sent){.document_id = document, .layout = "abc"});
+    fixture_init(&fixture);
+    (void)extractions_record(&fixture, &(struct sent){.document_id = document, .layout = "abc"});
     own._layout_fingerprint_case = 0;
     own._document_id_case = ERRATA__V1__FEEDBACK_EVENT___DOCUMENT_ID_DOCUMENT_ID;
     own.document_id = document;
-    assert_string_equal(capture(&world, &own, NULL)->layout_fingerprint, "abc");
-    (void)capture(&world, &copies, NULL);
-    (void)capture(&world, &copies, NULL);
-    (void)capture(&world, &other, NULL);
+    assert_string_equal(capture(&fixture, &own, NULL)->layout_fingerprint, "abc");
+    (void)capture(&fixture, &copies, NULL);
+    (void)capture(&fixture, &copies, NULL);
+    (void)capture(&fixture, &other, NULL);
     request._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
     request.document_id = document;
-    got = get_examples(&world, &request);
+    got = get_examples(&fixture, &request);
     assert_true(got.count == 2 && got.has_reference);
     request.include_own = 1;
-    assert_int_equal(get_examples(&world, &request).count, 3);
+    assert_int_equal(get_examples(&fixture, &request).count, 3);
     request.as_of_case = ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_SEQ;
     request.as_of_seq = 100;
-    got = get_examples(&world, &request);
+    got = get_examples(&fixture, &request);
     assert_true(got.count == 3 && !got.has_reference);
     request._document_id_case = 0;
-    start.authorization = world.admin;
-    exchange = world_call_whole(&world, &start, &request.base);
+    start.authorization = fixture.admin;
+    exchange = fixture_call_whole(&fixture, &start, &request.base);
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.message, "layout_fingerprint: missing; expected a layout"));
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* The number of events of a kind of annotator. */
-static size_t count_of(struct world *world, Errata__V1__AnnotatorKind kind)
+static size_t count_of(struct fixture *fixture, Errata__V1__AnnotatorKind kind)
 {
     Errata__V1__ListFeedbackEventsRequest request = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
     Errata__V1__ListFeedbackEventsResponse *response = NULL;
     const struct exchange_start start = {.path = "errata.v1.FeedbackService/ListFeedbackEvents",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
 
     request.annotator_kind = kind;
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     for (size_t i = 0; i < response->n_events; i++) {
         assert_true(kind == 0 || response->events[i]->annotator_kind == kind);
     }
@@ -233,33 +234,33 @@ static size_t count_of(struct world *world, Errata__V1__AnnotatorKind kind)
 static void test_lists_are_filtered_by_annotator_kind(void **state)
 {
     Errata__V1__FeedbackEvent event = correction_of("abc", "{\"qty\":1}", "{\"qty\":2}");
-    struct world world;
+    struct fixture fixture;
     char user[] = "ann";
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_UNSPECIFIED;
-    assert_int_equal(capture(&world, &event, NULL)->annotator_kind,
+    assert_int_equal(capture(&fixture, &event, NULL)->annotator_kind,
                      ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_CODE);
     event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_LLM;
-    assert_int_equal(capture(&world, &event, NULL)->annotator_kind,
+    assert_int_equal(capture(&fixture, &event, NULL)->annotator_kind,
                      ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_LLM);
     event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_UNSPECIFIED;
     event._actor_user_id_case = ERRATA__V1__FEEDBACK_EVENT___ACTOR_USER_ID_ACTOR_USER_ID;
     event.actor_user_id = user;
-    assert_int_equal(capture(&world, &event, NULL)->annotator_kind,
+    assert_int_equal(capture(&fixture, &event, NULL)->annotator_kind,
                      ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN);
-    (void)capture(&world, &event, NULL);
-    assert_int_equal(count_of(&world, ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_UNSPECIFIED), 4);
-    assert_int_equal(count_of(&world, ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_CODE), 1);
-    assert_int_equal(count_of(&world, ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_LLM), 1);
-    assert_int_equal(count_of(&world, ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN), 2);
-    world_deinit(&world);
+    (void)capture(&fixture, &event, NULL);
+    assert_int_equal(count_of(&fixture, ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_UNSPECIFIED), 4);
+    assert_int_equal(count_of(&fixture, ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_CODE), 1);
+    assert_int_equal(count_of(&fixture, ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_LLM), 1);
+    assert_int_equal(count_of(&fixture, ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN), 2);
+    fixture_deinit(&fixture);
 }
 
 /* Returns which of the outputs `{"qty":1}` (HUMAN), 2 (CODE) and 3 (LLM) are examples, newest first; `as_of_seq` 0:
  * now. */
-static struct slice examples_by(struct world *world, const Errata__V1__AnnotatorKind *kinds,
+static struct slice examples_by(struct fixture *fixture, const Errata__V1__AnnotatorKind *kinds,
                                 size_t count, uint64_t as_of_seq)
 {
     static char layout[] = "abc";
@@ -267,7 +268,7 @@ static struct slice examples_by(struct world *world, const Errata__V1__Annotator
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
     Errata__V1__GetExamplesResponse *response = NULL;
     const struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
     struct buffer found;
 
     memcpy(listed, kinds, count * sizeof(listed[0]));
@@ -278,8 +279,8 @@ static struct slice examples_by(struct world *world, const Errata__V1__Annotator
         request.as_of_case = ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_SEQ;
         request.as_of_seq = as_of_seq;
     }
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
-    buffer_init(&found, &world->arena, 16);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
+    buffer_init(&found, &fixture->arena, 16);
     for (size_t i = 0; i < response->n_examples; i++) {
         buffer_append_byte(&found, (uint8_t)response->examples[i]->output[strlen("{\"qty\":")]);
     }
@@ -287,17 +288,17 @@ static struct slice examples_by(struct world *world, const Errata__V1__Annotator
 }
 
 /* Sets the organisation's kinds, and returns the status. */
-static uint32_t set_kinds(struct world *world, Errata__V1__AnnotatorKind *kinds, size_t count)
+static uint32_t set_kinds(struct fixture *fixture, Errata__V1__AnnotatorKind *kinds, size_t count)
 {
     Errata__V1__OrganizationSettings settings = ERRATA__V1__ORGANIZATION_SETTINGS__INIT;
     Errata__V1__UpdateSettingsRequest request = ERRATA__V1__UPDATE_SETTINGS_REQUEST__INIT;
     const struct exchange_start start = {.path = "errata.v1.AdminService/UpdateSettings",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
 
     settings.annotator_kinds = kinds;
     settings.n_annotator_kinds = count;
     request.settings = &settings;
-    return world_call_whole(world, &start, &request.base).code;
+    return fixture_call_whole(fixture, &start, &request.base).code;
 }
 
 /* Goal: examples are corrections of people, unless the request or the organisation's setting lists other kinds;
@@ -313,35 +314,35 @@ static void test_examples_are_corrections_of_people(void **state)
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
     struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples"};
     struct exchange exchange;
-    struct world world;
+    struct fixture fixture;
     uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < 3; i++) {
         Errata__V1__FeedbackEvent event = correction_of("abc", "{\"qty\":9}", outputs[i]);
 
         event.annotator_kind = kinds[i];
-        assert_true(capture(&world, &event, NULL)->is_example);
+        assert_true(capture(&fixture, &event, NULL)->is_example);
     }
-    seq = extractions_count_events(&world, ALL);
-    assert_true(slice_equal(examples_by(&world, kinds, 0, 0), SLICE("1")));
-    assert_true(slice_equal(examples_by(&world, kinds, 1, 0), SLICE("1")));
-    assert_true(slice_equal(examples_by(&world, kinds + 1, 1, 0), SLICE("2")));
-    assert_true(slice_equal(examples_by(&world, kinds + 1, 2, 0), SLICE("32")));
-    assert_true(slice_equal(examples_by(&world, kinds, 3, 0), SLICE("321")));
-    assert_int_equal(set_kinds(&world, &unspecified, 1), STATUS_INVALID_ARGUMENT);
-    assert_int_equal(set_kinds(&world, kinds + 1, 2), STATUS_OK);
-    assert_true(slice_equal(examples_by(&world, kinds, 0, 0), SLICE("32")));
-    assert_true(slice_equal(examples_by(&world, kinds, 1, 0), SLICE("1")));
-    assert_true(slice_equal(examples_by(&world, kinds, 0, seq), SLICE("1")));
-    start.authorization = world.admin;
+    seq = extractions_count_events(&fixture, ALL);
+    assert_true(slice_equal(examples_by(&fixture, kinds, 0, 0), SLICE("1")));
+    assert_true(slice_equal(examples_by(&fixture, kinds, 1, 0), SLICE("1")));
+    assert_true(slice_equal(examples_by(&fixture, kinds + 1, 1, 0), SLICE("2")));
+    assert_true(slice_equal(examples_by(&fixture, kinds + 1, 2, 0), SLICE("32")));
+    assert_true(slice_equal(examples_by(&fixture, kinds, 3, 0), SLICE("321")));
+    assert_int_equal(set_kinds(&fixture, &unspecified, 1), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(set_kinds(&fixture, kinds + 1, 2), STATUS_OK);
+    assert_true(slice_equal(examples_by(&fixture, kinds, 0, 0), SLICE("32")));
+    assert_true(slice_equal(examples_by(&fixture, kinds, 1, 0), SLICE("1")));
+    assert_true(slice_equal(examples_by(&fixture, kinds, 0, seq), SLICE("1")));
+    start.authorization = fixture.admin;
     request.annotator_kinds = &unspecified;
     request.n_annotator_kinds = 1;
-    exchange = world_call_whole(&world, &start, &request.base);
+    exchange = fixture_call_whole(&fixture, &start, &request.base);
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.message, "annotator_kinds[0]: UNSPECIFIED; expected HUMAN"));
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_feedback_tests(void)

@@ -1,5 +1,5 @@
 /*
- * ingest.c: documents that are sent to a world.
+ * ingest.c: documents that are sent to a fixture.
  */
 #include "tests/rpc/ingest.h"
 
@@ -10,11 +10,11 @@
 
 #include <cmocka.h>
 
-void ingest_open(struct exchange *exchange, struct world *world, const char *path)
+void ingest_open(struct exchange *exchange, struct fixture *fixture, const char *path)
 {
-    const struct exchange_start start = {.path = path, .authorization = world->admin};
+    const struct exchange_start start = {.path = path, .authorization = fixture->admin};
 
-    exchange_open(exchange, world, &start);
+    exchange_open(exchange, fixture, &start);
 }
 
 static ProtobufCBinaryData binary_of(struct slice content)
@@ -48,7 +48,7 @@ void ingest_send_part(struct exchange *exchange, const char *document_id, struct
 Errata__V1__Document *ingest_read(struct exchange *exchange)
 {
     bool streamed = exchange->core->call.method->stream == METHOD_CLIENT_STREAM;
-    void *reply = exchange_read(exchange, world_reply_of(exchange->core->call.method));
+    void *reply = exchange_read(exchange, fixture_reply_of(exchange->core->call.method));
     Errata__V1__Document *document = NULL;
 
     assert_non_null(reply);
@@ -58,14 +58,14 @@ Errata__V1__Document *ingest_read(struct exchange *exchange)
     return document;
 }
 
-enum status_code ingest(struct world *world, const struct exchange_start *start,
+enum status_code ingest(struct fixture *fixture, const struct exchange_start *start,
                         const char *document_id, struct slice content,
                         Errata__V1__Document **ret_document)
 {
     struct exchange exchange;
     size_t half = content.size / 2;
 
-    exchange_open(&exchange, world, start);
+    exchange_open(&exchange, fixture, start);
     if (exchange.core->call.method->stream != METHOD_CLIENT_STREAM) {
         ingest_send(&exchange, document_id, content);
     } else {
@@ -73,7 +73,7 @@ enum status_code ingest(struct world *world, const struct exchange_start *start,
         ingest_send_part(&exchange, NULL, slice_after(content, half));
         exchange_send_end(&exchange);
     }
-    world_run(world);
+    fixture_run(fixture);
     assert_true(exchange.ended);
     if (exchange.code == STATUS_OK && ret_document != NULL) {
         *ret_document = ingest_read(&exchange);
@@ -82,15 +82,15 @@ enum status_code ingest(struct world *world, const struct exchange_start *start,
     return exchange.code;
 }
 
-size_t ingest_count(struct world *world)
+size_t ingest_count(struct fixture *fixture)
 {
     Errata__V1__ListEventsRequest request = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
     Errata__V1__ListEventsResponse *response = NULL;
     const struct exchange_start start = {.path = "errata.v1.EventService/ListEvents",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
 
     request.page_size = 1000;
     request.kind = ERRATA__V1__EVENT_KIND__EVENT_KIND_DOCUMENT_INGESTED;
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     return response->n_events;
 }

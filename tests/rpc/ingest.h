@@ -1,27 +1,27 @@
 /*
- * ingest.h: documents that are sent to a world, whole or in pieces, for the tests that send them.
+ * ingest.h: documents that are sent to a fixture, whole or in pieces, for the tests that send them.
  */
 #ifndef ERRATA_TESTS_RPC_INGEST_H
 #define ERRATA_TESTS_RPC_INGEST_H
 
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #define INGEST_UNARY "errata.v1.LayoutService/IngestDocument"
 #define INGEST_STREAM "errata.v1.LayoutService/IngestDocumentStream"
 
 /* Starts a call of one of the two, by the administrator. */
-void ingest_open(struct exchange *exchange, struct world *world, const char *path);
+void ingest_open(struct exchange *exchange, struct fixture *fixture, const char *path);
 /* The whole request of a unary call. */
 void ingest_send(struct exchange *exchange, const char *document_id, struct slice content);
 /* A piece of a streamed one; a NULL `document_id` names none. */
 void ingest_send_part(struct exchange *exchange, const char *document_id, struct slice content);
 /* A whole call of either: unary, or in two pieces. Returns its code, and the reply's document. */
-enum status_code ingest(struct world *world, const struct exchange_start *start,
+enum status_code ingest(struct fixture *fixture, const struct exchange_start *start,
                         const char *document_id, struct slice content,
                         Errata__V1__Document **ret_document);
 /* The document of an exchange that ended well. */
 Errata__V1__Document *ingest_read(struct exchange *exchange);
 /* Documents that the default organisation's log has. */
-size_t ingest_count(struct world *world);
+size_t ingest_count(struct fixture *fixture);
 
 #endif

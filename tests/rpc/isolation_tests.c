@@ -2,7 +2,7 @@
  * isolation_tests.c: nothing of one organisation is visible from another: its ids answer as ids that
  * never existed, its examples, events and tokens do not appear.
  */
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,20 +14,20 @@
 
 /* Two organisations, one with a secret correction. */
 struct pair {
-    struct world world;
-    char owner[WORLD_TOKEN_BYTES];
-    char stranger[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char owner[FIXTURE_TOKEN_BYTES];
+    char stranger[FIXTURE_TOKEN_BYTES];
     const char *owner_org;
     char event_id[UUID_TEXT_BYTES + 1];
 };
 
 static void pair_init(struct pair *pair)
 {
-    world_init(&pair->world);
-    pair->owner_org = world_make_org(&pair->world, "owner", pair->owner);
-    (void)world_make_org(&pair->world, "stranger", pair->stranger);
+    fixture_init(&pair->fixture);
+    pair->owner_org = fixture_make_org(&pair->fixture, "owner", pair->owner);
+    (void)fixture_make_org(&pair->fixture, "stranger", pair->stranger);
     (void)snprintf(pair->event_id, sizeof(pair->event_id), "%s",
-                   world_capture(&pair->world, pair->owner, NULL, "shared layout")->id);
+                   fixture_capture(&pair->fixture, pair->owner, NULL, "shared layout")->id);
 }
 
 /* Two answers say the same, except the ids that they repeat. */
@@ -56,20 +56,20 @@ static void test_foreign_event_id_is_unknown(void **state)
     start.authorization = pair.owner;
     event.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_ID;
     event.id = pair.event_id;
-    assert_int_equal(world_call(&pair.world, &start, &event.base, NULL), STATUS_OK);
+    assert_int_equal(fixture_call(&pair.fixture, &start, &event.base, NULL), STATUS_OK);
     start.authorization = pair.stranger;
-    foreign = world_call_whole(&pair.world, &start, &event.base);
+    foreign = fixture_call_whole(&pair.fixture, &start, &event.base);
     event.id = made_up;
-    unknown = world_call_whole(&pair.world, &start, &event.base);
+    unknown = fixture_call_whole(&pair.fixture, &start, &event.base);
     assert_same_refusal(&foreign, &unknown);
 
     start.path = "errata.v1.FeedbackService/GetFeedbackEvent";
     feedback.id = pair.event_id;
-    foreign = world_call_whole(&pair.world, &start, &feedback.base);
+    foreign = fixture_call_whole(&pair.fixture, &start, &feedback.base);
     feedback.id = made_up;
-    unknown = world_call_whole(&pair.world, &start, &feedback.base);
+    unknown = fixture_call_whole(&pair.fixture, &start, &feedback.base);
     assert_same_refusal(&foreign, &unknown);
-    world_deinit(&pair.world);
+    fixture_deinit(&pair.fixture);
 }
 
 /* Goal: a seq that no log can have is INVALID_ARGUMENT rather than NOT_FOUND. Method: seq 0, no
@@ -84,18 +84,18 @@ static void test_impossible_seq_is_invalid(void **state)
     (void)state;
     pair_init(&pair);
     start.authorization = pair.owner;
-    refused = world_call_whole(&pair.world, &start, &event.base);
+    refused = fixture_call_whole(&pair.fixture, &start, &event.base);
     assert_int_equal(refused.code, STATUS_INVALID_ARGUMENT);
     event.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_SEQ;
     event.seq = 0;
-    refused = world_call_whole(&pair.world, &start, &event.base);
+    refused = fixture_call_whole(&pair.fixture, &start, &event.base);
     assert_int_equal(refused.code, STATUS_INVALID_ARGUMENT);
     event.seq = 1;
-    assert_int_equal(world_call(&pair.world, &start, &event.base, NULL), STATUS_OK);
+    assert_int_equal(fixture_call(&pair.fixture, &start, &event.base, NULL), STATUS_OK);
     event.seq = 1000;
-    refused = world_call_whole(&pair.world, &start, &event.base);
+    refused = fixture_call_whole(&pair.fixture, &start, &event.base);
     assert_int_equal(refused.code, STATUS_NOT_FOUND);
-    world_deinit(&pair.world);
+    fixture_deinit(&pair.fixture);
 }
 
 /* Goal: another organisation's id gets the same response as a made-up one, and its tokens cannot be
@@ -115,26 +115,26 @@ static void test_foreign_organisation_id_is_unknown(void **state)
     pair_init(&pair);
     start.authorization = pair.stranger;
     list.org_id = (char *)(uintptr_t)pair.owner_org;
-    foreign = world_call_whole(&pair.world, &start, &list.base);
+    foreign = fixture_call_whole(&pair.fixture, &start, &list.base);
     list.org_id = made_up;
-    unknown = world_call_whole(&pair.world, &start, &list.base);
+    unknown = fixture_call_whole(&pair.fixture, &start, &list.base);
     assert_same_refusal(&foreign, &unknown);
     list.org_id = (char *)(uintptr_t)pair.owner_org;
-    start.authorization = pair.world.admin;
-    assert_int_equal(world_call(&pair.world, &start, &list.base, NULL), STATUS_OK);
+    start.authorization = pair.fixture.admin;
+    assert_int_equal(fixture_call(&pair.fixture, &start, &list.base, NULL), STATUS_OK);
 
     start.path = "errata.v1.AdminService/RevokeToken";
     start.authorization = pair.stranger;
-    world_key_id_of(pair.owner, key_id);
+    fixture_key_id_of(pair.owner, key_id);
     revoke.key_id = key_id;
-    foreign = world_call_whole(&pair.world, &start, &revoke.base);
+    foreign = fixture_call_whole(&pair.fixture, &start, &revoke.base);
     (void)snprintf(key_id, sizeof(key_id), "%s", "00000000");
-    unknown = world_call_whole(&pair.world, &start, &revoke.base);
+    unknown = fixture_call_whole(&pair.fixture, &start, &revoke.base);
     assert_same_refusal(&foreign, &unknown);
     revoke.org_id = (char *)(uintptr_t)pair.owner_org;
-    foreign = world_call_whole(&pair.world, &start, &revoke.base);
+    foreign = fixture_call_whole(&pair.fixture, &start, &revoke.base);
     assert_int_equal(foreign.code, STATUS_NOT_FOUND);
-    world_deinit(&pair.world);
+    fixture_deinit(&pair.fixture);
 }
 
 /* Goal: lists, examples and the log show only the own organisation. Method: the stranger asks for
@@ -155,19 +155,19 @@ static void test_lists_show_only_the_own_organisation(void **state)
     pair_init(&pair);
     examples.layout_fingerprint = layout;
     start.authorization = pair.owner;
-    assert_int_equal(world_call(&pair.world, &start, &examples.base, &found), STATUS_OK);
+    assert_int_equal(fixture_call(&pair.fixture, &start, &examples.base, &found), STATUS_OK);
     assert_int_equal(found->n_examples, 1);
     start.authorization = pair.stranger;
-    assert_int_equal(world_call(&pair.world, &start, &examples.base, &found), STATUS_OK);
+    assert_int_equal(fixture_call(&pair.fixture, &start, &examples.base, &found), STATUS_OK);
     assert_int_equal(found->n_examples, 0);
     assert_string_equal(found->hint_examples_json, "");
     start.path = "errata.v1.EventService/ListEvents";
-    assert_int_equal(world_call(&pair.world, &start, &list.base, &events), STATUS_OK);
+    assert_int_equal(fixture_call(&pair.fixture, &start, &list.base, &events), STATUS_OK);
     assert_int_equal(events->n_events, 2); /* creation of the organisation and its token */
     start.path = "errata.v1.FeedbackService/ListFeedbackEvents";
-    assert_int_equal(world_call(&pair.world, &start, &feedback.base, &corrections), STATUS_OK);
+    assert_int_equal(fixture_call(&pair.fixture, &start, &feedback.base, &corrections), STATUS_OK);
     assert_int_equal(corrections->n_events, 0);
-    world_deinit(&pair.world);
+    fixture_deinit(&pair.fixture);
 }
 
 int run_isolation_tests(void)

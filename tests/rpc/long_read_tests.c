@@ -1,13 +1,13 @@
 /*
  * long_read_tests.c: reads that run on the pool: their replies, their order, refusals, and the end
- * of reads whose caller is gone. The pool is the world's list of jobs, of which a test runs one at
+ * of reads whose caller is gone. The pool is the fixture's list of jobs, of which a test runs one at
  * a time.
  */
 #include "server/domain/analytics/days.h"
 #include "server/domain/analytics/learning.h"
 #include "server/domain/counters/keys.h"
 #include "server/domain/counters/records.h"
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,37 +22,37 @@
 #define COVERAGE "errata.v1.AnalyticsService/ListLayoutCoverage"
 #define ORG_WAITING_MAX (PIPELINE_POOL_READS_WAITING_MAX / 2)
 
-static void open_learning(struct exchange *exchange, struct world *world, const char *token)
+static void open_learning(struct exchange *exchange, struct fixture *fixture, const char *token)
 {
     Errata__V1__GetLearningAnalyticsRequest request =
         ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
     const struct exchange_start start = {.path = LEARNING, .authorization = token};
 
-    exchange_open(exchange, world, &start);
+    exchange_open(exchange, fixture, &start);
     exchange_send(exchange, &request.base);
 }
 
-static void open_coverage(struct exchange *exchange, struct world *world, const char *token,
+static void open_coverage(struct exchange *exchange, struct fixture *fixture, const char *token,
                           int64_t timeout_us)
 {
     Errata__V1__ListLayoutCoverageRequest request = ERRATA__V1__LIST_LAYOUT_COVERAGE_REQUEST__INIT;
     const struct exchange_start start = {
         .path = COVERAGE, .authorization = token, .timeout_us = timeout_us};
 
-    exchange_open(exchange, world, &start);
+    exchange_open(exchange, fixture, &start);
     exchange_send(exchange, &request.base);
 }
 
 /* Runs one of the pool's jobs. */
-static void run_job(struct world *world, size_t index)
+static void run_job(struct fixture *fixture, size_t index)
 {
-    struct world_job job = {NULL, NULL, NULL};
+    struct fixture_job job = {NULL, NULL, NULL};
 
-    assert_true(index < world->job_count);
-    job = world->jobs[index];
-    world->job_count--;
-    memmove(&world->jobs[index], &world->jobs[index + 1],
-            (world->job_count - index) * sizeof(world->jobs[0]));
+    assert_true(index < fixture->job_count);
+    job = fixture->jobs[index];
+    fixture->job_count--;
+    memmove(&fixture->jobs[index], &fixture->jobs[index + 1],
+            (fixture->job_count - index) * sizeof(fixture->jobs[0]));
     job.work(job.job);
     job.done(job.job, OK);
 }
@@ -65,16 +65,16 @@ static void expect_end(struct exchange *exchange, enum status_code code)
 }
 
 /* Returns the response of the method, executed directly. */
-static struct slice read_learning(struct world *world, struct org_id org)
+static struct slice read_learning(struct fixture *fixture, struct org_id org)
 {
     const Errata__V1__GetLearningAnalyticsRequest request =
         ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
-    int64_t today = day_of(world->clock.wall_us);
+    int64_t today = day_of(fixture->clock.wall_us);
     struct learning_query query = {
         .org = org, .range = {today - 29, today}, .top_fields = LEARNING_TOP_FIELDS_DEFAULT};
     struct buffer body;
     struct analytics_service_get_learning_analytics_call call = {
-        .ctx = &world->ctx,
+        .ctx = &fixture->ctx,
         .org = org,
         .request = &request,
         .prepared = &query,
@@ -82,10 +82,10 @@ static struct slice read_learning(struct world *world, struct org_id org)
     };
     struct slice whole;
 
-    buffer_init(&body, &world->arena, 0);
-    assert_int_equal(store_begin(world->backend, STORE_READ, &call.txn), OK);
+    buffer_init(&body, &fixture->arena, 0);
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &call.txn), OK);
     assert_int_equal(analytics_service_get_learning_analytics_read(&call), OK);
-    assert_true(arena_copy(&world->arena, buffer_slice(&body), &whole));
+    assert_true(arena_copy(&fixture->arena, buffer_slice(&body), &whole));
     store_abort(call.txn);
     return whole;
 }
@@ -103,96 +103,96 @@ static struct org_id org_of(const char *id)
  * beside those of the method's own function; both ways to request the pool. */
 static void test_pool_read_equals_a_read_on_the_loop(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
     struct slice reply = {NULL, 0};
     struct slice wanted = {NULL, 0};
-    char admin[WORLD_TOKEN_BYTES];
+    char admin[FIXTURE_TOKEN_BYTES];
     const char *org = NULL;
 
     (void)state;
-    world_init(&world);
-    org = world_make_org(&world, "one", admin);
-    (void)world_capture(&world, admin, NULL, "layout");
-    open_learning(&exchange, &world, admin);
-    assert_int_equal(world.job_count, 1);
+    fixture_init(&fixture);
+    org = fixture_make_org(&fixture, "one", admin);
+    (void)fixture_capture(&fixture, admin, NULL, "layout");
+    open_learning(&exchange, &fixture, admin);
+    assert_int_equal(fixture.job_count, 1);
     assert_false(exchange.ended);
-    wanted = read_learning(&world, org_of(org));
-    world_run(&world);
+    wanted = read_learning(&fixture, org_of(org));
+    fixture_run(&fixture);
     assert_true(exchange_read_bytes(&exchange, &reply));
     assert_true(slice_equal(reply, wanted));
     assert_true(slice_has(reply, "qty") && slice_has(reply, "layout"));
     expect_end(&exchange, STATUS_OK);
 
-    open_coverage(&exchange, &world, admin, 0);
-    assert_int_equal(world.job_count, 1);
-    world_run(&world);
+    open_coverage(&exchange, &fixture, admin, 0);
+    assert_int_equal(fixture.job_count, 1);
+    fixture_run(&fixture);
     assert_true(exchange_read_bytes(&exchange, &reply));
     assert_true(slice_has(reply, "layout"));
     expect_end(&exchange, STATUS_OK);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a read that arrives after a commit sees it, even after a long wait. Method: reads that
  * arrive before and after a capture, run in the order of the queue. */
 static void test_waiting_read_sees_earlier_commits(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange reads[2];
     struct slice reply = {NULL, 0};
 
     (void)state;
-    world_init(&world);
-    (void)world_capture(&world, world.admin, NULL, "first");
-    open_coverage(&reads[0], &world, world.admin, 0);
-    open_coverage(&reads[1], &world, world.admin, 0);
-    run_job(&world, 1);
+    fixture_init(&fixture);
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "first");
+    open_coverage(&reads[0], &fixture, fixture.admin, 0);
+    open_coverage(&reads[1], &fixture, fixture.admin, 0);
+    run_job(&fixture, 1);
     assert_true(exchange_read_bytes(&reads[1], &reply));
     assert_true(slice_has(reply, "first") && !slice_has(reply, "second"));
     expect_end(&reads[1], STATUS_OK);
-    (void)world_capture(&world, world.admin, NULL,
-                        "second"); /* runs the other read before it writes */
+    (void)fixture_capture(&fixture, fixture.admin, NULL,
+                          "second"); /* runs the other read before it writes */
     assert_true(exchange_read_bytes(&reads[0], &reply));
     assert_true(slice_has(reply, "first") && !slice_has(reply, "second"));
     expect_end(&reads[0], STATUS_OK);
-    open_coverage(&reads[0], &world, world.admin, 0);
-    world_run(&world);
+    open_coverage(&reads[0], &fixture, fixture.admin, 0);
+    fixture_run(&fixture);
     assert_true(exchange_read_bytes(&reads[0], &reply));
     assert_true(slice_has(reply, "first") && slice_has(reply, "second"));
     expect_end(&reads[0], STATUS_OK);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: two run at once, the others wait, and the next is of an organisation that has none running,
  * else the oldest. Method: five reads of one organisation, then two of another. */
 static void test_next_read_is_of_an_idle_organisation(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange reads[7];
-    char other[WORLD_TOKEN_BYTES];
+    char other[FIXTURE_TOKEN_BYTES];
 
     (void)state;
-    world_init(&world);
-    (void)world_make_org(&world, "other", other);
+    fixture_init(&fixture);
+    (void)fixture_make_org(&fixture, "other", other);
     for (size_t i = 0; i < 7; i++) {
-        open_coverage(&reads[i], &world, i < 5 ? world.admin : other, 0);
-        assert_int_equal(world.job_count, i < 2 ? i + 1 : PIPELINE_POOL_READS_MAX);
+        open_coverage(&reads[i], &fixture, i < 5 ? fixture.admin : other, 0);
+        assert_int_equal(fixture.job_count, i < 2 ? i + 1 : PIPELINE_POOL_READS_MAX);
     }
-    run_job(&world, 0);
+    run_job(&fixture, 0);
     expect_end(&reads[0], STATUS_OK);
-    run_job(&world, 1); /* the other organisation's first passed by */
+    run_job(&fixture, 1); /* the other organisation's first passed by */
     expect_end(&reads[5], STATUS_OK);
-    run_job(&world, 1);
+    run_job(&fixture, 1);
     expect_end(&reads[6], STATUS_OK);
-    run_job(&world, 0);
+    run_job(&fixture, 0);
     expect_end(&reads[1], STATUS_OK);
-    run_job(&world, 0);
+    run_job(&fixture, 0);
     expect_end(&reads[2], STATUS_OK);
-    assert_int_equal(world.job_count, 2);
-    world_run(&world);
+    assert_int_equal(fixture.job_count, 2);
+    fixture_run(&fixture);
     expect_end(&reads[3], STATUS_OK);
     expect_end(&reads[4], STATUS_OK);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: an organisation gets at most half of the queue, all together the whole, and refused callers
@@ -200,58 +200,58 @@ static void test_next_read_is_of_an_idle_organisation(void **state)
 static void test_queue_of_reads_is_bounded(void **state)
 {
     static struct exchange reads[3][ORG_WAITING_MAX + 2];
-    struct world world;
+    struct fixture fixture;
     struct exchange more;
-    char tokens[3][WORLD_TOKEN_BYTES];
+    char tokens[3][FIXTURE_TOKEN_BYTES];
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t org = 0; org < 3; org++) {
         char name[] = {'o', (char)('0' + org), '\0'};
 
-        (void)world_make_org(&world, name, tokens[org]);
+        (void)fixture_make_org(&fixture, name, tokens[org]);
     }
     for (size_t org = 0; org < 2; org++) {
         size_t count = org == 0 ? ORG_WAITING_MAX + PIPELINE_POOL_READS_MAX : ORG_WAITING_MAX;
 
         for (size_t i = 0; i < count; i++) {
-            open_coverage(&reads[org][i], &world, tokens[org], 0);
+            open_coverage(&reads[org][i], &fixture, tokens[org], 0);
             assert_false(reads[org][i].ended);
         }
-        open_coverage(&more, &world, tokens[org], 0);
+        open_coverage(&more, &fixture, tokens[org], 0);
         assert_true(slice_has(more.details, "google.rpc.RetryInfo"));
         assert_true(slice_has(more.message, "long reads"));
         expect_end(&more, STATUS_UNAVAILABLE);
     }
-    open_coverage(&more, &world, tokens[2], 0);
+    open_coverage(&more, &fixture, tokens[2], 0);
     expect_end(&more, STATUS_UNAVAILABLE);
-    assert_int_equal(pipeline_live_count(world.pipeline), 2 * ORG_WAITING_MAX + 2);
-    world_run(&world);
+    assert_int_equal(pipeline_live_count(fixture.pipeline), 2 * ORG_WAITING_MAX + 2);
+    fixture_run(&fixture);
     for (size_t org = 0; org < 2; org++) {
         for (size_t i = 0; i < ORG_WAITING_MAX + (org == 0 ? 2 : 0); i++) {
             expect_end(&reads[org][i], STATUS_OK);
         }
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a full pool refuses the read with a retry delay. */
 static void test_full_pool_gives_a_retry_delay(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
 
     (void)state;
-    world_init(&world);
-    world.pool_is_full = true;
-    open_learning(&exchange, &world, world.admin);
+    fixture_init(&fixture);
+    fixture.pool_is_full = true;
+    open_learning(&exchange, &fixture, fixture.admin);
     assert_true(slice_has(exchange.details, "google.rpc.RetryInfo"));
     expect_end(&exchange, STATUS_UNAVAILABLE);
-    world.pool_is_full = false;
-    open_learning(&exchange, &world, world.admin);
-    world_run(&world);
+    fixture.pool_is_full = false;
+    open_learning(&exchange, &fixture, fixture.admin);
+    fixture_run(&fixture);
     expect_end(&exchange, STATUS_OK);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a peer that disconnects removes its read from the queue at once; a running one ends with
@@ -259,26 +259,26 @@ static void test_full_pool_gives_a_retry_delay(void **state)
  * last. */
 static void test_cancelled_read_leaves_the_queue(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange reads[6];
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < 6; i++) {
-        open_coverage(&reads[i], &world, world.admin, 0);
+        open_coverage(&reads[i], &fixture, fixture.admin, 0);
     }
     exchange_close(&reads[5]);
     exchange_close(&reads[2]);
-    assert_int_equal(pipeline_live_count(world.pipeline), 4);
+    assert_int_equal(pipeline_live_count(fixture.pipeline), 4);
     exchange_close(&reads[0]);
-    assert_int_equal(pipeline_live_count(world.pipeline), 4);
-    run_job(&world, 0);
-    assert_int_equal(pipeline_live_count(world.pipeline), 3);
-    world_run(&world);
+    assert_int_equal(pipeline_live_count(fixture.pipeline), 4);
+    run_job(&fixture, 0);
+    assert_int_equal(pipeline_live_count(fixture.pipeline), 3);
+    fixture_run(&fixture);
     expect_end(&reads[1], STATUS_OK);
     expect_end(&reads[3], STATUS_OK);
     expect_end(&reads[4], STATUS_OK);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a deadline ends a waiting read at once, a running one with its job; one whose deadline
@@ -286,48 +286,48 @@ static void test_cancelled_read_leaves_the_queue(void **state)
  * late. */
 static void test_deadline_ends_a_waiting_read(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange reads[4];
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < 3; i++) {
-        open_coverage(&reads[i], &world, world.admin, i == 0 ? 0 : 100000);
+        open_coverage(&reads[i], &fixture, fixture.admin, i == 0 ? 0 : 100000);
     }
-    clock_manual_advance(&world.clock, 200000);
-    call_server_tick(world.calls, clock_monotonic_us(world.ctx.clock));
-    assert_int_equal(pipeline_live_count(world.pipeline), 2);
+    clock_manual_advance(&fixture.clock, 200000);
+    call_server_tick(fixture.calls, clock_monotonic_us(fixture.ctx.clock));
+    assert_int_equal(pipeline_live_count(fixture.pipeline), 2);
     expect_end(&reads[2], STATUS_DEADLINE_EXCEEDED);
-    open_coverage(&reads[3], &world, world.admin, 100000);
-    run_job(&world, 1);
+    open_coverage(&reads[3], &fixture, fixture.admin, 100000);
+    run_job(&fixture, 1);
     expect_end(&reads[1], STATUS_DEADLINE_EXCEEDED);
-    clock_manual_advance(&world.clock, 200000);
-    world_run(&world);
+    clock_manual_advance(&fixture.clock, 200000);
+    fixture_run(&fixture);
     expect_end(&reads[3], STATUS_DEADLINE_EXCEEDED);
     expect_end(&reads[0], STATUS_OK);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: draining answers running and waiting reads, and accepts no more. */
 static void test_drain_answers_queued_reads(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange reads[3];
     struct exchange late;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < 3; i++) {
-        open_coverage(&reads[i], &world, world.admin, 0);
+        open_coverage(&reads[i], &fixture, fixture.admin, 0);
     }
-    pipeline_drain(world.pipeline);
-    open_coverage(&late, &world, world.admin, 0);
+    pipeline_drain(fixture.pipeline);
+    open_coverage(&late, &fixture, fixture.admin, 0);
     expect_end(&late, STATUS_UNAVAILABLE);
-    world_run(&world);
+    fixture_run(&fixture);
     for (size_t i = 0; i < 3; i++) {
         expect_end(&reads[i], STATUS_OK);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: an answer that exceeds a read's memory is refused, and the next read is answered. Method:
@@ -339,13 +339,13 @@ static void test_answer_above_the_memory_limit_is_refused(void **state)
         NAME_BYTES = 200000,
         NAMES = 150
     };
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
     struct store_txn *txn = NULL;
     Errata__V1__GetLearningAnalyticsRequest request =
         ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
     struct exchange_start start = {.path = LEARNING};
-    char admin[WORLD_TOKEN_BYTES];
+    char admin[FIXTURE_TOKEN_BYTES];
     struct counter_record record = {.count = NAMES};
     struct slice value = {NULL, 0};
     struct key key;
@@ -354,34 +354,34 @@ static void test_answer_above_the_memory_limit_is_refused(void **state)
     char *name = NULL;
 
     (void)state;
-    world_init(&world);
-    org = org_of(world_make_org(&world, "one", admin));
-    day = (uint32_t)day_of(world.clock.wall_us);
-    name = arena_alloc(&world.arena, NAME_BYTES);
+    fixture_init(&fixture);
+    org = org_of(fixture_make_org(&fixture, "one", admin));
+    day = (uint32_t)day_of(fixture.clock.wall_us);
+    name = arena_alloc(&fixture.arena, NAME_BYTES);
     assert_non_null(name);
     memset(name, 'x', NAME_BYTES);
-    assert_int_equal(store_begin(world.backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_begin(fixture.backend, STORE_WRITE, &txn), OK);
     key = key_counter(org, day, COUNTER_FIELD_NAMES, slice_of(NULL, 0));
-    assert_int_equal(record_encode_counter(&world.arena, &record, &value), OK);
+    assert_int_equal(record_encode_counter(&fixture.arena, &record, &value), OK);
     assert_int_equal(store_put(txn, TABLE_COUNTER, key_slice(&key), value), OK);
     for (int i = 0; i < NAMES; i++) {
         name[i] = 'y';
         record.name = slice_of(name, NAME_BYTES);
         key = key_counter(org, day, COUNTER_LINE_FIELD, record.name);
-        assert_int_equal(record_encode_counter(&world.arena, &record, &value), OK);
+        assert_int_equal(record_encode_counter(&fixture.arena, &record, &value), OK);
         assert_int_equal(store_put(txn, TABLE_COUNTER, key_slice(&key), value), OK);
     }
     assert_int_equal(store_commit(txn), OK);
     start.authorization = admin;
     for (int top_fields = NAMES; top_fields >= 1; top_fields -= NAMES - 1) {
         request.top_fields = top_fields;
-        exchange_open(&exchange, &world, &start);
+        exchange_open(&exchange, &fixture, &start);
         exchange_send(&exchange, &request.base);
-        world_run(&world);
+        fixture_run(&fixture);
         expect_end(&exchange, top_fields == 1 ? STATUS_OK : STATUS_INTERNAL);
     }
-    world.is_damaged = true;
-    world_deinit(&world);
+    fixture.is_damaged = true;
+    fixture_deinit(&fixture);
 }
 
 int run_long_read_tests(void)

@@ -1,7 +1,7 @@
 /*
  * main.c: the pipeline of calls, in process: the steps that every method goes through.
  */
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 int main(void)
 {

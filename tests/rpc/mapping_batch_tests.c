@@ -141,9 +141,9 @@ static struct exchange judge(const struct caller *caller, const struct item *ite
     }
     request.n_judgements = count;
     request.judgements = messages.list;
-    exchange_open(&exchange, caller->world, &start);
+    exchange_open(&exchange, caller->fixture, &start);
     exchange_send(&exchange, &request.base);
-    world_run(caller->world);
+    fixture_run(caller->fixture);
     assert_true(exchange.ended);
     if (exchange.code != STATUS_OK) {
         exchange_close(&exchange);
@@ -177,8 +177,8 @@ static const char *event_of(const Errata__V1__BatchJudgeMappingsResponse *respon
  * each kind, by names, by id and by id with another SKU; suggestions that change nothing. */
 static void test_each_judgement_has_its_event(void **state)
 {
-    struct world world;
-    struct caller caller = {.world = &world};
+    struct fixture fixture;
+    struct caller caller = {.fixture = &fixture};
     const struct named known = {"c1", "K-1", "X", NULL};
     Errata__V1__BatchJudgeMappingsResponse *response = NULL;
     Errata__V1__SkuMapping *mapping = NULL;
@@ -186,8 +186,8 @@ static void test_each_judgement_has_its_event(void **state)
     uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     assert_int_equal(mappings_confirm(&caller, &known, NULL, &first), STATUS_OK);
 
     const struct item items[] = {
@@ -222,16 +222,16 @@ static void test_each_judgement_has_its_event(void **state)
     assert_int_equal(mapping->status, REJECTED);
     assert_string_equal(mappings_match_one(&caller, "c1", "a-1")->internal_sku, "Y");
     assert_string_equal(mappings_match_one(&caller, "c1", "k-2")->internal_sku, "X");
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
-static void draw_item(struct world *world, struct item *item, const char *customer)
+static void draw_item(struct fixture *fixture, struct item *item, const char *customer)
 {
     static const char *const skus[] = {"ab-1", "AB-1 ", "ab-2", "c"};
     static const char *const internals[] = {"X", "Y", "x"};
     uint8_t draws[4];
 
-    random_fill(&world->random.random, draws, sizeof(draws));
+    random_fill(&fixture->random.random, draws, sizeof(draws));
     *item = (struct item){.kind = draws[0] % KINDS,
                           .named = {customer, skus[draws[1] % 4], internals[draws[2] % 3], NULL},
                           .confidence = draws[3] % 4 / 4.0};
@@ -260,7 +260,7 @@ static Errata__V1__ListMappingsResponse *list(const struct caller *caller, const
     Errata__V1__ListMappingsResponse *response = NULL;
 
     request.customer_id = text(customer);
-    assert_int_equal(world_call(caller->world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(caller->fixture, &start, &request.base, &response), STATUS_OK);
     return response;
 }
 
@@ -269,8 +269,8 @@ static Errata__V1__ListMappingsResponse *list(const struct caller *caller, const
  * twice, the second time after the next one; live and backdated. */
 static void test_batch_equals_single_calls(void **state)
 {
-    struct world world;
-    struct caller caller = {.world = &world};
+    struct fixture fixture;
+    struct caller caller = {.fixture = &fixture};
     struct item items[2][20];
     char keys[2][16] = {"", ""};
     int64_t times[2] = {0, 0};
@@ -278,18 +278,18 @@ static void test_batch_equals_single_calls(void **state)
     Errata__V1__ListMappingsResponse *lists[2];
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     for (size_t round = 0; round < 60; round++) {
         size_t now = round % 2;
         size_t before = 1 - now;
         struct exchange exchange;
 
         (void)snprintf(keys[now], sizeof(keys[0]), "key-%zu", round);
-        times[now] = round % 3 == 2 ? WORLD_START_US - (int64_t)(round % 7 + 1) * DAY_US : 0;
-        clock_manual_advance(&world.clock, 1000000);
+        times[now] = round % 3 == 2 ? FIXTURE_START_US - (int64_t)(round % 7 + 1) * DAY_US : 0;
+        clock_manual_advance(&fixture.clock, 1000000);
         for (size_t i = 0; i < 20; i++) {
-            draw_item(&world, &items[now][i], "c1");
+            draw_item(&fixture, &items[now][i], "c1");
         }
         caller.created_at_us = times[now];
         caller.key = keys[now];
@@ -331,7 +331,7 @@ static void test_batch_equals_single_calls(void **state)
         assert_true(a->confidence == b->confidence);
         assert_int_equal(a->support_count, b->support_count);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: one invalid judgement, and nothing is stored; each is named by its place. Method: every mistake among valid
@@ -360,13 +360,13 @@ static void test_invalid_judgement_refuses_the_batch(void **state)
          STATUS_NOT_FOUND,
          "judgements[1].confirm.id"},
     };
-    struct world world;
-    struct caller caller = {.world = &world};
+    struct fixture fixture;
+    struct caller caller = {.fixture = &fixture};
     uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     seq = mappings_last_seq(&caller);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         const struct item items[] = {{CONFIRM, {"c1", "A", "X", NULL}, 0, NULL},
@@ -384,7 +384,7 @@ static void test_invalid_judgement_refuses_the_batch(void **state)
 
     assert_true(slice_has(exchange.details, "judgements[0].confirm.customer_sku"));
     assert_true(slice_has(exchange.details, "judgements[1].confirm.customer_sku"));
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a batch has 1 to 1,000 judgements. Method: none, 1,000 and one more. */
@@ -392,12 +392,12 @@ static void test_batch_size_is_bounded(void **state)
 {
     static struct item items[ITEMS_MAX];
     static char skus[ITEMS_MAX][16];
-    struct world world;
-    struct caller caller = {.world = &world};
+    struct fixture fixture;
+    struct caller caller = {.fixture = &fixture};
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     for (size_t i = 0; i < ITEMS_MAX; i++) {
         (void)snprintf(skus[i], sizeof(skus[0]), "sku-%zu", i);
         items[i] = (struct item){CONFIRM, {"c1", skus[i], "X", NULL}, 0, NULL};
@@ -406,7 +406,7 @@ static void test_batch_size_is_bounded(void **state)
     assert_int_equal(judge(&caller, items, ITEMS_MAX).code, STATUS_INVALID_ARGUMENT);
     (void)judged(&caller, items, ITEMS_MAX - 1);
     assert_string_equal(mappings_match_one(&caller, "c1", "sku-999")->internal_sku, "X");
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: permissions are those of single calls, checked before anything is stored. Method: a VIEWER; an INTEGRATOR
@@ -415,31 +415,31 @@ static void test_batch_requires_the_roles_of_single_calls(void **state)
 {
     const struct item items[] = {{CONFIRM, {"c1", "A", "X", NULL}, 0, NULL},
                                  {CONFIRM, {"c1", "B", "X", NULL}, 0, "someone else"}};
-    struct world world;
-    char token[WORLD_TOKEN_BYTES];
-    struct caller caller = {.world = &world, .token = token};
-    struct caller admin = {.world = &world};
+    struct fixture fixture;
+    char token[FIXTURE_TOKEN_BYTES];
+    struct caller caller = {.fixture = &fixture, .token = token};
+    struct caller admin = {.fixture = &fixture};
     struct exchange exchange;
     uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
-    admin.token = world.admin;
-    world_make_token(&world, world.admin, ROLE_VIEWER, token);
+    fixture_init(&fixture);
+    admin.token = fixture.admin;
+    fixture_make_token(&fixture, fixture.admin, ROLE_VIEWER, token);
     assert_int_equal(judge(&caller, items, 1).code, STATUS_PERMISSION_DENIED);
-    world_make_token(&world, world.admin, ROLE_INTEGRATOR, token);
+    fixture_make_token(&fixture, fixture.admin, ROLE_INTEGRATOR, token);
     assert_int_equal(judge(&caller, items, 1).code, STATUS_PERMISSION_DENIED);
-    caller.created_at_us = WORLD_START_US - DAY_US;
+    caller.created_at_us = FIXTURE_START_US - DAY_US;
     (void)judged(&caller, items, 1);
     caller.created_at_us = 0;
-    world_make_token(&world, world.admin, ROLE_OPERATOR, token);
+    fixture_make_token(&fixture, fixture.admin, ROLE_OPERATOR, token);
     (void)judged(&caller, items, 1);
     seq = mappings_last_seq(&admin);
     exchange = judge(&caller, items, 2);
     assert_int_equal(exchange.code, STATUS_PERMISSION_DENIED);
     assert_true(slice_has(exchange.message, "judgements[1].confirm.actor_user_id"));
     assert_int_equal(mappings_last_seq(&admin), seq);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_mapping_batch_tests(void)

@@ -43,7 +43,7 @@ struct fact {
 };
 
 struct model {
-    struct world world;
+    struct fixture fixture;
     struct caller admin;
     struct fact facts[FACTS]; /* in the order of creation */
     size_t count;
@@ -68,8 +68,8 @@ static void add(struct model *model, const struct fact *fact)
 static void init(struct model *model)
 {
     memset(model, 0, sizeof(*model));
-    world_init(&model->world);
-    model->admin = (struct caller){.world = &model->world, .token = model->world.admin};
+    fixture_init(&model->fixture);
+    model->admin = (struct caller){.fixture = &model->fixture, .token = model->fixture.admin};
     for (size_t i = 0; i < FACTS; i++) {
         size_t n = i * 29 % FACTS; /* 29 and FACTS are coprime */
         const struct fact fact = {.customer = n % CUSTOMERS,
@@ -163,7 +163,8 @@ static void compare_list(struct model *model, const struct wanted *wanted, const
         request.customer_id = (char *)(uintptr_t)customers[wanted->customer];
     }
     do {
-        assert_int_equal(world_call(&model->world, &start, &request.base, &response), STATUS_OK);
+        assert_int_equal(fixture_call(&model->fixture, &start, &request.base, &response),
+                         STATUS_OK);
         for (size_t i = 0; i < response->n_mappings; i++) {
             assert_true(seen < count);
             compare_one(response->mappings[i], expected[seen]);
@@ -199,7 +200,7 @@ static void test_filtered_lists_equal_the_model(void **state)
             compare_list(&model, &wanted, text, p % 2 == 0 ? 5 : 1000);
         }
     }
-    world_deinit(&model.world);
+    fixture_deinit(&model.fixture);
 }
 
 /* Goal: an internal SKU's mappings, and a prefix without a customer, are found by one seek. Method: one mapping
@@ -214,8 +215,8 @@ static void test_prefix_is_found_by_one_seek(void **state)
     char none[] = "";
 
     (void)state;
-    world_init(&model.world);
-    model.admin = (struct caller){.world = &model.world, .token = model.world.admin};
+    fixture_init(&model.fixture);
+    model.admin = (struct caller){.fixture = &model.fixture, .token = model.fixture.admin};
     for (int i = 0; i <= MANY; i++) {
         char sku[32];
         const struct named named = {.customer_id = customers[i % CUSTOMERS],
@@ -227,15 +228,15 @@ static void test_prefix_is_found_by_one_seek(void **state)
     }
     list.authorization = model.admin.token;
     request.internal_sku = wanted;
-    assert_int_equal(world_call(&model.world, &list, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(&model.fixture, &list, &request.base, &response), STATUS_OK);
     assert_int_equal(response->n_mappings, 1);
     assert_string_equal(response->next_page_token, "");
     request.internal_sku = none;
     request.customer_sku_prefix = wanted;
-    assert_int_equal(world_call(&model.world, &list, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(&model.fixture, &list, &request.base, &response), STATUS_OK);
     assert_int_equal(response->n_mappings, 1);
     assert_string_equal(response->next_page_token, "");
-    world_deinit(&model.world);
+    fixture_deinit(&model.fixture);
 }
 
 int run_mapping_list_tests(void)

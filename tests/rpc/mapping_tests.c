@@ -19,17 +19,17 @@
  * stores nothing. Method: the same SKUs in several spellings. */
 static void test_suggestion_creates_or_updates_a_mapping(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     const struct named first = {"c1", " Ab-1 ", "SKU-1", NULL};
     const struct named same = {"c1", "aB-1", "sku-1\xe3\x80\x80", NULL};
-    struct caller caller = {.world = &world};
+    struct caller caller = {.fixture = &fixture};
     Errata__V1__SkuMapping *made = NULL;
     Errata__V1__SkuMapping *again = NULL;
     uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     assert_int_equal(mappings_suggest(&caller, &first, 0.5, &made), STATUS_OK);
     assert_int_equal(made->status, SUGGESTED);
     assert_string_equal(made->customer_sku, " Ab-1 ");
@@ -48,29 +48,29 @@ static void test_suggestion_creates_or_updates_a_mapping(void **state)
     assert_int_equal(mappings_get(&caller, made->id, &again), STATUS_OK);
     assert_true(again->confidence == 0.25);
     assert_int_equal(again->status, SUGGESTED);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a confirmation sets status, confidence, support and use, and is a feedback event with the
  * suggested values and the candidates. Method: two suggestions, one of them confirmed by its id. */
 static void test_confirmation_updates_the_mapping_and_is_feedback(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     const struct named first = {"c1", "A-1", "X", NULL};
     const struct named second = {"c1", "a-1", "Y", NULL};
     struct named by_id = {NULL, NULL, NULL, NULL};
-    struct caller caller = {.world = &world};
+    struct caller caller = {.fixture = &fixture};
     Errata__V1__SkuMapping *made = NULL;
     Errata__V1__FeedbackEvent *event = NULL;
     struct judged judged;
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     assert_int_equal(mappings_suggest(&caller, &first, 0.5, NULL), STATUS_OK);
     assert_int_equal(mappings_suggest(&caller, &second, 0.75, &made), STATUS_OK);
     by_id.id = made->id;
-    clock_manual_advance(&world.clock, 1000000);
+    clock_manual_advance(&fixture.clock, 1000000);
     assert_int_equal(mappings_confirm(&caller, &by_id, NULL, &judged), STATUS_OK);
     assert_string_equal(judged.mapping->id, made->id);
     assert_int_equal(judged.mapping->status, CONFIRMED);
@@ -91,25 +91,25 @@ static void test_confirmation_updates_the_mapping_and_is_feedback(void **state)
                         "{\"status\":\"CONFIRMED\",\"confidence\":1.0,\"internal_sku\":\"Y\"}");
     assert_int_equal(event->n_mapping_changes, 1);
     assert_true(event->n_fields_changed > 0);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: of one customer SKU one mapping is confirmed; a second confirmation supersedes it, and a
  * third restores it, each in one event. Method: X, Y, X; then with other letter cases. */
 static void test_confirmation_supersedes_the_earlier_one(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     const struct named x = {"c1", "A-1", "X", NULL};
     const struct named y = {"c1", "A-1", "Y", NULL};
-    struct caller caller = {.world = &world};
+    struct caller caller = {.fixture = &fixture};
     Errata__V1__SkuMapping *mapping = NULL;
     Errata__V1__FeedbackEvent *event = NULL;
     struct judged of_x;
     struct judged of_y;
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     assert_int_equal(mappings_confirm(&caller, &x, NULL, &of_x), STATUS_OK);
     assert_string_equal(of_x.mapping->id, of_x.event_id);
     event = mappings_event(&caller, of_x.event_id);
@@ -138,7 +138,7 @@ static void test_confirmation_supersedes_the_earlier_one(void **state)
     assert_int_equal(mappings_suggest(&caller, &x, 0.9, &mapping), STATUS_OK);
     assert_int_equal(mapping->status, CONFIRMED);
     assert_true(mapping->confidence == 1);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a rejection takes precedence over suggestions, reports the old values, keeps the support,
@@ -146,18 +146,18 @@ static void test_confirmation_supersedes_the_earlier_one(void **state)
  * of one mapping. */
 static void test_rejection_outranks_suggestions(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     const struct named x = {"c1", "A-1", "X", NULL};
     struct named by_id = {NULL, NULL, NULL, NULL};
-    struct caller caller = {.world = &world};
+    struct caller caller = {.fixture = &fixture};
     Errata__V1__SkuMapping *mapping = NULL;
     Errata__V1__FeedbackEvent *event = NULL;
     struct judged judged;
     uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     assert_int_equal(mappings_reject(&caller, &x, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, REJECTED);
     assert_true(judged.mapping->confidence == 0);
@@ -185,7 +185,7 @@ static void test_rejection_outranks_suggestions(void **state)
     assert_string_equal(event->after_json,
                         "{\"status\":\"REJECTED\",\"confidence\":0.0,\"internal_sku\":\"X\"}");
     assert_int_equal(mappings_match_one(&caller, "c1", "A-1")->match_method, MATCH_NONE);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a mapping belongs to its customer and its organisation. Method: the same SKU for another
@@ -193,20 +193,20 @@ static void test_rejection_outranks_suggestions(void **state)
  * mapping. */
 static void test_mapping_belongs_to_customer_and_organisation(void **state)
 {
-    struct world world;
-    char owner[WORLD_TOKEN_BYTES];
-    char stranger[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char owner[FIXTURE_TOKEN_BYTES];
+    char stranger[FIXTURE_TOKEN_BYTES];
     const struct named x = {"c1", "A-1", "X", NULL};
     const struct named other = {"c2", "A-1", "Y", NULL};
     struct named by_id = {NULL, NULL, NULL, NULL};
-    struct caller caller = {.world = &world};
-    struct caller foreign = {.world = &world};
+    struct caller caller = {.fixture = &fixture};
+    struct caller foreign = {.fixture = &fixture};
     struct judged judged;
 
     (void)state;
-    world_init(&world);
-    (void)world_make_org(&world, "owner", owner);
-    (void)world_make_org(&world, "stranger", stranger);
+    fixture_init(&fixture);
+    (void)fixture_make_org(&fixture, "owner", owner);
+    (void)fixture_make_org(&fixture, "stranger", stranger);
     caller.token = owner;
     foreign.token = stranger;
     assert_int_equal(mappings_confirm(&caller, &x, NULL, &judged), STATUS_OK);
@@ -221,10 +221,10 @@ static void test_mapping_belongs_to_customer_and_organisation(void **state)
     assert_int_equal(mappings_get(&foreign, by_id.id, NULL), STATUS_NOT_FOUND);
     assert_int_equal(mappings_confirm(&foreign, &by_id, NULL, NULL), STATUS_NOT_FOUND);
     assert_int_equal(mappings_reject(&foreign, &by_id, NULL), STATUS_NOT_FOUND);
-    by_id.id = world_capture(&world, owner, NULL, "layout")->id;
+    by_id.id = fixture_capture(&fixture, owner, NULL, "layout")->id;
     assert_int_equal(mappings_get(&caller, by_id.id, NULL), STATUS_NOT_FOUND);
     assert_int_equal(mappings_confirm(&caller, &by_id, NULL, NULL), STATUS_NOT_FOUND);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: an id with another customer SKU confirms that SKU for the internal SKU of the id's mapping, and leaves the
@@ -232,8 +232,8 @@ static void test_mapping_belongs_to_customer_and_organisation(void **state)
  * other SKU has a mapping, confirmed for something else; a rejection does not accept another SKU. */
 static void test_another_sku_is_confirmed_by_id(void **state)
 {
-    struct world world;
-    struct caller caller = {.world = &world};
+    struct fixture fixture;
+    struct caller caller = {.fixture = &fixture};
     const struct named first = {"c1", "A-1", "X", NULL};
     const struct named other = {"c1", "A-2", "Y", NULL};
     struct named moved = {NULL, " a-2", NULL, NULL};
@@ -244,8 +244,8 @@ static void test_another_sku_is_confirmed_by_id(void **state)
     const char *first_id = NULL;
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     assert_int_equal(mappings_confirm(&caller, &other, NULL, &judged), STATUS_OK);
     other_id = judged.mapping->id;
     assert_int_equal(mappings_confirm(&caller, &first, NULL, &judged), STATUS_OK);
@@ -276,7 +276,7 @@ static void test_another_sku_is_confirmed_by_id(void **state)
     moved.customer_sku = "A-3";
     moved.id = judged.event_id;
     assert_int_equal(mappings_confirm(&caller, &moved, NULL, NULL), STATUS_NOT_FOUND);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: an invalid mapping is refused by field, and stores nothing. Method: each mistake once. */
@@ -290,15 +290,15 @@ static void test_invalid_mapping_is_refused_by_field(void **state)
     static const struct named part = {"c", "A", NULL, NULL};
     static const struct named both = {"c", "A", "X", "01890000-0000-7000-8000-000000000000"};
     static const struct named good = {"c", "A", "X", NULL};
-    struct world world;
-    char operator_token[WORLD_TOKEN_BYTES];
-    struct caller caller = {.world = &world};
+    struct fixture fixture;
+    char operator_token[FIXTURE_TOKEN_BYTES];
+    struct caller caller = {.fixture = &fixture};
     uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
-    world_make_token(&world, world.admin, ROLE_OPERATOR, operator_token);
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
+    fixture_make_token(&fixture, fixture.admin, ROLE_OPERATOR, operator_token);
     seq = mappings_last_seq(&caller);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(mappings_suggest(&caller, &bad[i], 0.5, NULL), STATUS_INVALID_ARGUMENT);
@@ -315,37 +315,37 @@ static void test_invalid_mapping_is_refused_by_field(void **state)
     assert_int_equal(mappings_confirm(&caller, &good, "{\"suggestions\":{}}", NULL),
                      STATUS_INVALID_ARGUMENT);
     caller.token = operator_token;
-    caller.created_at_us = WORLD_START_US - DAY_US;
+    caller.created_at_us = FIXTURE_START_US - DAY_US;
     assert_int_equal(mappings_suggest(&caller, &good, 0.5, NULL), STATUS_PERMISSION_DENIED);
     assert_int_equal(mappings_confirm(&caller, &good, NULL, NULL), STATUS_PERMISSION_DENIED);
     assert_int_equal(mappings_reject(&caller, &good, NULL), STATUS_PERMISSION_DENIED);
-    caller.token = world.admin;
-    caller.created_at_us = WORLD_START_US + DAY_US;
+    caller.token = fixture.admin;
+    caller.created_at_us = FIXTURE_START_US + DAY_US;
     assert_int_equal(mappings_suggest(&caller, &good, 0.5, NULL), STATUS_INVALID_ARGUMENT);
     assert_int_equal(mappings_confirm(&caller, &good, NULL, NULL), STATUS_INVALID_ARGUMENT);
     assert_int_equal(mappings_last_seq(&caller), seq);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a backdated judgement changes no status that was decided at a later time, but counts as
  * support. Method: judgements of four days, recorded in another order. */
 static void test_backdated_judgement_counts_only_as_support(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     const struct named x = {"c1", "A-1", "X", NULL};
     const struct named y = {"c1", "A-1", "Y", NULL};
     const struct named z = {"c1", "A-1", "Z", NULL};
-    struct caller live = {.world = &world};
-    struct caller early = {.world = &world, .created_at_us = WORLD_START_US - 9 * DAY_US};
-    struct caller later = {.world = &world, .created_at_us = WORLD_START_US - 5 * DAY_US};
+    struct caller live = {.fixture = &fixture};
+    struct caller early = {.fixture = &fixture, .created_at_us = FIXTURE_START_US - 9 * DAY_US};
+    struct caller later = {.fixture = &fixture, .created_at_us = FIXTURE_START_US - 5 * DAY_US};
     Errata__V1__SkuMapping *mapping = NULL;
     struct judged judged;
 
     (void)state;
-    world_init(&world);
-    live.token = world.admin;
-    early.token = world.admin;
-    later.token = world.admin;
+    fixture_init(&fixture);
+    live.token = fixture.admin;
+    early.token = fixture.admin;
+    later.token = fixture.admin;
     assert_int_equal(mappings_confirm(&later, &x, NULL, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->created_at->seconds, later.created_at_us / 1000000);
     assert_int_equal(mappings_confirm(&early, &y, NULL, &judged), STATUS_OK);
@@ -370,7 +370,7 @@ static void test_backdated_judgement_counts_only_as_support(void **state)
     assert_int_equal(judged.mapping->status, SUPERSEDED);
     assert_true(judged.mapping->confidence == 1);
     assert_int_equal(mappings_match_one(&live, "c1", "a-1")->match_method, MATCH_SUPERSEDED);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a judgement is ordered by its time among other judgements but not among suggestions.
@@ -379,17 +379,17 @@ static void test_judgement_outranks_later_suggestions(void **state)
 {
     const struct named x = {"c1", "A-1", "X", NULL};
     const struct named y = {"c1", "B-1", "Y", NULL};
-    struct world world;
-    struct caller live = {.world = &world};
-    struct caller early = {.world = &world, .created_at_us = WORLD_START_US - 9 * DAY_US};
-    struct caller later = {.world = &world, .created_at_us = WORLD_START_US - 5 * DAY_US};
+    struct fixture fixture;
+    struct caller live = {.fixture = &fixture};
+    struct caller early = {.fixture = &fixture, .created_at_us = FIXTURE_START_US - 9 * DAY_US};
+    struct caller later = {.fixture = &fixture, .created_at_us = FIXTURE_START_US - 5 * DAY_US};
     struct judged judged;
 
     (void)state;
-    world_init(&world);
-    live.token = world.admin;
-    early.token = world.admin;
-    later.token = world.admin;
+    fixture_init(&fixture);
+    live.token = fixture.admin;
+    early.token = fixture.admin;
+    later.token = fixture.admin;
     assert_int_equal(mappings_suggest(&live, &x, 0.5, NULL), STATUS_OK);
     assert_int_equal(mappings_reject(&early, &x, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, REJECTED);
@@ -400,56 +400,56 @@ static void test_judgement_outranks_later_suggestions(void **state)
     assert_int_equal(judged.mapping->status, CONFIRMED);
     assert_int_equal(mappings_reject(&early, &y, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, CONFIRMED);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a VIEWER only reads, an INTEGRATOR only backfills, a user's token records only that user's
  * judgements. Method: each role's token, and the actor of the event. */
 static void test_roles_limit_who_may_judge(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     const struct named x = {"c1", "A-1", "X", NULL};
-    char token[WORLD_TOKEN_BYTES];
-    struct caller caller = {.world = &world, .token = token};
+    char token[FIXTURE_TOKEN_BYTES];
+    struct caller caller = {.fixture = &fixture, .token = token};
     struct judged judged;
 
     (void)state;
-    world_init(&world);
-    world_make_token(&world, world.admin, ROLE_VIEWER, token);
+    fixture_init(&fixture);
+    fixture_make_token(&fixture, fixture.admin, ROLE_VIEWER, token);
     assert_int_equal(mappings_suggest(&caller, &x, 0.5, NULL), STATUS_PERMISSION_DENIED);
     assert_int_equal(mappings_confirm(&caller, &x, NULL, NULL), STATUS_PERMISSION_DENIED);
     assert_int_equal(mappings_reject(&caller, &x, NULL), STATUS_PERMISSION_DENIED);
     assert_int_equal(mappings_record(&caller, "AAAA", NULL, NULL), STATUS_PERMISSION_DENIED);
-    world_make_token(&world, world.admin, ROLE_INTEGRATOR, token);
+    fixture_make_token(&fixture, fixture.admin, ROLE_INTEGRATOR, token);
     assert_int_equal(mappings_suggest(&caller, &x, 0.5, NULL), STATUS_PERMISSION_DENIED);
     assert_int_equal(mappings_confirm(&caller, &x, NULL, NULL), STATUS_PERMISSION_DENIED);
-    caller.created_at_us = WORLD_START_US - DAY_US;
+    caller.created_at_us = FIXTURE_START_US - DAY_US;
     assert_int_equal(mappings_suggest(&caller, &x, 0.5, NULL), STATUS_OK);
     assert_int_equal(mappings_confirm(&caller, &x, NULL, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->last_used_at->seconds, caller.created_at_us / 1000000);
     assert_null(mappings_event(&caller, judged.event_id)->actor_user_id);
     caller.created_at_us = 0;
-    world_make_token(&world, world.admin, ROLE_OPERATOR, token);
+    fixture_make_token(&fixture, fixture.admin, ROLE_OPERATOR, token);
     assert_int_equal(mappings_confirm(&caller, &x, NULL, &judged), STATUS_OK);
     assert_non_null(mappings_event(&caller, judged.event_id)->actor_user_id);
     assert_int_equal(mappings_get(&caller, judged.mapping->id, NULL), STATUS_OK);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: long suggestions are cut to fit into the event. Method: suggestions of 50 KB. */
 static void test_long_suggestions_are_cut(void **state)
 {
     static char json[50000];
-    struct world world;
+    struct fixture fixture;
     const struct named x = {"c1", "A-1", "X", NULL};
-    struct caller caller = {.world = &world};
+    struct caller caller = {.fixture = &fixture};
     Errata__V1__FeedbackEvent *event = NULL;
     struct judged judged;
     size_t size = 0;
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     size = (size_t)snprintf(json, sizeof(json), "{\"suggestions\":[0");
     while (size + 100 < sizeof(json)) {
         size += (size_t)snprintf(json + size, sizeof(json) - size,
@@ -462,27 +462,27 @@ static void test_long_suggestions_are_cut(void **state)
     assert_true(strlen(event->before_json) <= 10240);
     assert_string_equal(event->after_json,
                         "{\"status\":\"CONFIRMED\",\"confidence\":1.0,\"internal_sku\":\"X\"}");
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a repeat under its key gets the first answer and has no further effect. Method: each write
  * twice, with a change of the mapping in between. */
 static void test_repeat_under_a_key_has_no_effect(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     const struct named x = {"c1", "A-1", "X", NULL};
     const struct named y = {"c1", "A-1", "Y", NULL};
-    struct caller plain = {.world = &world};
-    struct caller keyed = {.world = &world, .key = "key"};
+    struct caller plain = {.fixture = &fixture};
+    struct caller keyed = {.fixture = &fixture, .key = "key"};
     Errata__V1__SkuMapping *mapping = NULL;
     struct judged first;
     struct judged again;
     uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
-    plain.token = world.admin;
-    keyed.token = world.admin;
+    fixture_init(&fixture);
+    plain.token = fixture.admin;
+    keyed.token = fixture.admin;
     assert_int_equal(mappings_suggest(&keyed, &x, 0.5, NULL), STATUS_OK);
     assert_int_equal(mappings_confirm(&keyed, &x, NULL, &first), STATUS_OK);
     assert_int_equal(mappings_confirm(&plain, &y, NULL, NULL), STATUS_OK);
@@ -498,7 +498,7 @@ static void test_repeat_under_a_key_has_no_effect(void **state)
     assert_int_equal(mappings_reject(&keyed, &y, &again), STATUS_OK);
     assert_string_equal(again.event_id, first.event_id);
     assert_int_equal(mappings_last_seq(&plain), seq + 1);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a repeat whose event is lost reports that the store is damaged, not that the request is
@@ -506,25 +506,25 @@ static void test_repeat_under_a_key_has_no_effect(void **state)
 static void test_repeat_of_a_lost_event_is_corrupt(void **state)
 {
     const struct named x = {"c1", "A-1", "X", NULL};
-    struct world world;
-    struct caller keyed = {.world = &world, .key = "key"};
+    struct fixture fixture;
+    struct caller keyed = {.fixture = &fixture, .key = "key"};
     struct org_id org;
     struct store_txn *txn = NULL;
     struct key key;
-    char admin[WORLD_TOKEN_BYTES];
+    char admin[FIXTURE_TOKEN_BYTES];
 
     (void)state;
-    world_init(&world);
-    assert_true(uuid_parse(slice_text(world_make_org(&world, "one", admin)), &org.uuid));
+    fixture_init(&fixture);
+    assert_true(uuid_parse(slice_text(fixture_make_org(&fixture, "one", admin)), &org.uuid));
     keyed.token = admin;
     assert_int_equal(mappings_confirm(&keyed, &x, NULL, NULL), STATUS_OK);
     key = key_event(org, mappings_last_seq(&keyed));
-    assert_int_equal(store_begin(world.backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_begin(fixture.backend, STORE_WRITE, &txn), OK);
     assert_int_equal(store_del(txn, TABLE_EVENT, key_slice(&key)), OK);
     assert_int_equal(store_commit(txn), OK);
     assert_int_equal(mappings_confirm(&keyed, &x, NULL, NULL), STATUS_INTERNAL);
-    world.is_damaged = true;
-    world_deinit(&world);
+    fixture.is_damaged = true;
+    fixture_deinit(&fixture);
 }
 
 int run_mapping_tests(void)

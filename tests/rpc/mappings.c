@@ -52,7 +52,7 @@ enum status_code mappings_suggest(const struct caller *caller, const struct name
         mapping.confidence = confidence;
     }
     request.mapping = &mapping;
-    code = world_call(caller->world, &start, &request.base, &response);
+    code = fixture_call(caller->fixture, &start, &request.base, &response);
     if (code == STATUS_OK && ret_mapping != NULL) {
         *ret_mapping = response->mapping;
     }
@@ -90,7 +90,7 @@ enum status_code mappings_confirm(const struct caller *caller, const struct name
         request.suggestions_json = text(suggestions_json);
     }
     request.created_at = caller->created_at_us != 0 ? &time : NULL;
-    code = world_call(caller->world, &start, &request.base, &response);
+    code = fixture_call(caller->fixture, &start, &request.base, &response);
     if (code == STATUS_OK && ret_judged != NULL) {
         *ret_judged = (struct judged){response->mapping, response->event_id};
     }
@@ -123,7 +123,7 @@ enum status_code mappings_reject(const struct caller *caller, const struct named
         request.internal_sku = text(named->internal_sku);
     }
     request.created_at = caller->created_at_us != 0 ? &time : NULL;
-    code = world_call(caller->world, &start, &request.base, &response);
+    code = fixture_call(caller->fixture, &start, &request.base, &response);
     if (code == STATUS_OK && ret_judged != NULL) {
         *ret_judged = (struct judged){response->mapping, response->event_id};
     }
@@ -139,7 +139,7 @@ enum status_code mappings_get(const struct caller *caller, const char *id,
     enum status_code code = STATUS_OK;
 
     request.id = text(id);
-    code = world_call(caller->world, &start, &request.base, &response);
+    code = fixture_call(caller->fixture, &start, &request.base, &response);
     if (code == STATUS_OK && ret_mapping != NULL) {
         *ret_mapping = response->mapping;
     }
@@ -179,7 +179,7 @@ enum status_code mappings_try_match(const struct caller *caller, const struct li
         time.seconds = lines->as_of_us / 1000000;
         time.nanos = (int32_t)(lines->as_of_us % 1000000 * 1000);
     }
-    return world_call(caller->world, &start, &request.base, ret_response);
+    return fixture_call(caller->fixture, &start, &request.base, ret_response);
 }
 
 Errata__V1__MatchLinesResponse *mappings_match(const struct caller *caller,
@@ -215,7 +215,7 @@ enum status_code mappings_record(const struct caller *caller, const char *exposu
         request.draft_order_id = text(draft_order_id);
     }
     request.created_at = caller->created_at_us != 0 ? &time : NULL;
-    return world_call(caller->world, &start, &request.base, ret_response);
+    return fixture_call(caller->fixture, &start, &request.base, ret_response);
 }
 
 uint64_t mappings_last_seq(const struct caller *caller)
@@ -226,7 +226,7 @@ uint64_t mappings_last_seq(const struct caller *caller)
                                          .authorization = caller->token};
 
     request.page_size = 1;
-    assert_int_equal(world_call(caller->world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(caller->fixture, &start, &request.base, &response), STATUS_OK);
     return response->n_events == 0 ? 0 : response->events[0]->seq;
 }
 
@@ -238,6 +238,6 @@ Errata__V1__FeedbackEvent *mappings_event(const struct caller *caller, const cha
                                          .authorization = caller->token};
 
     request.id = text(event_id);
-    assert_int_equal(world_call(caller->world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(caller->fixture, &start, &request.base, &response), STATUS_OK);
     return response->event;
 }

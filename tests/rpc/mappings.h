@@ -4,7 +4,7 @@
 #ifndef ERRATA_TESTS_RPC_MAPPINGS_H
 #define ERRATA_TESTS_RPC_MAPPINGS_H
 
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include <errata/v1/mapping_service.pb-c.h>
 
@@ -21,7 +21,7 @@
 
 /* The caller and its options. */
 struct caller {
-    struct world *world;
+    struct fixture *fixture;
     const char *token;
     const char *key; /* idempotency key, or NULL */
     int64_t created_at_us; /* 0: not given */

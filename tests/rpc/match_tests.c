@@ -45,16 +45,16 @@ static void reject(const struct caller *caller, const char *sku, const char *int
 static void test_line_gets_its_mapping_or_candidates(void **state)
 {
     static const char *const skus[] = {" WIDGET-100", "widget-101", "zzz", "  ", "A\tB"};
-    struct world world;
-    struct caller caller = {.world = &world};
+    struct fixture fixture;
+    struct caller caller = {.fixture = &fixture};
     struct lines lines = {"c1", skus, 5, -1, 0, 0};
     Errata__V1__MatchLinesResponse *response = NULL;
     Errata__V1__LineMatch *line = NULL;
     uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     confirm(&caller, "Widget-100", "X");
     confirm(&caller, "Widget-1012", "Y");
     confirm(&caller, "Widget-1013", "R");
@@ -95,7 +95,7 @@ static void test_line_gets_its_mapping_or_candidates(void **state)
     lines.candidates = 0;
     line = mappings_match(&caller, &lines)->lines[1];
     assert_int_equal(line->match_method, MATCH_NONE);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: many lines without a mapping are answered on the pool, with the reply that the loop would
@@ -105,27 +105,27 @@ static void test_many_unmapped_lines_are_read_on_the_pool(void **state)
     static const char *skus[9] = {"widget-1", "widget-2", "widget-3", "widget-4", "widget-5",
                                   "widget-6", "widget-7", "widget-8", "widget-9"};
     Errata__V1__MatchLinesResponse *response = NULL;
-    struct world world;
-    struct caller caller = {.world = &world};
+    struct fixture fixture;
+    struct caller caller = {.fixture = &fixture};
     struct lines lines = {"c1", skus, 8, -1, 0, 0};
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     confirm(&caller, "widget-10", "X");
-    world.pool_is_full = true; /* no read can run there */
+    fixture.pool_is_full = true; /* no read can run there */
     assert_int_equal(mappings_match(&caller, &lines)->lines[0]->n_candidates, 1);
     lines.count = 9;
     assert_int_equal(mappings_try_match(&caller, &lines, &response), STATUS_UNAVAILABLE);
     lines.candidates = 0;
     assert_int_equal(mappings_match(&caller, &lines)->lines[8]->n_candidates, 0);
-    world.pool_is_full = false;
+    fixture.pool_is_full = false;
     lines.candidates = -1;
     response = mappings_match(&caller, &lines);
     for (size_t i = 0; i < 9; i++) {
         assert_int_equal(response->lines[i]->n_candidates, 1);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 static uint64_t use_count(const struct caller *caller, const char *id, int64_t *ret_last_used_s)
@@ -142,8 +142,8 @@ static uint64_t use_count(const struct caller *caller, const char *id, int64_t *
 static void test_uses_count_once_per_reference_and_draft(void **state)
 {
     static const char *const skus[] = {"A", "B", "a ", "C"};
-    struct world world;
-    struct caller caller = {.world = &world};
+    struct fixture fixture;
+    struct caller caller = {.fixture = &fixture};
     const struct lines lines = {"c1", skus, 4, -1, 0, 0};
     Errata__V1__MatchLinesResponse *response = NULL;
     Errata__V1__RecordMatchesResponse *first = NULL;
@@ -152,19 +152,19 @@ static void test_uses_count_once_per_reference_and_draft(void **state)
     int64_t used_s = 0;
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     confirm(&caller, "A", "X");
     confirm(&caller, "B", "Y");
     response = mappings_match(&caller, &lines);
     assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 0);
-    clock_manual_advance(&world.clock, DAY_US);
+    clock_manual_advance(&fixture.clock, DAY_US);
     seq = mappings_last_seq(&caller);
     assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &first), STATUS_OK);
     assert_int_equal(first->applied_count, 2);
     assert_int_equal(mappings_last_seq(&caller), seq + 2); /* the exposure, and its outcome */
     assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 2);
-    assert_true(used_s >= (WORLD_START_US + DAY_US) / 1000000);
+    assert_true(used_s >= (FIXTURE_START_US + DAY_US) / 1000000);
     assert_int_equal(use_count(&caller, response->lines[1]->mapping_id, &used_s), 1);
     assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &again), STATUS_OK);
     assert_string_equal(again->event_id, first->event_id);
@@ -178,21 +178,21 @@ static void test_uses_count_once_per_reference_and_draft(void **state)
     assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 4);
     /* Backdated: it counts, but had been used later already. */
     response = mappings_match(&caller, &lines);
-    caller.created_at_us = WORLD_START_US - DAY_US;
+    caller.created_at_us = FIXTURE_START_US - DAY_US;
     caller.key = "key";
     assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &first), STATUS_OK);
     assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &again), STATUS_OK);
     assert_string_equal(again->event_id, first->event_id);
     assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 6);
-    assert_true(used_s >= (WORLD_START_US + DAY_US) / 1000000);
+    assert_true(used_s >= (FIXTURE_START_US + DAY_US) / 1000000);
     /* Backfilled, and later than any use so far: it is the last one. */
-    clock_manual_advance(&world.clock, 9 * DAY_US);
-    caller.created_at_us = WORLD_START_US + 5 * DAY_US;
+    clock_manual_advance(&fixture.clock, 9 * DAY_US);
+    caller.created_at_us = FIXTURE_START_US + 5 * DAY_US;
     caller.key = "another key";
     assert_int_equal(mappings_record(&caller, response->exposure_ref, "later", NULL), STATUS_OK);
     assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 8);
-    assert_int_equal(used_s, (WORLD_START_US + 5 * DAY_US) / 1000000);
-    world_deinit(&world);
+    assert_int_equal(used_s, (FIXTURE_START_US + 5 * DAY_US) / 1000000);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a list that is too long for its reference counts no use, but closes its draft. Method: so
@@ -204,8 +204,8 @@ static void test_hashed_list_of_mappings_counts_no_use(void **state)
     };
     static char texts[COUNT][16];
     static const char *skus[COUNT];
-    struct world world;
-    struct caller caller = {.world = &world};
+    struct fixture fixture;
+    struct caller caller = {.fixture = &fixture};
     const struct lines lines = {"c1", skus, COUNT, -1, 0, 0};
     Errata__V1__MatchLinesResponse *response = NULL;
     Errata__V1__RecordMatchesResponse *first = NULL;
@@ -213,8 +213,8 @@ static void test_hashed_list_of_mappings_counts_no_use(void **state)
     int64_t used_s = 0;
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     for (size_t i = 0; i < COUNT; i++) {
         (void)snprintf(texts[i], sizeof(texts[i]), "sku %zu", i);
         skus[i] = texts[i];
@@ -233,7 +233,7 @@ static void test_hashed_list_of_mappings_counts_no_use(void **state)
     assert_int_equal(mappings_record(&caller, response->exposure_ref, "draft", &again), STATUS_OK);
     assert_string_equal(again->event_id, first->event_id);
     assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 0);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a reference that is not of MatchLines, truncated, or of another organisation is refused,
@@ -242,11 +242,11 @@ static void test_foreign_reference_is_refused(void **state)
 {
     static const char *const skus[] = {"A"};
     static char layout[] = "layout";
-    struct world world;
-    char stranger[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char stranger[FIXTURE_TOKEN_BYTES];
     char text[EXPOSURE_REFERENCE_CHARACTERS_MAX + 1];
-    struct caller caller = {.world = &world};
-    struct caller foreign = {.world = &world};
+    struct caller caller = {.fixture = &fixture};
+    struct caller foreign = {.fixture = &fixture};
     const struct lines lines = {"c1", skus, 1, -1, 0, 0};
     struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples"};
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
@@ -255,9 +255,9 @@ static void test_foreign_reference_is_refused(void **state)
     uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
-    (void)world_make_org(&world, "stranger", stranger);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    (void)fixture_make_org(&fixture, "stranger", stranger);
+    caller.token = fixture.admin;
     foreign.token = stranger;
     confirm(&caller, "A", "X");
     reference = mappings_match(&caller, &lines)->exposure_ref;
@@ -271,13 +271,13 @@ static void test_foreign_reference_is_refused(void **state)
     assert_int_equal(mappings_record(&caller, "AAAA", NULL, NULL), STATUS_INVALID_ARGUMENT);
     assert_int_equal(mappings_record(&caller, "", NULL, NULL), STATUS_INVALID_ARGUMENT);
     assert_int_equal(mappings_record(&foreign, reference, NULL, NULL), STATUS_INVALID_ARGUMENT);
-    start.authorization = world.admin;
+    start.authorization = fixture.admin;
     request.layout_fingerprint = layout;
-    assert_int_equal(world_call(&world, &start, &request.base, &examples), STATUS_OK);
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, &examples), STATUS_OK);
     assert_int_equal(mappings_record(&caller, examples->exposure_ref, NULL, NULL),
                      STATUS_INVALID_ARGUMENT);
     assert_int_equal(mappings_last_seq(&caller), seq);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a read as of a time returns the answer of that time. Method: the answers at each moment are
@@ -285,16 +285,16 @@ static void test_foreign_reference_is_refused(void **state)
 static void test_as_of_returns_the_answer_of_that_time(void **state)
 {
     static const char *const skus[] = {"W-100", "W-101"};
-    struct world world;
-    struct caller caller = {.world = &world};
+    struct fixture fixture;
+    struct caller caller = {.fixture = &fixture};
     struct lines lines = {"c1", skus, 2, -1, 0, 0};
     Errata__V1__MatchLinesResponse *then[8];
     uint64_t seqs[8];
     size_t count = 0;
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     for (size_t step = 0; step < 8; step++) {
         switch (step) {
         case 1:
@@ -318,7 +318,7 @@ static void test_as_of_returns_the_answer_of_that_time(void **state)
         default:
             confirm(&caller, step == 0 ? "other" : "w-100", "X");
         }
-        clock_manual_advance(&world.clock, 1000000);
+        clock_manual_advance(&fixture.clock, 1000000);
         seqs[count] = mappings_last_seq(&caller);
         then[count] = mappings_match(&caller, &lines);
         count++;
@@ -328,7 +328,7 @@ static void test_as_of_returns_the_answer_of_that_time(void **state)
     lines.as_of_seq = 1; /* before the first mapping */
     assert_int_equal(mappings_match(&caller, &lines)->lines[0]->match_method, MATCH_NONE);
     lines.as_of_seq = 0;
-    lines.as_of_us = WORLD_START_US + 2500000; /* after the steps at 0, 1 and 2 s */
+    lines.as_of_us = FIXTURE_START_US + 2500000; /* after the steps at 0, 1 and 2 s */
     assert_string_equal(mappings_match(&caller, &lines)->lines[0]->internal_sku, "X");
     lines.as_of_us += 1000000;
     assert_string_equal(mappings_match(&caller, &lines)->lines[0]->internal_sku, "Y");
@@ -353,7 +353,7 @@ static void test_as_of_returns_the_answer_of_that_time(void **state)
             }
         }
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 static void confirm_at(struct caller *caller, const char *sku, const char *internal, int64_t at_us)
@@ -386,30 +386,30 @@ static const char *superseded(const struct caller *caller, uint64_t as_of_seq)
  * in turn, V and U backdated before and between them; Z, then Y, are rejected. */
 static void test_superseded_mapping_is_a_candidate_after_a_rejection(void **state)
 {
-    struct world world;
-    struct caller caller = {.world = &world};
+    struct fixture fixture;
+    struct caller caller = {.fixture = &fixture};
     const char *then[8];
     uint64_t seqs[8];
     Errata__V1__LineMatch *line = NULL;
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
-    confirm_at(&caller, "W-100", "X", WORLD_START_US - 3 * DAY_US);
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
+    confirm_at(&caller, "W-100", "X", FIXTURE_START_US - 3 * DAY_US);
     for (size_t step = 0; step < 8; step++) {
-        clock_manual_advance(&world.clock, 1000000);
+        clock_manual_advance(&fixture.clock, 1000000);
         switch (step) {
         case 0:
-            confirm_at(&caller, "W-100", "Y", WORLD_START_US - DAY_US);
+            confirm_at(&caller, "W-100", "Y", FIXTURE_START_US - DAY_US);
             break;
         case 1:
             confirm(&caller, "W-100", "Z");
             break;
         case 2:
-            confirm_at(&caller, "W-100", "V", WORLD_START_US - 4 * DAY_US);
+            confirm_at(&caller, "W-100", "V", FIXTURE_START_US - 4 * DAY_US);
             break;
         case 3:
-            confirm_at(&caller, "W-100", "U", WORLD_START_US - 2 * DAY_US);
+            confirm_at(&caller, "W-100", "U", FIXTURE_START_US - 2 * DAY_US);
             break;
         case 4:
             reject(&caller, "W-100", "Z");
@@ -445,7 +445,7 @@ static void test_superseded_mapping_is_a_candidate_after_a_rejection(void **stat
     assert_int_equal(line->match_method, MATCH_SUGGESTED);
     assert_int_equal(line->candidates[1]->match_method, MATCH_SUPERSEDED);
     assert_int_equal(line->candidates[2]->match_method, MATCH_SIMILAR);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 static Errata__V1__ListMappingsResponse *list(const struct caller *caller,
@@ -455,7 +455,7 @@ static Errata__V1__ListMappingsResponse *list(const struct caller *caller,
                                          .authorization = caller->token};
     Errata__V1__ListMappingsResponse *response = NULL;
 
-    assert_int_equal(world_call(caller->world, &start, &request->base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(caller->fixture, &start, &request->base, &response), STATUS_OK);
     return response;
 }
 
@@ -465,8 +465,8 @@ static void test_mappings_are_filtered_ordered_and_paged(void **state)
     static char customer[] = "c1";
     static char prefix[] = " A-1";
     static char long_prefix[] = "Long-Long-Long-Long-Long-Long-2";
-    struct world world;
-    struct caller caller = {.world = &world};
+    struct fixture fixture;
+    struct caller caller = {.fixture = &fixture};
     Errata__V1__ListMappingsRequest request = ERRATA__V1__LIST_MAPPINGS_REQUEST__INIT;
     Errata__V1__ListMappingsResponse *response = NULL;
     const struct named other = {"c2", "A-1", "Z", NULL};
@@ -474,8 +474,8 @@ static void test_mappings_are_filtered_ordered_and_paged(void **state)
     char sku[64];
 
     (void)state;
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     for (int i = 0; i < 25; i++) {
         (void)snprintf(sku, sizeof(sku), "a-%d", i);
         suggest(&caller, sku, "X", 0.5);
@@ -510,7 +510,7 @@ static void test_mappings_are_filtered_ordered_and_paged(void **state)
     assert_int_equal(response->n_mappings, 1);
     assert_string_equal(response->mappings[0]->customer_sku, "LONG-long-long-long-long-long-2");
     assert_string_equal(response->next_page_token, "");
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Expected state of a pair of SKUs. */
@@ -607,17 +607,18 @@ static void check_pair(const struct caller *caller, const struct pair_model *pai
 static void say_something(struct caller *caller, struct model *model, const struct named *named,
                           int sku, int internal)
 {
-    struct world *world = caller->world;
+    struct fixture *fixture = caller->fixture;
     struct pair_model *pair = &model->pairs[sku][internal];
     Errata__V1__SkuMapping *mapping = NULL;
     struct judged judged = {NULL, NULL};
     uint8_t draws[3];
     int64_t at_us = 0;
 
-    random_fill(&world->random.random, draws, sizeof(draws));
-    clock_manual_advance(&world->clock, 1000000);
-    caller->created_at_us = draws[0] < 80 ? WORLD_START_US - (draws[0] + 1) * DAY_US : 0;
-    at_us = caller->created_at_us != 0 ? caller->created_at_us : clock_wall_us(&world->clock.clock);
+    random_fill(&fixture->random.random, draws, sizeof(draws));
+    clock_manual_advance(&fixture->clock, 1000000);
+    caller->created_at_us = draws[0] < 80 ? FIXTURE_START_US - (draws[0] + 1) * DAY_US : 0;
+    at_us =
+        caller->created_at_us != 0 ? caller->created_at_us : clock_wall_us(&fixture->clock.clock);
     if (draws[1] % 4 == 0) {
         assert_int_equal(mappings_suggest(caller, named, draws[2] / 256.0, &mapping), STATUS_OK);
         model_suggest(pair, draws[2] / 256.0, at_us);
@@ -643,19 +644,19 @@ static void test_statuses_follow_the_order_of_judgements(void **state)
     static const char *const skus[SKUS] = {"ab-1", "ab-2", "AB-12", "xy 77", "-", "ab-1-2"};
     static const char *const internals[INTERNALS] = {"X", "Y", "Z", "W"};
     static struct model model;
-    struct world world;
-    struct caller caller = {.world = &world};
+    struct fixture fixture;
+    struct caller caller = {.fixture = &fixture};
     const struct lines lines = {"c1", skus, SKUS, -1, 0, 0};
 
     (void)state;
     memset(&model, 0, sizeof(model));
     memset(model.confirmed, -1, sizeof(model.confirmed));
-    world_init(&world);
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.token = fixture.admin;
     for (int step = 0; step < STEPS; step++) {
         uint8_t draws[2];
 
-        random_fill(&world.random.random, draws, sizeof(draws));
+        random_fill(&fixture.random.random, draws, sizeof(draws));
 
         const struct named named = {"c1", skus[draws[0] % SKUS], internals[draws[1] % INTERNALS],
                                     NULL};
@@ -675,7 +676,7 @@ static void test_statuses_follow_the_order_of_judgements(void **state)
     for (int i = 0; i < SKUS * INTERNALS; i++) {
         check_pair(&caller, &model.pairs[i / INTERNALS][i % INTERNALS]);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a SKU's history is found among any similar SKUs of the customer: its suggestions are
@@ -695,12 +696,12 @@ static void test_sku_is_found_among_similar_ones(void **state)
     struct lines then = now;
     Errata__V1__MatchLinesResponse *response = NULL;
     struct judged judged;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
-    caller.world = &world;
-    caller.token = world.admin;
+    fixture_init(&fixture);
+    caller.fixture = &fixture;
+    caller.token = fixture.admin;
     for (int i = 0; i < MAPPING_SKU_ROWS_MAX + 10; i++) {
         char sku[64];
         const struct named named = {"c1", sku, "I", NULL};
@@ -725,7 +726,7 @@ static void test_sku_is_found_among_similar_ones(void **state)
     response = mappings_match(&caller, &then);
     assert_int_equal(response->lines[0]->match_method, MATCH_EXACT);
     assert_false(response->incomplete);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_match_tests(void)

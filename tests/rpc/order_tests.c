@@ -67,7 +67,7 @@ struct plan {
     bool by_draft; /* corrections contain only the draft order */
     char document_id[16];
     char draft_order_id[16];
-    const char *layout; /* dies with the world */
+    const char *layout; /* dies with the fixture */
 };
 
 struct progress {
@@ -116,48 +116,49 @@ static unsigned steps_of(const struct plan *plan)
 /* --- the calls --- */
 
 /* Layouts differ in the number of their tables. Returns the document's fingerprint. */
-static const char *ingest_of_layout(struct world *world, const char *document_id, unsigned layout)
+static const char *ingest_of_layout(struct fixture *fixture, const char *document_id,
+                                    unsigned layout)
 {
-    const struct exchange_start start = {.path = INGEST_UNARY, .authorization = world->admin};
+    const struct exchange_start start = {.path = INGEST_UNARY, .authorization = fixture->admin};
     Errata__V1__Document *document = NULL;
 
-    world->documents.answer.tables.table_count = layout;
-    assert_int_equal(ingest(world, &start, document_id, SLICE("%PDF-1.4"), &document), STATUS_OK);
+    fixture->documents.answer.tables.table_count = layout;
+    assert_int_equal(ingest(fixture, &start, document_id, SLICE("%PDF-1.4"), &document), STATUS_OK);
     return document->layout_fingerprint;
 }
 
-static void serve(struct world *world, struct progress *progress, const char **ret_reference)
+static void serve(struct fixture *fixture, struct progress *progress, const char **ret_reference)
 {
     Errata__V1__GetExamplesResponse *served =
-        extractions_examples(world, progress->plan.layout, progress->plan.document_id);
+        extractions_examples(fixture, progress->plan.layout, progress->plan.document_id);
 
     progress->arm = (enum experiment_arm)served->arm;
     *ret_reference = served->exposure_ref;
 }
 
-static void record(struct world *world, const struct progress *progress, bool further)
+static void record(struct fixture *fixture, const struct progress *progress, bool further)
 {
     const struct plan *plan = &progress->plan;
 
     (void)extractions_record(
-        world, &(struct sent){
-                   .extraction_id = further ? plan->draft_order_id : NULL,
-                   .document_id = plan->document_id,
-                   .draft_order_id = plan->draft_order_id,
-                   .layout = plan->layout,
-                   .confidence = (double)plan->number / DOCUMENTS,
-                   .field_count = FIELDS,
-                   .references = {further ? progress->further_reference : progress->reference},
-               });
+        fixture, &(struct sent){
+                     .extraction_id = further ? plan->draft_order_id : NULL,
+                     .document_id = plan->document_id,
+                     .draft_order_id = plan->draft_order_id,
+                     .layout = plan->layout,
+                     .confidence = (double)plan->number / DOCUMENTS,
+                     .field_count = FIELDS,
+                     .references = {further ? progress->further_reference : progress->reference},
+                 });
 }
 
 /* The fields that are corrected: as many as the document's number says. */
-static void correct(struct world *world, const struct plan *plan)
+static void correct(struct fixture *fixture, const struct plan *plan)
 {
     char after[64];
 
     (void)snprintf(after, sizeof(after), plan->number % 5 < 3 ? "{\"a\":1}" : "{\"a\":1,\"b\":2}");
-    (void)extractions_correct(world,
+    (void)extractions_correct(fixture,
                               &(struct correction){
                                   .document_id = plan->by_draft ? NULL : plan->document_id,
                                   .draft_order_id = plan->by_draft ? plan->draft_order_id : NULL,
@@ -167,42 +168,42 @@ static void correct(struct world *world, const struct plan *plan)
                               });
 }
 
-static void take_step(struct world *world, struct progress *progress, enum step step)
+static void take_step(struct fixture *fixture, struct progress *progress, enum step step)
 {
     switch (step) {
     case STEP_INGEST:
     case STEP_INGEST_AGAIN:
         assert_string_equal(
-            ingest_of_layout(world, progress->plan.document_id, progress->plan.number % LAYOUTS),
+            ingest_of_layout(fixture, progress->plan.document_id, progress->plan.number % LAYOUTS),
             progress->plan.layout);
         break;
     case STEP_SERVE:
     case STEP_SERVE_AGAIN:
-        serve(world, progress, &progress->reference);
+        serve(fixture, progress, &progress->reference);
         break;
     case STEP_SERVE_FURTHER:
-        serve(world, progress, &progress->further_reference);
+        serve(fixture, progress, &progress->further_reference);
         break;
     case STEP_RECORD:
     case STEP_RECORD_AGAIN:
-        record(world, progress, false);
+        record(fixture, progress, false);
         break;
     case STEP_RECORD_FURTHER:
     case STEP_RECORD_FURTHER_AGAIN:
-        record(world, progress, true);
+        record(fixture, progress, true);
         break;
     case STEP_CORRECT:
     case STEP_CORRECT_AGAIN:
     case STEP_CORRECT_FURTHER:
     case STEP_CORRECT_FURTHER_AGAIN:
-        correct(world, &progress->plan);
+        correct(fixture, &progress->plan);
         break;
     case STEP_COUNT:
         break;
     }
     progress->done |= 1u << step;
     progress->left &= ~(1u << step);
-    clock_manual_advance(&world->clock, SECOND_US);
+    clock_manual_advance(&fixture->clock, SECOND_US);
 }
 
 static unsigned draw(struct random_seeded *random, unsigned below)
@@ -214,7 +215,7 @@ static unsigned draw(struct random_seeded *random, unsigned below)
 }
 
 /* Takes all steps of all documents in an order that the seed decides. */
-static void run_pipeline(struct world *world, struct random_seeded *random,
+static void run_pipeline(struct fixture *fixture, struct random_seeded *random,
                          const char *const layouts[LAYOUTS], struct progress documents[DOCUMENTS])
 {
     unsigned left = 0;
@@ -232,7 +233,7 @@ static void run_pipeline(struct world *world, struct random_seeded *random,
         if ((progress->left >> step & 1) == 0 || (needed[step] & steps & ~progress->done) != 0) {
             continue;
         }
-        take_step(world, progress, (enum step)step);
+        take_step(fixture, progress, (enum step)step);
         left--;
     }
 }
@@ -267,13 +268,13 @@ static struct layout_stats_record model_of(const struct progress documents[DOCUM
     return stats;
 }
 
-static void check_model(struct world *world, const char *org_id,
+static void check_model(struct fixture *fixture, const char *org_id,
                         const struct progress documents[DOCUMENTS])
 {
     for (unsigned layout = 0; layout < LAYOUTS; layout++) {
         struct layout_stats_record wanted = model_of(documents, layout);
         struct layout_stats_record found =
-            extractions_stats_of(world, org_id, documents[layout].plan.layout);
+            extractions_stats_of(fixture, org_id, documents[layout].plan.layout);
 
         assert_int_equal(found.extraction_count, wanted.extraction_count);
         assert_int_equal(found.corrected_count, wanted.corrected_count);
@@ -285,7 +286,7 @@ static void check_model(struct world *world, const char *org_id,
 }
 
 /* The answers that must be the same for any order, without the time when a layout was last seen. */
-static size_t read_reports(struct world *world, uint8_t bytes[REPORT_BYTES])
+static size_t read_reports(struct fixture *fixture, uint8_t bytes[REPORT_BYTES])
 {
     Errata__V1__GetExperimentReportRequest experiment =
         ERRATA__V1__GET_EXPERIMENT_REPORT_REQUEST__INIT;
@@ -294,15 +295,15 @@ static size_t read_reports(struct world *world, uint8_t bytes[REPORT_BYTES])
     Errata__V1__GetExperimentReportResponse *report = NULL;
     Errata__V1__GetLearningAnalyticsResponse *learned = NULL;
     struct exchange_start start = {.path = "errata.v1.AnalyticsService/GetExperimentReport",
-                                   .authorization = world->admin};
+                                   .authorization = fixture->admin};
     size_t size = 0;
 
-    assert_int_equal(world_call(world, &start, &experiment.base, &report), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &experiment.base, &report), STATUS_OK);
     size = errata__v1__get_experiment_report_response__get_packed_size(report);
     assert_true(size < REPORT_BYTES);
     (void)errata__v1__get_experiment_report_response__pack(report, bytes);
     start.path = "errata.v1.AnalyticsService/GetLearningAnalytics";
-    assert_int_equal(world_call(world, &start, &learning.base, &learned), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &learning.base, &learned), STATUS_OK);
     for (size_t i = 0; i < learned->n_layout_stats; i++) {
         assert_non_null(learned->layout_stats[i]->last_seen_at);
         learned->layout_stats[i]->last_seen_at = NULL;
@@ -327,28 +328,28 @@ static void test_any_order_gives_the_same_rates(void **state)
         struct random_seeded random;
         const char *layouts[LAYOUTS] = {NULL};
         const char *org_id = NULL;
-        struct world world;
+        struct fixture fixture;
         size_t size = 0;
 
-        world_init(&world);
+        fixture_init(&fixture);
         random_seeded_init(&random, seed);
-        extractions_set_holdout(&world, HOLDOUT_PERCENT);
+        extractions_set_holdout(&fixture, HOLDOUT_PERCENT);
         for (unsigned i = 0; i < LAYOUTS; i++) {
-            layouts[i] = ingest_of_layout(&world, i == 0 ? "first" : "second", i);
+            layouts[i] = ingest_of_layout(&fixture, i == 0 ? "first" : "second", i);
         }
         for (unsigned i = 0; i < 3 * LAYOUTS; i++) {
-            org_id = world_capture(&world, world.admin, NULL, layouts[i % LAYOUTS])->org_id;
+            org_id = fixture_capture(&fixture, fixture.admin, NULL, layouts[i % LAYOUTS])->org_id;
         }
-        run_pipeline(&world, &random, layouts, documents);
-        check_model(&world, org_id, documents);
-        size = read_reports(&world, bytes);
+        run_pipeline(&fixture, &random, layouts, documents);
+        check_model(&fixture, org_id, documents);
+        size = read_reports(&fixture, bytes);
         if (seed == 1) {
             memcpy(first, bytes, size);
             first_size = size;
         }
         assert_int_equal(size, first_size);
         assert_memory_equal(bytes, first, size);
-        world_deinit(&world); /* compares all rows with a replay */
+        fixture_deinit(&fixture); /* compares all rows with a replay */
     }
 }
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum status_code prompts_put(struct world *world, const struct exchange_start *start,
+enum status_code prompts_put(struct fixture *fixture, const struct exchange_start *start,
                              const char *name, const char *text,
                              Errata__V1__PromptTemplate **ret_template)
 {
@@ -23,25 +23,25 @@ enum status_code prompts_put(struct world *world, const struct exchange_start *s
     template.text = text_of(text);
     template.comment = text_of("why");
     request.prompt_template = &template;
-    code = world_call(world, start, &request.base, &response);
+    code = fixture_call(fixture, start, &request.base, &response);
     if (code == STATUS_OK && ret_template != NULL) {
         *ret_template = response->prompt_template;
     }
     return code;
 }
 
-void prompts_put_version(struct world *world, const char *token, const char *name, const char *text,
-                         uint32_t version)
+void prompts_put_version(struct fixture *fixture, const char *token, const char *name,
+                         const char *text, uint32_t version)
 {
     const struct exchange_start start = {.path = PUT, .authorization = token};
     Errata__V1__PromptTemplate *template = NULL;
 
-    assert_int_equal(prompts_put(world, &start, name, text, &template), STATUS_OK);
+    assert_int_equal(prompts_put(fixture, &start, name, text, &template), STATUS_OK);
     assert_int_equal(template->version, version);
 }
 
-Errata__V1__PromptTemplate *prompts_get(struct world *world, const char *token, const char *name,
-                                        int64_t version)
+Errata__V1__PromptTemplate *prompts_get(struct fixture *fixture, const char *token,
+                                        const char *name, int64_t version)
 {
     Errata__V1__GetPromptTemplateRequest request = ERRATA__V1__GET_PROMPT_TEMPLATE_REQUEST__INIT;
     Errata__V1__GetPromptTemplateResponse *response = NULL;
@@ -53,7 +53,7 @@ Errata__V1__PromptTemplate *prompts_get(struct world *world, const char *token, 
         request._version_case = ERRATA__V1__GET_PROMPT_TEMPLATE_REQUEST___VERSION_VERSION;
         request.version = (uint32_t)version;
     }
-    code = world_call(world, &start, &request.base, &response);
+    code = fixture_call(fixture, &start, &request.base, &response);
     if (code == STATUS_NOT_FOUND) {
         return NULL;
     }
@@ -114,17 +114,17 @@ void prompts_set_trusted(Errata__V1__PreparePromptRequest *request, struct promp
     request->n_trusted_context = 1;
 }
 
-Errata__V1__PreparePromptResponse *prompts_prepare(struct world *world, const char *token,
+Errata__V1__PreparePromptResponse *prompts_prepare(struct fixture *fixture, const char *token,
                                                    const Errata__V1__PreparePromptRequest *request)
 {
     const struct exchange_start start = {.path = PREPARE, .authorization = token};
     Errata__V1__PreparePromptResponse *response = NULL;
 
-    assert_int_equal(world_call(world, &start, &request->base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request->base, &response), STATUS_OK);
     return response;
 }
 
-Errata__V1__FeedbackEvent *prompts_capture(struct world *world, const char *token,
+Errata__V1__FeedbackEvent *prompts_capture(struct fixture *fixture, const char *token,
                                            const char *layout, const char *after, const char *meta)
 {
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
@@ -144,7 +144,7 @@ Errata__V1__FeedbackEvent *prompts_capture(struct world *world, const char *toke
     event.meta_json = text_of(meta);
     event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN;
     request.event = &event;
-    clock_manual_advance(&world->clock, 1000000);
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    clock_manual_advance(&fixture->clock, 1000000);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     return response->event;
 }

@@ -4,7 +4,7 @@
 #ifndef ERRATA_TESTS_RPC_PROMPTS_H
 #define ERRATA_TESTS_RPC_PROMPTS_H
 
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #define PUT "errata.v1.PromptService/PutPromptTemplate"
 #define GET "errata.v1.PromptService/GetPromptTemplate"
@@ -27,15 +27,15 @@ static inline bool is_inside(const char *text, const char *part)
 }
 
 /* Puts a version; the answer where it is OK and wanted. */
-enum status_code prompts_put(struct world *world, const struct exchange_start *start,
+enum status_code prompts_put(struct fixture *fixture, const struct exchange_start *start,
                              const char *name, const char *text,
                              Errata__V1__PromptTemplate **ret_template);
 /* Puts one, and expects it to become this version. */
-void prompts_put_version(struct world *world, const char *token, const char *name, const char *text,
-                         uint32_t version);
+void prompts_put_version(struct fixture *fixture, const char *token, const char *name,
+                         const char *text, uint32_t version);
 /* A version, or the newest with -1; NULL if there is none. */
-Errata__V1__PromptTemplate *prompts_get(struct world *world, const char *token, const char *name,
-                                        int64_t version);
+Errata__V1__PromptTemplate *prompts_get(struct fixture *fixture, const char *token,
+                                        const char *name, int64_t version);
 
 /* Builds requests for a prompt from a text, or from a stored template. */
 Errata__V1__PreparePromptRequest prompts_of_template(const char *text);
@@ -57,10 +57,10 @@ void prompts_set_trusted(Errata__V1__PreparePromptRequest *request, struct promp
                          const char *name, const char *value);
 
 /* The prompt, which is expected to be made. */
-Errata__V1__PreparePromptResponse *prompts_prepare(struct world *world, const char *token,
+Errata__V1__PreparePromptResponse *prompts_prepare(struct fixture *fixture, const char *token,
                                                    const Errata__V1__PreparePromptRequest *request);
 /* A correction of a layout, a second after the one before. */
-Errata__V1__FeedbackEvent *prompts_capture(struct world *world, const char *token,
+Errata__V1__FeedbackEvent *prompts_capture(struct fixture *fixture, const char *token,
                                            const char *layout, const char *after, const char *meta);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * refusal_tests.c: what the log says of refusals: each kind is counted, and has one line now and then.
  */
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include "store/base/logger.h"
 
@@ -60,60 +60,60 @@ static size_t count_text(const char *text, const char *part)
     return count;
 }
 
-static void list(struct world *world, const char *token, enum status_code code)
+static void list(struct fixture *fixture, const char *token, enum status_code code)
 {
     Errata__V1__ListEventsRequest request = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
     const struct exchange_start start = {.path = LIST, .authorization = token};
 
-    assert_int_equal(world_call(world, &start, &request.base, NULL), code);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, NULL), code);
 }
 
 /* Goal: a flood of refused tokens is one line in the log, with the reason, the key id and the number, and
  * without the secret. Method: 100 calls, then one after nine seconds, then one after ten. */
 static void test_flood_of_refused_tokens_is_one_log_line(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct listener listener;
-    char wrong[WORLD_TOKEN_BYTES];
+    char wrong[FIXTURE_TOKEN_BYTES];
     char key_id[9];
     const char *text = NULL;
 
     (void)state;
-    world_init(&world);
-    (void)snprintf(wrong, sizeof(wrong), "%s", world.admin);
+    fixture_init(&fixture);
+    (void)snprintf(wrong, sizeof(wrong), "%s", fixture.admin);
     wrong[30] = wrong[30] == 'a' ? 'b' : 'a';
-    world_key_id_of(world.admin, key_id);
+    fixture_key_id_of(fixture.admin, key_id);
     listener_begin(&listener);
     for (size_t i = 0; i < 100; i++) {
-        list(&world, wrong, STATUS_UNAUTHENTICATED);
+        list(&fixture, wrong, STATUS_UNAUTHENTICATED);
     }
-    clock_manual_advance(&world.clock, 9 * SECOND_US);
-    list(&world, wrong, STATUS_UNAUTHENTICATED);
+    clock_manual_advance(&fixture.clock, 9 * SECOND_US);
+    list(&fixture, wrong, STATUS_UNAUTHENTICATED);
     text = listener_end(&listener);
     assert_int_equal(count_text(text, "token refused"), 1);
     assert_non_null(strstr(text, "wrong secret"));
     assert_non_null(strstr(text, key_id));
     assert_null(strstr(text, wrong + 24));
-    assert_null(strstr(text, world.admin + 24));
+    assert_null(strstr(text, fixture.admin + 24));
     listener_begin(&listener);
-    clock_manual_advance(&world.clock, SECOND_US);
-    list(&world, wrong, STATUS_UNAUTHENTICATED);
+    clock_manual_advance(&fixture.clock, SECOND_US);
+    list(&fixture, wrong, STATUS_UNAUTHENTICATED);
     text = listener_end(&listener);
     assert_int_equal(count_text(text, "token refused"), 1);
     assert_non_null(strstr(text, "101"));
-    assert_int_equal(world.env.refusal_counts[REFUSAL_TOKEN], 102);
-    assert_int_equal(world.env.refusal_counts[REFUSAL_BUSY], 0);
-    world_deinit(&world);
+    assert_int_equal(fixture.env.refusal_counts[REFUSAL_TOKEN], 102);
+    assert_int_equal(fixture.env.refusal_counts[REFUSAL_BUSY], 0);
+    fixture_deinit(&fixture);
 }
 
 /* Checks the log line of one refused call, after ten quiet seconds. */
-static void expect_reason(struct world *world, const char *token, const char *reason)
+static void expect_reason(struct fixture *fixture, const char *token, const char *reason)
 {
     struct listener listener;
 
-    clock_manual_advance(&world->clock, 10 * SECOND_US);
+    clock_manual_advance(&fixture->clock, 10 * SECOND_US);
     listener_begin(&listener);
-    list(world, token, STATUS_UNAUTHENTICATED);
+    list(fixture, token, STATUS_UNAUTHENTICATED);
     assert_non_null(strstr(listener_end(&listener), reason));
 }
 
@@ -121,54 +121,54 @@ static void expect_reason(struct world *world, const char *token, const char *re
  * token. */
 static void test_log_distinguishes_reasons_of_refusal(void **state)
 {
-    struct world world;
-    char token[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char token[FIXTURE_TOKEN_BYTES];
     char key_id[9];
     Errata__V1__RevokeTokenRequest revoke = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
     const struct exchange_start start = {.path = "errata.v1.AdminService/RevokeToken",
-                                         .authorization = world.admin};
+                                         .authorization = fixture.admin};
 
     (void)state;
-    world_init(&world);
-    expect_reason(&world, NULL, "no token");
-    expect_reason(&world, "Bearer x", "malformed token");
-    (void)snprintf(token, sizeof(token), "%s", world.admin);
+    fixture_init(&fixture);
+    expect_reason(&fixture, NULL, "no token");
+    expect_reason(&fixture, "Bearer x", "malformed token");
+    (void)snprintf(token, sizeof(token), "%s", fixture.admin);
     token[14] = token[14] == '0' ? '1' : '0';
-    expect_reason(&world, token, "unknown key id");
-    world_make_token(&world, world.admin, ROLE_VIEWER, token);
-    world_key_id_of(token, key_id);
+    expect_reason(&fixture, token, "unknown key id");
+    fixture_make_token(&fixture, fixture.admin, ROLE_VIEWER, token);
+    fixture_key_id_of(token, key_id);
     revoke.key_id = key_id;
-    assert_int_equal(world_call(&world, &start, &revoke.base, NULL), STATUS_OK);
-    expect_reason(&world, token, "revoked");
-    world_make_ending_token(&world, world.admin, clock_wall_us(&world.clock.clock) + SECOND_US,
-                            token);
-    expect_reason(&world, token, "expired");
-    world_deinit(&world);
+    assert_int_equal(fixture_call(&fixture, &start, &revoke.base, NULL), STATUS_OK);
+    expect_reason(&fixture, token, "revoked");
+    fixture_make_ending_token(&fixture, fixture.admin,
+                              clock_wall_us(&fixture.clock.clock) + SECOND_US, token);
+    expect_reason(&fixture, token, "expired");
+    fixture_deinit(&fixture);
 }
 
 /* Goal: an overloaded server logs this once, not once per call. Method: a full pool. */
 static void test_overload_is_logged_once(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct listener listener;
     const char *text = NULL;
     Errata__V1__GetLearningAnalyticsRequest request =
         ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
     const struct exchange_start start = {.path = "errata.v1.AnalyticsService/GetLearningAnalytics",
-                                         .authorization = world.admin};
+                                         .authorization = fixture.admin};
 
     (void)state;
-    world_init(&world);
-    world.pool_is_full = true;
+    fixture_init(&fixture);
+    fixture.pool_is_full = true;
     listener_begin(&listener);
     for (size_t i = 0; i < 20; i++) {
-        assert_int_equal(world_call(&world, &start, &request.base, NULL), STATUS_UNAVAILABLE);
+        assert_int_equal(fixture_call(&fixture, &start, &request.base, NULL), STATUS_UNAVAILABLE);
     }
     text = listener_end(&listener);
     assert_int_equal(count_text(text, "too much to do"), 1);
     assert_int_equal(count_text(text, "\n"), 1);
-    assert_int_equal(world.env.refusal_counts[REFUSAL_BUSY], 20);
-    world_deinit(&world);
+    assert_int_equal(fixture.env.refusal_counts[REFUSAL_BUSY], 20);
+    fixture_deinit(&fixture);
 }
 
 int run_refusal_tests(void)

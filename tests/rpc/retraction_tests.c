@@ -15,8 +15,8 @@
 static const struct exchange_start retract_start = {.path = "errata.v1.EventService/RetractEvent"};
 
 /* Retracts an event; the exchange with its code and message. */
-static struct exchange retract_whole(struct world *world, const char *token, const char *event_id,
-                                     const char *reason)
+static struct exchange retract_whole(struct fixture *fixture, const char *token,
+                                     const char *event_id, const char *reason)
 {
     Errata__V1__RetractEventRequest request = ERRATA__V1__RETRACT_EVENT_REQUEST__INIT;
     struct exchange_start start = retract_start;
@@ -24,10 +24,10 @@ static struct exchange retract_whole(struct world *world, const char *token, con
     start.authorization = token;
     request.event_id = (char *)(uintptr_t)event_id;
     request.reason = (char *)(uintptr_t)reason;
-    return world_call_whole(world, &start, &request.base);
+    return fixture_call_whole(fixture, &start, &request.base);
 }
 
-static const Errata__V1__Retraction *retract(struct world *world, const char *token,
+static const Errata__V1__Retraction *retract(struct fixture *fixture, const char *token,
                                              const char *key, const char *event_id)
 {
     Errata__V1__RetractEventRequest request = ERRATA__V1__RETRACT_EVENT_REQUEST__INIT;
@@ -39,11 +39,12 @@ static const Errata__V1__Retraction *retract(struct world *world, const char *to
     start.idempotency_key = key;
     request.event_id = (char *)(uintptr_t)event_id;
     request.reason = reason;
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     return response->retraction;
 }
 
-static const Errata__V1__Event *get_event(struct world *world, const char *token, const char *id)
+static const Errata__V1__Event *get_event(struct fixture *fixture, const char *token,
+                                          const char *id)
 {
     Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
     Errata__V1__GetEventResponse *response = NULL;
@@ -52,34 +53,34 @@ static const Errata__V1__Event *get_event(struct world *world, const char *token
 
     request.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_ID;
     request.id = (char *)(uintptr_t)id;
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     return response->event;
 }
 
-static const Errata__V1__ListFeedbackEventsResponse *list_feedback(struct world *world)
+static const Errata__V1__ListFeedbackEventsResponse *list_feedback(struct fixture *fixture)
 {
     Errata__V1__ListFeedbackEventsRequest request = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
     Errata__V1__ListFeedbackEventsResponse *response = NULL;
     const struct exchange_start start = {.path = "errata.v1.FeedbackService/ListFeedbackEvents",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
 
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     return response;
 }
 
-static size_t count_examples(struct world *world, const char *layout, uint64_t as_of_seq)
+static size_t count_examples(struct fixture *fixture, const char *layout, uint64_t as_of_seq)
 {
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
     Errata__V1__GetExamplesResponse *response = NULL;
     const struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
 
     request.layout_fingerprint = (char *)(uintptr_t)layout;
     if (as_of_seq != 0) {
         request.as_of_case = ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_SEQ;
         request.as_of_seq = as_of_seq;
     }
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     return response->n_examples;
 }
 
@@ -91,43 +92,43 @@ static void test_retracted_event_stays_in_lists(void **state)
     const Errata__V1__ListFeedbackEventsResponse *list = NULL;
     const Errata__V1__Retraction *first = NULL;
     const Errata__V1__Event *event = NULL;
-    char viewer[WORLD_TOKEN_BYTES];
-    char reviewer[WORLD_TOKEN_BYTES];
+    char viewer[FIXTURE_TOKEN_BYTES];
+    char reviewer[FIXTURE_TOKEN_BYTES];
     const char *id = NULL;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
-    world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
-    world_make_token(&world, world.admin, ROLE_REVIEWER, reviewer);
-    (void)world_capture(&world, world.admin, NULL, "acme");
-    id = world_capture(&world, world.admin, NULL, "acme")->id;
-    assert_int_equal(count_examples(&world, "acme", 0), 2);
-    first = retract(&world, world.admin, "key", id);
+    fixture_init(&fixture);
+    fixture_make_token(&fixture, fixture.admin, ROLE_VIEWER, viewer);
+    fixture_make_token(&fixture, fixture.admin, ROLE_REVIEWER, reviewer);
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "acme");
+    id = fixture_capture(&fixture, fixture.admin, NULL, "acme")->id;
+    assert_int_equal(count_examples(&fixture, "acme", 0), 2);
+    first = retract(&fixture, fixture.admin, "key", id);
     assert_string_equal(first->event_id, id);
     assert_string_equal(first->reason, "wrong invoice");
-    assert_int_equal(retract(&world, world.admin, "key", id)->seq, first->seq);
-    assert_int_equal(retract(&world, reviewer, NULL, id)->seq, first->seq);
-    assert_int_equal(count_examples(&world, "acme", 0), 1);
-    assert_int_equal(count_examples(&world, "acme", first->seq - 1), 2);
-    assert_int_equal(count_examples(&world, "acme", first->seq), 1);
-    event = get_event(&world, reviewer, id);
+    assert_int_equal(retract(&fixture, fixture.admin, "key", id)->seq, first->seq);
+    assert_int_equal(retract(&fixture, reviewer, NULL, id)->seq, first->seq);
+    assert_int_equal(count_examples(&fixture, "acme", 0), 1);
+    assert_int_equal(count_examples(&fixture, "acme", first->seq - 1), 2);
+    assert_int_equal(count_examples(&fixture, "acme", first->seq), 1);
+    event = get_event(&fixture, reviewer, id);
     assert_non_null(event->retracted_at);
     assert_string_equal(event->retracted_by, first->retracted_by);
     assert_string_equal(event->retraction_reason, "wrong invoice");
-    event = get_event(&world, viewer, id);
+    event = get_event(&fixture, viewer, id);
     assert_non_null(event->retracted_at);
     assert_true(event->_retraction_reason_case == 0);
-    event = get_event(&world, viewer, first->id);
+    event = get_event(&fixture, viewer, first->id);
     assert_int_equal(event->kind, ERRATA__V1__EVENT_KIND__EVENT_KIND_RETRACTED);
     assert_string_equal(event->event_retracted->retracted_event_id, id);
     assert_string_equal(event->event_retracted->reason, "");
-    list = list_feedback(&world);
+    list = list_feedback(&fixture);
     assert_int_equal(list->n_events, 2);
     assert_non_null(list->events[0]->retracted_at);
     assert_string_equal(list->events[0]->retraction_reason, "wrong invoice");
     assert_null(list->events[1]->retracted_at);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: only OPERATOR, REVIEWER and ADMIN tokens retract, an OPERATOR only what its user did; nothing of another
@@ -142,24 +143,24 @@ static void test_who_may_retract(void **state)
                  {ROLE_SERVICE, STATUS_PERMISSION_DENIED},
                  {ROLE_INTEGRATOR, STATUS_PERMISSION_DENIED},
                  {ROLE_REVIEWER, STATUS_OK}};
-    char other[WORLD_TOKEN_BYTES];
-    char token[WORLD_TOKEN_BYTES];
+    char other[FIXTURE_TOKEN_BYTES];
+    char token[FIXTURE_TOKEN_BYTES];
     const char *id = NULL;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
-    (void)world_make_org(&world, "other", other);
-    id = world_capture(&world, world.admin, NULL, "acme")->id;
-    assert_int_equal(retract_whole(&world, other, id, "a reason").code, STATUS_NOT_FOUND);
+    fixture_init(&fixture);
+    (void)fixture_make_org(&fixture, "other", other);
+    id = fixture_capture(&fixture, fixture.admin, NULL, "acme")->id;
+    assert_int_equal(retract_whole(&fixture, other, id, "a reason").code, STATUS_NOT_FOUND);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        world_make_token(&world, world.admin, cases[i].role, token);
-        assert_int_equal(retract_whole(&world, token, id, "a reason").code, cases[i].code);
+        fixture_make_token(&fixture, fixture.admin, cases[i].role, token);
+        assert_int_equal(retract_whole(&fixture, token, id, "a reason").code, cases[i].code);
     }
-    world_make_token(&world, world.admin, ROLE_OPERATOR, token);
-    id = world_capture(&world, token, NULL, "acme")->id;
-    assert_int_equal(retract_whole(&world, token, id, "my mistake").code, STATUS_OK);
-    world_deinit(&world);
+    fixture_make_token(&fixture, fixture.admin, ROLE_OPERATOR, token);
+    id = fixture_capture(&fixture, token, NULL, "acme")->id;
+    assert_int_equal(retract_whole(&fixture, token, id, "my mistake").code, STATUS_OK);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a request that cannot be served states what is wrong and what to do. Method: no reason, no id, an unknown
@@ -168,24 +169,25 @@ static void test_refusals_name_what_to_do(void **state)
 {
     const Errata__V1__Retraction *retraction = NULL;
     struct exchange exchange;
-    struct world world;
+    struct fixture fixture;
     const char *id = NULL;
 
     (void)state;
-    world_init(&world);
-    id = world_capture(&world, world.admin, NULL, "acme")->id;
-    exchange = retract_whole(&world, world.admin, "", "");
+    fixture_init(&fixture);
+    id = fixture_capture(&fixture, fixture.admin, NULL, "acme")->id;
+    exchange = retract_whole(&fixture, fixture.admin, "", "");
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.message, "event_id: missing"));
     assert_true(slice_has(exchange.message, "reason: missing"));
-    exchange = retract_whole(&world, world.admin, "0192f0c0-1111-7222-8333-444455556666", "why");
+    exchange =
+        retract_whole(&fixture, fixture.admin, "0192f0c0-1111-7222-8333-444455556666", "why");
     assert_int_equal(exchange.code, STATUS_NOT_FOUND);
-    retraction = retract(&world, world.admin, NULL, id);
-    exchange = retract_whole(&world, world.admin, retraction->id, "why");
+    retraction = retract(&fixture, fixture.admin, NULL, id);
+    exchange = retract_whole(&fixture, fixture.admin, retraction->id, "why");
     assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
     assert_true(slice_has(exchange.message, "event_id: an event of kind RETRACTED cannot be "
                                             "retracted; expected a correction"));
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_retraction_tests(void)

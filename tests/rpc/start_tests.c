@@ -50,7 +50,7 @@ static void test_failed_first_start_leaves_an_empty_store(void **state)
     (void)state;
     arena_init(&arena, 1u << 20);
     fault_init(&fault, &arena);
-    clock_manual_init(&clock, WORLD_START_US);
+    clock_manual_init(&clock, FIXTURE_START_US);
     random_seeded_init(&random, 3);
     assert_int_equal(store_memory_open(&backend), OK);
     assert_int_equal(first_token_make(&ctx, backend, keep, &keeper, &made), ERR_IO);
@@ -69,7 +69,7 @@ static void test_failed_first_start_leaves_an_empty_store(void **state)
 static enum err read_access(struct store_txn *txn, const uint32_t *except_key_id,
                             uint32_t tokens_max, struct admin_server_access *access)
 {
-    return admin_read_server_access(txn, WORLD_START_US, except_key_id, tokens_max, access);
+    return admin_read_server_access(txn, FIXTURE_START_US, except_key_id, tokens_max, access);
 }
 
 /* The key id in a value of the header `authorization`. */
@@ -82,47 +82,47 @@ static uint32_t key_id_of(const char *bearer)
  * the only such token, by the order of key ids, and one that just does not. */
 static void test_access_scan_is_bounded(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct admin_server_access access;
     struct store_txn *txn = NULL;
-    char token[WORLD_TOKEN_BYTES];
+    char token[FIXTURE_TOKEN_BYTES];
     uint32_t rank = 1;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (int i = 0; i < 6; i++) {
-        world_make_token(&world, world.admin, ROLE_VIEWER, token);
-        rank += key_id_of(token) < key_id_of(world.admin) ? 1 : 0;
+        fixture_make_token(&fixture, fixture.admin, ROLE_VIEWER, token);
+        rank += key_id_of(token) < key_id_of(fixture.admin) ? 1 : 0;
     }
     assert_in_range(rank, 2, 6);
-    assert_int_equal(store_begin(world.backend, STORE_READ, &txn), OK);
+    assert_int_equal(store_begin(fixture.backend, STORE_READ, &txn), OK);
     assert_int_equal(read_access(txn, NULL, rank - 1, &access), OK);
     assert_int_equal(access.until_us, 0);
     assert_int_equal(read_access(txn, NULL, rank, &access), OK);
     assert_int_equal(access.until_us, INT64_MAX);
-    assert_int_equal(access.key_id, key_id_of(world.admin));
+    assert_int_equal(access.key_id, key_id_of(fixture.admin));
     store_abort(txn);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: another administrator's token is valid once it is kept, beside the one before; one that could not
  * be kept was never made. Method: a keeper that fails once; a store without the organisation. */
 static void test_new_admin_token_is_valid_once_kept(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct keeper keeper = {.result = ERR_DISK_FULL};
     struct store_backend *empty = NULL;
     struct admin_server_access access;
     struct store_txn *txn = NULL;
-    char token[WORLD_TOKEN_BYTES];
-    char other[WORLD_TOKEN_BYTES];
+    char token[FIXTURE_TOKEN_BYTES];
+    char other[FIXTURE_TOKEN_BYTES];
     uint32_t key_id = 0;
 
     (void)state;
-    world_init(&world);
-    assert_int_equal(first_token_add(&world.ctx, world.backend, keep, &keeper, &key_id),
+    fixture_init(&fixture);
+    assert_int_equal(first_token_add(&fixture.ctx, fixture.backend, keep, &keeper, &key_id),
                      ERR_DISK_FULL);
-    assert_int_equal(store_begin(world.backend, STORE_READ, &txn), OK);
+    assert_int_equal(store_begin(fixture.backend, STORE_READ, &txn), OK);
     assert_int_equal(read_access(txn, &key_id, ADMIN_TOKENS_SCANNED_MAX, &access), OK);
     assert_int_equal(access.until_us, INT64_MAX);
     assert_int_not_equal(access.key_id, key_id);
@@ -131,19 +131,20 @@ static void test_new_admin_token_is_valid_once_kept(void **state)
     assert_int_equal(access.until_us, 0); /* only for the first start */
     store_abort(txn);
     keeper.result = OK;
-    assert_int_equal(first_token_add(&world.ctx, world.backend, keep, &keeper, &key_id), OK);
+    assert_int_equal(first_token_add(&fixture.ctx, fixture.backend, keep, &keeper, &key_id), OK);
     (void)snprintf(token, sizeof(token), "Bearer %s", keeper.text);
-    (void)world_make_org(&world, "by the first one", other);
-    memcpy(world.admin, token, sizeof(token));
-    (void)world_make_org(&world, "by the other one", other);
+    (void)fixture_make_org(&fixture, "by the first one", other);
+    memcpy(fixture.admin, token, sizeof(token));
+    (void)fixture_make_org(&fixture, "by the other one", other);
     assert_int_equal(store_memory_open(&empty), OK);
-    assert_int_equal(first_token_add(&world.ctx, empty, keep, &keeper, &key_id), ERR_PRECONDITION);
+    assert_int_equal(first_token_add(&fixture.ctx, empty, keep, &keeper, &key_id),
+                     ERR_PRECONDITION);
     store_memory_close(empty);
-    world_deinit(&world); /* compares the tables with a replay */
+    fixture_deinit(&fixture); /* compares the tables with a replay */
 }
 
 /* Does to a store what its log says. */
-static void replay(struct world *world, const char *org_text, struct store_txn *from,
+static void replay(struct fixture *fixture, const char *org_text, struct store_txn *from,
                    struct store_txn *to)
 {
     struct org_id org;
@@ -158,10 +159,10 @@ static void replay(struct world *world, const char *org_text, struct store_txn *
         struct event event;
 
         assert_int_equal(store_get(from, TABLE_EVENT, key_slice(&key), &record), OK);
-        assert_int_equal(log_decode(world->ctx.arena, org, seq, record, &event), OK);
+        assert_int_equal(log_decode(fixture->ctx.arena, org, seq, record, &event), OK);
         assert_int_equal(store_put(to, TABLE_EVENT, key_slice(&key), record), OK);
-        assert_int_equal(log_apply_envelope(&world->ctx, to, &event), OK);
-        assert_int_equal(domain_apply(&world->ctx, to, &event), OK);
+        assert_int_equal(log_apply_envelope(&fixture->ctx, to, &event), OK);
+        assert_int_equal(domain_apply(&fixture->ctx, to, &event), OK);
     }
 }
 
@@ -202,19 +203,19 @@ static size_t compare_rows(struct store_txn *a, struct store_txn *b, enum store_
 }
 
 /* Ingests a document of one of five layouts; every seventh is cut, every ninth comes again, whole. */
-static void ingest_one(struct world *world, const char *token, int i)
+static void ingest_one(struct fixture *fixture, const char *token, int i)
 {
     const struct exchange_start start = {.path = i % 2 == 0 ? INGEST_UNARY : INGEST_STREAM,
                                          .authorization = token};
     char id[32];
     int size = snprintf(id, sizeof(id), "document %d", i);
 
-    world->documents.answer.tables.table_count = (uint32_t)i % 5;
-    world->documents.answer.cut = i % 7 == 0 ? PDF_CUT_PATHS : PDF_CUT_NONE;
-    assert_int_equal(ingest(world, &start, id, slice_of(id, (size_t)size), NULL), STATUS_OK);
-    world->documents.answer.cut = PDF_CUT_NONE;
+    fixture->documents.answer.tables.table_count = (uint32_t)i % 5;
+    fixture->documents.answer.cut = i % 7 == 0 ? PDF_CUT_PATHS : PDF_CUT_NONE;
+    assert_int_equal(ingest(fixture, &start, id, slice_of(id, (size_t)size), NULL), STATUS_OK);
+    fixture->documents.answer.cut = PDF_CUT_NONE;
     if (i % 9 == 0) {
-        assert_int_equal(ingest(world, &start, id, slice_of(id, (size_t)size), NULL), STATUS_OK);
+        assert_int_equal(ingest(fixture, &start, id, slice_of(id, (size_t)size), NULL), STATUS_OK);
     }
 }
 
@@ -222,9 +223,9 @@ static void ingest_one(struct world *world, const char *token, int i)
  * corrections and documents through calls; then a second store, only from the events. */
 static void test_replayed_tables_equal_the_stored_ones(void **state)
 {
-    struct world world;
-    char admin[WORLD_TOKEN_BYTES];
-    char viewer[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char admin[FIXTURE_TOKEN_BYTES];
+    char viewer[FIXTURE_TOKEN_BYTES];
     const char *org_text = NULL;
     struct store_backend *second = NULL;
     struct store_txn *from = NULL;
@@ -234,21 +235,21 @@ static void test_replayed_tables_equal_the_stored_ones(void **state)
     size_t rows = 0;
 
     (void)state;
-    world_init(&world);
-    org_text = world_make_org(&world, "second", admin);
-    world_make_token(&world, admin, ROLE_VIEWER, viewer);
+    fixture_init(&fixture);
+    org_text = fixture_make_org(&fixture, "second", admin);
+    fixture_make_token(&fixture, admin, ROLE_VIEWER, viewer);
     for (int i = 0; i < 40; i++) {
         char layout[16];
 
         (void)snprintf(layout, sizeof(layout), "layout %d", i % 3);
-        clock_manual_advance(&world.clock, INT64_C(7200) * 1000000);
-        (void)world_capture(&world, admin, i % 4 == 0 ? layout : NULL, layout);
-        ingest_one(&world, admin, i);
+        clock_manual_advance(&fixture.clock, INT64_C(7200) * 1000000);
+        (void)fixture_capture(&fixture, admin, i % 4 == 0 ? layout : NULL, layout);
+        ingest_one(&fixture, admin, i);
     }
     assert_int_equal(store_memory_open(&second), OK);
-    assert_int_equal(store_begin(world.backend, STORE_READ, &from), OK);
+    assert_int_equal(store_begin(fixture.backend, STORE_READ, &from), OK);
     assert_int_equal(store_begin(second, STORE_WRITE, &to), OK);
-    replay(&world, org_text, from, to);
+    replay(&fixture, org_text, from, to);
     assert_true(uuid_parse(slice_text(org_text), &org.uuid));
     prefix = key_org(org);
     for (unsigned table = 0; table < TABLE_COUNT; table++) {
@@ -260,7 +261,7 @@ static void test_replayed_tables_equal_the_stored_ones(void **state)
     store_abort(from);
     store_abort(to);
     store_memory_close(second);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_start_tests(void)

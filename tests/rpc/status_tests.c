@@ -1,7 +1,7 @@
 /*
  * status_tests.c: failures as callers see them: code, message and google.rpc details.
  */
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include "server/pipeline/status.h"
 
@@ -81,7 +81,7 @@ static void test_all_invalid_fields_are_reported(void **state)
 {
     static const char *const fields[] = {"event.event_type", "event.before_json",
                                          "event.after_json", "event.layout_fingerprint"};
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
     char before[] = "{";
     char after[] = "[]";
@@ -95,15 +95,15 @@ static void test_all_invalid_fields_are_reported(void **state)
     const Google__Protobuf__Any *any = NULL;
 
     (void)state;
-    world_init(&world);
-    start.authorization = world.admin;
+    fixture_init(&fixture);
+    start.authorization = fixture.admin;
     event.before_json = before;
     event.after_json = after;
     event._layout_fingerprint_case =
         ERRATA__V1__FEEDBACK_EVENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT;
     event.layout_fingerprint = layout;
     request.event = &event;
-    exchange = world_call_whole(&world, &start, &request.base);
+    exchange = fixture_call_whole(&fixture, &start, &request.base);
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     status = decode(exchange.details);
     any = find_detail(status, "type.googleapis.com/google.rpc.BadRequest");
@@ -121,7 +121,7 @@ static void test_all_invalid_fields_are_reported(void **state)
     }
     google__rpc__bad_request__free_unpacked(bad, NULL);
     google__rpc__status__free_unpacked(status, NULL);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a status fits into the headers that clients accept, for any number of errors. Method: a
@@ -197,22 +197,22 @@ static void test_undecodable_bytes_are_internal(void **state)
     const struct slice bodies[] = {slice_of(cut, sizeof(cut)),
                                    slice_of(not_utf8, sizeof(not_utf8))};
     const enum status_code codes[] = {STATUS_INTERNAL, STATUS_INVALID_ARGUMENT};
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
     struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples"};
 
     (void)state;
-    world_init(&world);
-    start.authorization = world.admin;
+    fixture_init(&fixture);
+    start.authorization = fixture.admin;
     for (size_t i = 0; i < 2; i++) {
-        exchange_open(&exchange, &world, &start);
+        exchange_open(&exchange, &fixture, &start);
         call_deliver(exchange.core, bodies[i]);
         call_deliver_end(exchange.core);
         assert_true(exchange.ended);
         assert_int_equal(exchange.code, codes[i]);
         exchange_close(&exchange);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_status_tests(void)

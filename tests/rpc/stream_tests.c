@@ -2,7 +2,7 @@
  * stream_tests.c: watching the log: from any place, woken by commits, bounded by what the peer reads
  * and by what one turn may do.
  */
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include <grpc/health/v1/health.pb-c.h>
 #include <grpc/reflection/v1/reflection.pb-c.h>
@@ -32,7 +32,7 @@ static Errata__V1__Event *read_event(struct exchange *exchange)
  * stopped. Method: one from the start, one from now on, one that reconnects. */
 static void test_watcher_gets_each_event_once(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange all;
     struct exchange fresh;
     struct exchange_start start;
@@ -40,60 +40,60 @@ static void test_watcher_gets_each_event_once(void **state)
     Errata__V1__Event *event = NULL;
 
     (void)state;
-    world_init(&world);
-    start = watch_start(world.admin);
-    exchange_open(&fresh, &world, &start);
+    fixture_init(&fixture);
+    start = watch_start(fixture.admin);
+    exchange_open(&fresh, &fixture, &start);
     exchange_send(&fresh, &request.base);
     request.from_seq = 1;
-    exchange_open(&all, &world, &start);
+    exchange_open(&all, &fixture, &start);
     exchange_send(&all, &request.base);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_int_equal(read_event(&all)->seq, 1);
     assert_int_equal(read_event(&all)->seq, 2);
     assert_null(read_event(&all));
     assert_null(read_event(&fresh));
-    (void)world_capture(&world, world.admin, NULL, "layout");
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "layout");
     event = read_event(&fresh);
     assert_int_equal(event->seq, 3);
     assert_int_equal(event->payload_case, ERRATA__V1__EVENT__PAYLOAD_FEEDBACK_EVENT);
     assert_string_equal(event->feedback_event->after_json, "{\"qty\":12}");
     assert_int_equal(read_event(&all)->seq, 3);
     exchange_close(&all);
-    (void)world_capture(&world, world.admin, NULL, "layout");
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "layout");
     request.from_seq = 4;
-    exchange_open(&all, &world, &start);
+    exchange_open(&all, &fixture, &start);
     exchange_send(&all, &request.base);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_int_equal(read_event(&all)->seq, 4);
     assert_null(read_event(&all));
     exchange_close(&all);
     exchange_close(&fresh);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: watches filter by kind; a VIEWER sees no content; a token's hash is never in a response.
  * Method: the events of a small log, and the bytes of one that creates a token. */
 static void test_watch_filters_kinds_and_redacts(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
     struct exchange_start start;
-    char viewer[WORLD_TOKEN_BYTES];
+    char viewer[FIXTURE_TOKEN_BYTES];
     Errata__V1__EventKind kinds[] = {ERRATA__V1__EVENT_KIND__EVENT_KIND_FEEDBACK};
     Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
     Errata__V1__Event *event = NULL;
 
     (void)state;
-    world_init(&world);
-    world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
-    (void)world_capture(&world, world.admin, NULL, "layout");
+    fixture_init(&fixture);
+    fixture_make_token(&fixture, fixture.admin, ROLE_VIEWER, viewer);
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "layout");
     request.from_seq = 1;
     request.kinds = kinds;
     request.n_kinds = 1;
     start = watch_start(viewer);
-    exchange_open(&exchange, &world, &start);
+    exchange_open(&exchange, &fixture, &start);
     exchange_send(&exchange, &request.base);
-    world_run(&world);
+    fixture_run(&fixture);
     event = read_event(&exchange);
     assert_int_equal(event->seq, 4);
     assert_string_equal(event->feedback_event->layout_fingerprint, "layout");
@@ -103,18 +103,18 @@ static void test_watch_filters_kinds_and_redacts(void **state)
     exchange_close(&exchange);
 
     kinds[0] = ERRATA__V1__EVENT_KIND__EVENT_KIND_TOKEN_CREATED;
-    exchange_open(&exchange, &world, &start);
+    exchange_open(&exchange, &fixture, &start);
     exchange_send(&exchange, &request.base);
-    world_run(&world);
+    fixture_run(&fixture);
     event = read_event(&exchange);
     assert_int_equal(event->payload_case, ERRATA__V1__EVENT__PAYLOAD_TOKEN_CREATED);
     assert_int_equal(event->token_created->role, ROLE_ADMIN);
     assert_int_equal(event->token_created->base.n_unknown_fields, 0);
     exchange_close(&exchange);
     kinds[0] = (Errata__V1__EventKind)99;
-    exchange = world_call_whole(&world, &start, &request.base);
+    exchange = fixture_call_whole(&fixture, &start, &request.base);
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a peer that does not read holds no more than the mark and one message, and gets everything
@@ -124,35 +124,35 @@ static void test_slow_reader_holds_at_most_the_mark(void **state)
     enum {
         EVENTS = 400
     };
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
     struct exchange_start start;
     Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
     uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (int i = 0; i < EVENTS; i++) {
-        (void)world_capture(&world, world.admin, NULL, "layout");
+        (void)fixture_capture(&fixture, fixture.admin, NULL, "layout");
     }
     request.from_seq = 1;
-    start = watch_start(world.admin);
-    exchange_open(&exchange, &world, &start);
+    start = watch_start(fixture.admin);
+    exchange_open(&exchange, &fixture, &start);
     exchange_send(&exchange, &request.base);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_true(exchange.core->output_bytes > CALL_OUTPUT_BYTES_HIGH / 2);
     assert_true(exchange.core->output_bytes <= CALL_OUTPUT_BYTES_HIGH + 4096);
-    (void)world_capture(&world, world.admin, NULL, "layout");
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "layout");
     assert_true(exchange.core->output_bytes <= CALL_OUTPUT_BYTES_HIGH + 4096);
     for (Errata__V1__Event *event = read_event(&exchange); event != NULL;
          event = read_event(&exchange)) {
         assert_int_equal(event->seq, ++seq);
-        world_run(&world);
+        fixture_run(&fixture);
         assert_true(exchange.core->output_bytes <= CALL_OUTPUT_BYTES_HIGH + 4096);
     }
     assert_int_equal(seq, EVENTS + 3);
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: many watchers that wake at once are served over several turns of bounded length. Method: a
@@ -163,110 +163,110 @@ static void test_many_watchers_are_served_over_several_turns(void **state)
         WATCHERS = 100
     };
     static struct exchange exchanges[WATCHERS];
-    struct world world;
+    struct fixture fixture;
     struct exchange_start start;
     Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
 
     (void)state;
-    world_init(&world);
-    start = watch_start(world.admin);
+    fixture_init(&fixture);
+    start = watch_start(fixture.admin);
     for (size_t i = 0; i < WATCHERS; i++) {
-        exchange_open(&exchanges[i], &world, &start);
+        exchange_open(&exchanges[i], &fixture, &start);
         exchange_send(&exchanges[i], &request.base);
     }
-    world_run(&world);
-    world.turns = 0;
-    (void)world_capture(&world, world.admin, NULL, "layout");
-    assert_int_equal(world.turns,
+    fixture_run(&fixture);
+    fixture.turns = 0;
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "layout");
+    assert_int_equal(fixture.turns,
                      (WATCHERS + PIPELINE_TURN_STREAMS_MAX - 1) / PIPELINE_TURN_STREAMS_MAX);
     for (size_t i = 0; i < WATCHERS; i++) {
         assert_int_equal(read_event(&exchanges[i])->seq, 3);
         exchange_close(&exchanges[i]);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a watcher whose token is revoked gets no further events; draining ends those that have
  * caught up, and refuses new calls. Method: revoke one of two, then drain. */
 static void test_watch_of_a_revoked_token_ends(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange revoked;
     struct exchange drained;
     struct exchange_start start;
-    char viewer[WORLD_TOKEN_BYTES];
+    char viewer[FIXTURE_TOKEN_BYTES];
     char key_id[9];
     Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
     Errata__V1__RevokeTokenRequest revoke = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
 
     (void)state;
-    world_init(&world);
-    world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
+    fixture_init(&fixture);
+    fixture_make_token(&fixture, fixture.admin, ROLE_VIEWER, viewer);
     start = watch_start(viewer);
-    exchange_open(&revoked, &world, &start);
+    exchange_open(&revoked, &fixture, &start);
     exchange_send(&revoked, &request.base);
-    start = watch_start(world.admin);
-    exchange_open(&drained, &world, &start);
+    start = watch_start(fixture.admin);
+    exchange_open(&drained, &fixture, &start);
     exchange_send(&drained, &request.base);
-    world_run(&world);
-    world_key_id_of(viewer, key_id);
+    fixture_run(&fixture);
+    fixture_key_id_of(viewer, key_id);
     revoke.key_id = key_id;
     start.path = "errata.v1.AdminService/RevokeToken";
-    assert_int_equal(world_call(&world, &start, &revoke.base, NULL), STATUS_OK);
+    assert_int_equal(fixture_call(&fixture, &start, &revoke.base, NULL), STATUS_OK);
     assert_true(revoked.ended);
     assert_int_equal(revoked.code, STATUS_UNAUTHENTICATED);
     assert_null(read_event(&revoked));
     exchange_close(&revoked);
     assert_false(drained.ended);
     assert_int_equal(read_event(&drained)->kind, ERRATA__V1__EVENT_KIND__EVENT_KIND_TOKEN_REVOKED);
-    pipeline_drain(world.pipeline);
-    world_run(&world);
+    pipeline_drain(fixture.pipeline);
+    fixture_run(&fixture);
     assert_true(drained.ended);
     assert_int_equal(drained.code, STATUS_UNAVAILABLE);
     exchange_close(&drained);
-    start = watch_start(world.admin);
-    exchange_open(&drained, &world, &start);
+    start = watch_start(fixture.admin);
+    exchange_open(&drained, &fixture, &start);
     assert_true(drained.ended);
     assert_int_equal(drained.code, STATUS_UNAVAILABLE);
     exchange_close(&drained);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a watcher whose token expires is ended with that status, even if nothing happens in its
  * organisation. Method: the clock passes the end, and the services check. */
 static void test_watch_of_an_expired_token_ends(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange ending;
     struct exchange lasting;
     struct exchange_start start;
-    char viewer[WORLD_TOKEN_BYTES];
+    char viewer[FIXTURE_TOKEN_BYTES];
     Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
 
     (void)state;
-    world_init(&world);
-    world_make_ending_token(&world, world.admin, WORLD_START_US + 60 * 1000000, viewer);
+    fixture_init(&fixture);
+    fixture_make_ending_token(&fixture, fixture.admin, FIXTURE_START_US + 60 * 1000000, viewer);
     start = watch_start(viewer);
-    exchange_open(&ending, &world, &start);
+    exchange_open(&ending, &fixture, &start);
     exchange_send(&ending, &request.base);
-    start = watch_start(world.admin);
-    exchange_open(&lasting, &world, &start);
+    start = watch_start(fixture.admin);
+    exchange_open(&lasting, &fixture, &start);
     exchange_send(&lasting, &request.base);
-    world_run(&world);
-    clock_manual_advance(&world.clock, 59 * 1000000);
-    pipeline_end_expired(world.pipeline);
-    world_run(&world);
+    fixture_run(&fixture);
+    clock_manual_advance(&fixture.clock, 59 * 1000000);
+    pipeline_end_expired(fixture.pipeline);
+    fixture_run(&fixture);
     assert_false(ending.ended);
-    clock_manual_advance(&world.clock, 1000000);
-    pipeline_end_expired(world.pipeline);
-    world_run(&world);
+    clock_manual_advance(&fixture.clock, 1000000);
+    pipeline_end_expired(fixture.pipeline);
+    fixture_run(&fixture);
     assert_true(ending.ended);
     assert_int_equal(ending.code, STATUS_UNAUTHENTICATED);
     assert_false(lasting.ended);
     exchange_close(&ending);
     exchange_close(&lasting);
-    world_run(&world);
-    world_deinit(&world);
+    fixture_run(&fixture);
+    fixture_deinit(&fixture);
 }
 
 static int next_health(struct exchange *exchange)
@@ -283,35 +283,35 @@ static void test_health_reports_each_part(void **state)
 {
     static const char *const names[] = {"", "errata.write", "errata.clock", "errata.pdf",
                                         "errata.admin"};
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
     const struct exchange_start start = {.path = "grpc.health.v1.Health/Check"};
     Grpc__Health__V1__HealthCheckRequest request = GRPC__HEALTH__V1__HEALTH_CHECK_REQUEST__INIT;
 
     (void)state;
-    world_init(&world);
-    pipeline_set_health(world.pipeline, HEALTH_PART_PDF, HEALTH_NOT_SERVING);
-    pipeline_set_health(world.pipeline, HEALTH_PART_ADMIN, HEALTH_NOT_SERVING);
+    fixture_init(&fixture);
+    pipeline_set_health(fixture.pipeline, HEALTH_PART_PDF, HEALTH_NOT_SERVING);
+    pipeline_set_health(fixture.pipeline, HEALTH_PART_ADMIN, HEALTH_NOT_SERVING);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         request.service = (char *)(uintptr_t)names[i];
-        exchange_open(&exchange, &world, &start);
+        exchange_open(&exchange, &fixture, &start);
         exchange_send(&exchange, &request.base);
         assert_int_equal(exchange.code, STATUS_OK);
         assert_int_equal(next_health(&exchange), i < 3 ? HEALTH_SERVING : HEALTH_NOT_SERVING);
         exchange_close(&exchange);
     }
     request.service = (char *)(uintptr_t) "errata.fax";
-    exchange = world_call_whole(&world, &start, &request.base);
+    exchange = fixture_call_whole(&fixture, &start, &request.base);
     assert_int_equal(exchange.code, STATUS_NOT_FOUND);
     assert_true(slice_has(exchange.message, "errata.clock"));
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a health watch reports the state at once and each change, and unknown services. Method:
  * watches of the writer's part and of an unknown one. */
 static void test_health_watch_reports_each_change(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange known;
     struct exchange unknown;
     char name[] = "errata.write";
@@ -320,31 +320,31 @@ static void test_health_watch_reports_each_change(void **state)
     Grpc__Health__V1__HealthCheckRequest request = GRPC__HEALTH__V1__HEALTH_CHECK_REQUEST__INIT;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     request.service = name;
-    exchange_open(&known, &world, &start);
+    exchange_open(&known, &fixture, &start);
     exchange_send(&known, &request.base);
     request.service = other;
-    exchange_open(&unknown, &world, &start);
+    exchange_open(&unknown, &fixture, &start);
     exchange_send(&unknown, &request.base);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_int_equal(next_health(&known), HEALTH_SERVING);
     assert_int_equal(next_health(&unknown), HEALTH_SERVICE_UNKNOWN);
-    pipeline_set_health(world.pipeline, HEALTH_PART_WRITE, HEALTH_NOT_SERVING);
-    world_run(&world);
+    pipeline_set_health(fixture.pipeline, HEALTH_PART_WRITE, HEALTH_NOT_SERVING);
+    fixture_run(&fixture);
     assert_int_equal(next_health(&known), HEALTH_NOT_SERVING);
     assert_int_equal(next_health(&unknown), -1);
-    pipeline_set_health(world.pipeline, HEALTH_PART_WRITE, HEALTH_NOT_SERVING);
-    world_run(&world);
+    pipeline_set_health(fixture.pipeline, HEALTH_PART_WRITE, HEALTH_NOT_SERVING);
+    fixture_run(&fixture);
     assert_int_equal(next_health(&known), -1);
     exchange_close(&known);
     exchange_close(&unknown);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 static void expect_reflection(const char *path)
 {
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
     char empty[] = "";
     char symbol[] = "errata.v1.FeedbackService";
@@ -357,8 +357,8 @@ static void expect_reflection(const char *path)
     const ProtobufCMessageDescriptor *descriptor =
         &grpc__reflection__v1__server_reflection_response__descriptor;
 
-    world_init(&world);
-    exchange_open(&exchange, &world, &start);
+    fixture_init(&fixture);
+    exchange_open(&exchange, &fixture, &start);
     request.host = symbol;
     request.message_request_case =
         GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_LIST_SERVICES;
@@ -395,7 +395,7 @@ static void expect_reflection(const char *path)
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_OK);
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: reflection lists the services, returns a file by its name or a symbol with its imports, and
@@ -415,17 +415,17 @@ static void test_too_large_stream_request_is_refused(void **state)
     static uint8_t bytes[PIPELINE_INLINE_BYTES_MAX + 1];
     const struct exchange_start start = {
         .path = "grpc.reflection.v1.ServerReflection/ServerReflectionInfo"};
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
 
     (void)state;
-    world_init(&world);
-    exchange_open(&exchange, &world, &start);
+    fixture_init(&fixture);
+    exchange_open(&exchange, &fixture, &start);
     exchange_send_bytes(&exchange, slice_of(bytes, sizeof(bytes)));
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_RESOURCE_EXHAUSTED);
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_stream_tests(void)

@@ -2,7 +2,7 @@
  * turn_tests.c: the snapshot that the reads of a turn of the loop share: it is never older than what
  * was committed before a read began, and it does not outlast the turn.
  */
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include "server/domain/layouts/keys.h"
 #include "server/pipeline/rpc.h"
@@ -19,7 +19,7 @@
 #define LAYOUT "layout"
 
 /* The examples of the layout, by a call within the turn that is under way. */
-static size_t count_examples(struct world *world, const char *token)
+static size_t count_examples(struct fixture *fixture, const char *token)
 {
     static char layout[] = LAYOUT;
     const struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples",
@@ -29,7 +29,7 @@ static size_t count_examples(struct world *world, const char *token)
     struct exchange exchange;
 
     request.layout_fingerprint = layout;
-    exchange_open(&exchange, world, &start);
+    exchange_open(&exchange, fixture, &start);
     exchange_send(&exchange, &request.base);
     response = exchange_read(&exchange, &errata__v1__get_examples_response__descriptor);
     assert_non_null(response);
@@ -44,7 +44,7 @@ static void test_read_sees_earlier_commits_of_its_turn(void **state)
 {
     static char layout[] = LAYOUT;
     static char after[] = "{\"qty\":12}";
-    struct world world;
+    struct fixture fixture;
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
     Errata__V1__CaptureFeedbackEventRequest request =
         ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
@@ -52,8 +52,8 @@ static void test_read_sees_earlier_commits_of_its_turn(void **state)
     struct exchange exchange;
 
     (void)state;
-    world_init(&world);
-    start.authorization = world.admin;
+    fixture_init(&fixture);
+    start.authorization = fixture.admin;
     event.event_type =
         ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
     event._layout_fingerprint_case =
@@ -62,21 +62,21 @@ static void test_read_sees_earlier_commits_of_its_turn(void **state)
     event.after_json = after;
     event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN;
     request.event = &event;
-    assert_int_equal(count_examples(&world, world.admin), 0);
-    exchange_open(&exchange, &world, &start);
+    assert_int_equal(count_examples(&fixture, fixture.admin), 0);
+    exchange_open(&exchange, &fixture, &start);
     exchange_send(&exchange, &request.base);
-    assert_int_equal(count_examples(&world, world.admin), 0);
-    assert_int_equal(writer_step(world.writer), 1);
-    assert_int_equal(count_examples(&world, world.admin), 1);
-    writer_complete(world.writer);
+    assert_int_equal(count_examples(&fixture, fixture.admin), 0);
+    assert_int_equal(writer_step(fixture.writer), 1);
+    assert_int_equal(count_examples(&fixture, fixture.admin), 1);
+    writer_complete(fixture.writer);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_OK);
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Takes all rows of the layout away, bypassing the writer. */
-static void remove_layout(struct world *world, const char *org_text)
+static void remove_layout(struct fixture *fixture, const char *org_text)
 {
     struct key_fingerprint fingerprint = key_fingerprint_of(SLICE(LAYOUT));
     struct store_txn *txn = NULL;
@@ -86,7 +86,7 @@ static void remove_layout(struct world *world, const char *org_text)
 
     assert_true(uuid_parse(slice_text(org_text), &org.uuid));
     prefix = key_layout_prefix(org, &fingerprint);
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
     while (err == OK) {
         struct store_cursor cursor = {0};
         struct slice key;
@@ -99,7 +99,7 @@ static void remove_layout(struct world *world, const char *org_text)
         store_cursor_deinit(&cursor);
         if (err == OK) {
             assert_int_equal(store_del(txn, TABLE_EXAMPLE, key), OK);
-            world->damaged_rows++;
+            fixture->damaged_rows++;
         }
     }
     assert_int_equal(err, ERR_NOT_FOUND);
@@ -110,23 +110,23 @@ static void remove_layout(struct world *world, const char *org_text)
  * are deleted without the writer, which only a new snapshot shows. */
 static void test_reads_of_a_turn_share_a_snapshot(void **state)
 {
-    struct world world;
-    char admin[WORLD_TOKEN_BYTES];
+    struct fixture fixture;
+    char admin[FIXTURE_TOKEN_BYTES];
     const char *org_text = NULL;
 
     (void)state;
-    world_init(&world);
-    org_text = world_make_org(&world, "second", admin);
-    (void)world_capture(&world, admin, NULL, LAYOUT);
-    assert_int_equal(count_examples(&world, admin), 1);
-    assert_false(world.pipeline->read_txn->idle);
-    remove_layout(&world, org_text);
-    assert_int_equal(count_examples(&world, admin), 1);
-    pipeline_end_turn(world.pipeline);
-    assert_true(world.pipeline->read_txn->idle);
-    pipeline_end_turn(world.pipeline); /* a turn without reads */
-    assert_int_equal(count_examples(&world, admin), 0);
-    world_deinit(&world);
+    fixture_init(&fixture);
+    org_text = fixture_make_org(&fixture, "second", admin);
+    (void)fixture_capture(&fixture, admin, NULL, LAYOUT);
+    assert_int_equal(count_examples(&fixture, admin), 1);
+    assert_false(fixture.pipeline->read_txn->idle);
+    remove_layout(&fixture, org_text);
+    assert_int_equal(count_examples(&fixture, admin), 1);
+    pipeline_end_turn(fixture.pipeline);
+    assert_true(fixture.pipeline->read_txn->idle);
+    pipeline_end_turn(fixture.pipeline); /* a turn without reads */
+    assert_int_equal(count_examples(&fixture, admin), 0);
+    fixture_deinit(&fixture);
 }
 
 int run_turn_tests(void)

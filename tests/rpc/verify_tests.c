@@ -1,7 +1,7 @@
 /*
  * verify_tests.c: AdminService/Verify as its callers see it, over a verification that a test leads.
  */
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include "server/pipeline/rpc.h"
 
@@ -47,28 +47,28 @@ static void cancel(void *user)
     ((struct fake *)user)->cancels++;
 }
 
-static void init(struct world *world, struct fake *fake)
+static void init(struct fixture *fixture, struct fake *fake)
 {
-    world_init(world);
+    fixture_init(fixture);
     *fake = (struct fake){.jobs = {fake, start, state_of, cancel}};
-    world->pipeline->config.verify = &fake->jobs;
+    fixture->pipeline->config.verify = &fake->jobs;
 }
 
-static void finish_step(struct world *world, struct fake *fake)
+static void finish_step(struct fixture *fixture, struct fake *fake)
 {
     fake->state.version++;
-    pipeline_wake_verify(world->pipeline, fake->org);
-    world_run(world);
+    pipeline_wake_verify(fixture->pipeline, fake->org);
+    fixture_run(fixture);
 }
 
-static void begin(struct exchange *exchange, struct world *world, const char *token)
+static void begin(struct exchange *exchange, struct fixture *fixture, const char *token)
 {
     const struct exchange_start call = {.path = PATH, .authorization = token};
     Errata__V1__VerifyRequest request = ERRATA__V1__VERIFY_REQUEST__INIT;
 
-    exchange_open(exchange, world, &call);
+    exchange_open(exchange, fixture, &call);
     exchange_send(exchange, &request.base);
-    world_run(world);
+    fixture_run(fixture);
 }
 
 static Errata__V1__VerifyResponse *next(struct exchange *exchange)
@@ -80,30 +80,30 @@ static Errata__V1__VerifyResponse *next(struct exchange *exchange)
  * verification that moves step by step, with two commits of the organisation in between. */
 static void test_verify_streams_progress_then_findings(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct fake fake;
     struct exchange exchange;
     Errata__V1__VerifyResponse *response = NULL;
 
     (void)state;
-    init(&world, &fake);
-    begin(&exchange, &world, world.admin);
+    init(&fixture, &fake);
+    begin(&exchange, &fixture, fixture.admin);
     response = next(&exchange);
     assert_int_equal(response->message_case, ERRATA__V1__VERIFY_RESPONSE__MESSAGE_PROGRESS);
     assert_int_equal(response->progress->step, ERRATA__V1__VERIFY_STEP__VERIFY_STEP_COPY);
     fake.state.copied_bytes = 7;
     fake.state.copied_bytes_total = 9;
-    finish_step(&world, &fake);
+    finish_step(&fixture, &fake);
     response = next(&exchange);
     assert_int_equal(response->progress->copied_bytes, 7);
     assert_int_equal(response->progress->copied_bytes_total, 9);
-    (void)world_capture(&world, world.admin, NULL, "layout");
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "layout");
     assert_null(next(&exchange)); /* a commit is not one of its changes */
     fake.state.stage = VERIFY_AT_COMPARE;
     fake.state.events = 3;
     fake.state.events_total = 4;
     fake.state.rows = 5;
-    finish_step(&world, &fake);
+    finish_step(&fixture, &fake);
     response = next(&exchange);
     assert_int_equal(response->progress->step, ERRATA__V1__VERIFY_STEP__VERIFY_STEP_COMPARE);
     assert_int_equal(response->progress->events, 3);
@@ -113,7 +113,7 @@ static void test_verify_streams_progress_then_findings(void **state)
     assert_false(exchange.ended);
     fake.state.ended = true;
     fake.state.report = (struct replay_report){.organizations = 1, .events = 4, .rows = 9};
-    finish_step(&world, &fake);
+    finish_step(&fixture, &fake);
     response = next(&exchange);
     assert_int_equal(response->message_case, ERRATA__V1__VERIFY_RESPONSE__MESSAGE_REPORT);
     assert_true(response->report->clean);
@@ -125,7 +125,7 @@ static void test_verify_streams_progress_then_findings(void **state)
     assert_int_equal(exchange.code, STATUS_OK);
     assert_int_equal(fake.cancels, 1);
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: everything that was found is answered. Method: a report with differences, more than are
@@ -134,14 +134,14 @@ static void test_all_findings_are_returned(void **state)
 {
     static const enum replay_difference_kind kinds[] = {REPLAY_ROW_MISSING, REPLAY_ROW_EXTRA,
                                                         REPLAY_ROW_OTHER};
-    struct world world;
+    struct fixture fixture;
     struct fake fake;
     struct exchange exchange;
     Errata__V1__VerifyReport *report = NULL;
 
     (void)state;
-    init(&world, &fake);
-    begin(&exchange, &world, world.admin);
+    init(&fixture, &fake);
+    begin(&exchange, &fixture, fixture.admin);
     (void)next(&exchange);
     fake.state.ended = true;
     fake.state.report.difference_count = 1234;
@@ -152,7 +152,7 @@ static void test_all_findings_are_returned(void **state)
     fake.state.report.broken_count = 2;
     fake.state.report.broken_seq = 77;
     fake.state.report.broken_by = REPLAY_GAP;
-    finish_step(&world, &fake);
+    finish_step(&fixture, &fake);
     report = next(&exchange)->report;
     assert_false(report->clean);
     assert_int_equal(report->difference_count, 1234);
@@ -168,77 +168,77 @@ static void test_all_findings_are_returned(void **state)
     assert_string_equal(report->broken_event->org_id, "00000000-0000-0000-0000-000000000000");
     exchange_close(&exchange);
 
-    begin(&exchange, &world, world.admin);
+    begin(&exchange, &fixture, fixture.admin);
     (void)next(&exchange);
     fake.state.ended = true;
     fake.state.damaged = true;
     memcpy(fake.state.why, "page 7 is torn", sizeof("page 7 is torn"));
-    finish_step(&world, &fake);
+    finish_step(&fixture, &fake);
     report = next(&exchange)->report;
     assert_false(report->clean);
     assert_string_equal(report->damage, "page 7 is torn");
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: it needs the server flag, and reports why it cannot run. Method: an administrator without
  * the flag, a server that has none, one that runs already, and one that fails on its way. */
 static void test_verify_without_the_server_flag_is_refused(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct fake fake;
     struct exchange exchange;
-    char admin[WORLD_TOKEN_BYTES];
+    char admin[FIXTURE_TOKEN_BYTES];
 
     (void)state;
-    init(&world, &fake);
-    (void)world_make_org(&world, "second", admin);
-    begin(&exchange, &world, admin);
+    init(&fixture, &fake);
+    (void)fixture_make_org(&fixture, "second", admin);
+    begin(&exchange, &fixture, admin);
     assert_int_equal(exchange.code, STATUS_PERMISSION_DENIED);
     exchange_close(&exchange);
     fake.start_result = ERR_PRECONDITION;
-    begin(&exchange, &world, world.admin);
+    begin(&exchange, &fixture, fixture.admin);
     assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
     assert_true(slice_has(exchange.message, "not now"));
     exchange_close(&exchange);
     assert_int_equal(fake.starts + fake.cancels, 0);
     fake.start_result = OK;
-    begin(&exchange, &world, world.admin);
+    begin(&exchange, &fixture, fixture.admin);
     fake.state.ended = true;
     fake.state.err = ERR_DISK_FULL;
-    finish_step(&world, &fake);
+    finish_step(&fixture, &fake);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_RESOURCE_EXHAUSTED);
     assert_int_equal(fake.cancels, 1);
     exchange_close(&exchange);
-    world.pipeline->config.verify = NULL;
-    begin(&exchange, &world, world.admin);
+    fixture.pipeline->config.verify = NULL;
+    begin(&exchange, &fixture, fixture.admin);
     assert_int_equal(exchange.code, STATUS_UNIMPLEMENTED);
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a disconnecting caller and a stopping server cancel it. Method: both. */
 static void test_disconnect_and_drain_cancel_a_verification(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct fake fake;
     struct exchange exchange;
 
     (void)state;
-    init(&world, &fake);
-    begin(&exchange, &world, world.admin);
+    init(&fixture, &fake);
+    begin(&exchange, &fixture, fixture.admin);
     exchange_close(&exchange);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_int_equal(fake.cancels, 1);
-    begin(&exchange, &world, world.admin);
-    pipeline_drain(world.pipeline);
-    world_run(&world);
+    begin(&exchange, &fixture, fixture.admin);
+    pipeline_drain(fixture.pipeline);
+    fixture_run(&fixture);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_UNAVAILABLE);
     assert_int_equal(fake.cancels, 2);
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: only its stream is woken by a verification's progress. Method: as many watchers of the same
@@ -249,32 +249,32 @@ static void test_progress_of_a_verification_wakes_only_its_stream(void **state)
         WATCHERS = 4 * PIPELINE_TURN_STREAMS_MAX
     };
     static struct exchange watchers[WATCHERS];
-    struct world world;
+    struct fixture fixture;
     struct fake fake;
     struct exchange exchange;
     struct exchange_start start = {.path = "errata.v1.EventService/WatchEvents"};
     Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
 
     (void)state;
-    init(&world, &fake);
-    start.authorization = world.admin;
+    init(&fixture, &fake);
+    start.authorization = fixture.admin;
     for (size_t i = 0; i < WATCHERS; i++) {
-        exchange_open(&watchers[i], &world, &start);
+        exchange_open(&watchers[i], &fixture, &start);
         exchange_send(&watchers[i], &request.base);
     }
-    begin(&exchange, &world, world.admin);
+    begin(&exchange, &fixture, fixture.admin);
     assert_non_null(next(&exchange));
-    world.turns = 0;
+    fixture.turns = 0;
     fake.state.copied_bytes = 7;
-    finish_step(&world, &fake);
+    finish_step(&fixture, &fake);
     assert_int_equal(next(&exchange)->progress->copied_bytes, 7);
-    assert_int_equal(world.turns, 1);
+    assert_int_equal(fixture.turns, 1);
     for (size_t i = 0; i < WATCHERS; i++) {
         assert_false(watchers[i].ended);
         exchange_close(&watchers[i]);
     }
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_verify_tests(void)

@@ -2,7 +2,7 @@
  * write_tests.c: writes through the group commit: idempotency keys, deadlines, cancellation, large
  * bodies on the pool.
  */
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include "store/base/fault_point.h"
 
@@ -16,15 +16,15 @@
 
 #include <cmocka.h>
 
-static uint64_t last_seq(struct world *world)
+static uint64_t last_seq(struct fixture *fixture)
 {
     Errata__V1__ListEventsRequest request = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
     Errata__V1__ListEventsResponse *response = NULL;
     const struct exchange_start start = {.path = "errata.v1.EventService/ListEvents",
-                                         .authorization = world->admin};
+                                         .authorization = fixture->admin};
 
     request.page_size = 1;
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     assert_int_equal(response->n_events, 1);
     return response->events[0]->seq;
 }
@@ -71,36 +71,36 @@ static struct exchange_start capture_start(const char *token, const char *key)
                                    .idempotency_key = key};
 }
 
-/* A world, a capture to be sent to it, and how long its log was. */
+/* A fixture, a capture to be sent to it, and how long its log was. */
 struct scene {
-    struct world world;
+    struct fixture fixture;
     struct capture capture;
     uint64_t seq;
 };
 
 static void scene_init(struct scene *scene, size_t before_bytes)
 {
-    world_init(&scene->world);
-    scene->seq = last_seq(&scene->world);
+    fixture_init(&scene->fixture);
+    scene->seq = last_seq(&scene->fixture);
     capture_init(&scene->capture, "layout", before_bytes);
 }
 
 /* Ends the scene: checks that nothing is live, and the number of stored events. */
 static void scene_end(struct scene *scene, uint64_t stored)
 {
-    assert_int_equal(pipeline_live_count(scene->world.pipeline), 0);
-    assert_int_equal(last_seq(&scene->world), scene->seq + stored);
+    assert_int_equal(pipeline_live_count(scene->fixture.pipeline), 0);
+    assert_int_equal(last_seq(&scene->fixture), scene->seq + stored);
     capture_deinit(&scene->capture);
-    world_deinit(&scene->world);
+    fixture_deinit(&scene->fixture);
 }
 
 /* Goal: a repeat gets the first answer and stores nothing; another request under the key is
  * refused; keys belong to token and method. Method: captures, counted by the log's last seq. */
 static void test_repeat_under_a_key_gets_the_first_answer(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct capture other;
-    char operator[WORLD_TOKEN_BYTES];
+    char operator[FIXTURE_TOKEN_BYTES];
     Errata__V1__FeedbackEvent *first = NULL;
     Errata__V1__FeedbackEvent *repeat = NULL;
     struct exchange_start start;
@@ -108,31 +108,31 @@ static void test_repeat_under_a_key_gets_the_first_answer(void **state)
     uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
-    world_make_token(&world, world.admin, ROLE_OPERATOR, operator);
-    first = world_capture(&world, world.admin, "key 1", "layout");
-    seq = last_seq(&world);
-    clock_manual_advance(&world.clock, INT64_C(3600) * 1000000);
-    repeat = world_capture(&world, world.admin, "key 1", "layout");
+    fixture_init(&fixture);
+    fixture_make_token(&fixture, fixture.admin, ROLE_OPERATOR, operator);
+    first = fixture_capture(&fixture, fixture.admin, "key 1", "layout");
+    seq = last_seq(&fixture);
+    clock_manual_advance(&fixture.clock, INT64_C(3600) * 1000000);
+    repeat = fixture_capture(&fixture, fixture.admin, "key 1", "layout");
     assert_string_equal(first->id, repeat->id);
     assert_int_equal(first->created_at->seconds, repeat->created_at->seconds);
-    assert_int_equal(last_seq(&world), seq);
+    assert_int_equal(last_seq(&fixture), seq);
 
     capture_init(&other, "other", 10);
-    start = capture_start(world.admin, "key 1");
-    exchange = world_call_whole(&world, &start, &other.request.base);
+    start = capture_start(fixture.admin, "key 1");
+    exchange = fixture_call_whole(&fixture, &start, &other.request.base);
     assert_int_equal(exchange.code, STATUS_ALREADY_EXISTS);
     assert_true(slice_has(exchange.message, "idempotency-key"));
-    assert_int_equal(last_seq(&world), seq);
+    assert_int_equal(last_seq(&fixture), seq);
 
     start = capture_start(operator, "key 1"); /* another token makes it another key */
-    assert_int_equal(world_call(&world, &start, &other.request.base, NULL), STATUS_OK);
-    assert_int_equal(last_seq(&world), seq + 1);
-    clock_manual_advance(&world.clock, INT64_C(25) * 3600 * 1000000);
-    repeat = world_capture(&world, world.admin, "key 1", "layout");
+    assert_int_equal(fixture_call(&fixture, &start, &other.request.base, NULL), STATUS_OK);
+    assert_int_equal(last_seq(&fixture), seq + 1);
+    clock_manual_advance(&fixture.clock, INT64_C(25) * 3600 * 1000000);
+    repeat = fixture_capture(&fixture, fixture.admin, "key 1", "layout");
     assert_string_not_equal(first->id, repeat->id); /* after a day it is a new write */
     capture_deinit(&other);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: an invalid key is refused with the expected form. Method: empty, too long, not ASCII. */
@@ -147,18 +147,18 @@ static void test_invalid_key_is_refused(void **state)
     memset(long_key, 'k', sizeof(long_key) - 1);
     long_key[129] = '\0';
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        struct exchange_start start = capture_start(scene.world.admin, bad[i]);
+        struct exchange_start start = capture_start(scene.fixture.admin, bad[i]);
         struct exchange exchange =
-            world_call_whole(&scene.world, &start, &scene.capture.request.base);
+            fixture_call_whole(&scene.fixture, &start, &scene.capture.request.base);
 
         assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
         assert_true(slice_has(exchange.message, "1 to 128 printable ASCII"));
     }
     long_key[128] = '\0';
     {
-        struct exchange_start start = capture_start(scene.world.admin, long_key);
+        struct exchange_start start = capture_start(scene.fixture.admin, long_key);
 
-        assert_int_equal(world_call(&scene.world, &start, &scene.capture.request.base, NULL),
+        assert_int_equal(fixture_call(&scene.fixture, &start, &scene.capture.request.base, NULL),
                          STATUS_OK);
     }
     scene_end(&scene, 1);
@@ -174,18 +174,18 @@ static void test_write_past_its_deadline_is_not_started(void **state)
 
     (void)state;
     scene_init(&scene, 10);
-    start = capture_start(scene.world.admin, NULL);
+    start = capture_start(scene.fixture.admin, NULL);
     start.timeout_us = 100000;
-    exchange_open(&exchange, &scene.world, &start);
+    exchange_open(&exchange, &scene.fixture, &start);
     exchange_send(&exchange, &scene.capture.request.base);
-    clock_manual_advance(&scene.world.clock, 200000);
-    call_server_tick(scene.world.calls, clock_monotonic_us(scene.world.ctx.clock));
+    clock_manual_advance(&scene.fixture.clock, 200000);
+    call_server_tick(scene.fixture.calls, clock_monotonic_us(scene.fixture.ctx.clock));
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_DEADLINE_EXCEEDED);
     assert_true(slice_has(exchange.message, "may have been stored"));
     exchange_close(&exchange);
-    assert_int_equal(pipeline_live_count(scene.world.pipeline), 1); /* the writer still has it */
-    world_run(&scene.world);
+    assert_int_equal(pipeline_live_count(scene.fixture.pipeline), 1); /* the writer still has it */
+    fixture_run(&scene.fixture);
     scene_end(&scene, 0);
 }
 
@@ -200,13 +200,13 @@ static void test_cancelled_write_leaves_the_queue(void **state)
 
     (void)state;
     scene_init(&scene, 10);
-    start = capture_start(scene.world.admin, NULL);
-    exchange_open(&gone, &scene.world, &start);
+    start = capture_start(scene.fixture.admin, NULL);
+    exchange_open(&gone, &scene.fixture, &start);
     exchange_send(&gone, &scene.capture.request.base);
-    exchange_open(&stays, &scene.world, &start);
+    exchange_open(&stays, &scene.fixture, &start);
     exchange_send(&stays, &scene.capture.request.base);
     exchange_close(&gone);
-    world_run(&scene.world);
+    fixture_run(&scene.fixture);
     assert_true(stays.ended);
     assert_int_equal(stays.code, STATUS_OK);
     exchange_close(&stays);
@@ -235,20 +235,20 @@ static void test_write_of_a_failed_commit_is_not_returned(void **state)
     (void)state;
     scene_init(&scene, 10);
     capture_init(&other, "other", 10);
-    start = capture_start(scene.world.admin, "key");
-    exchange_open(&first, &scene.world, &start);
+    start = capture_start(scene.fixture.admin, "key");
+    exchange_open(&first, &scene.fixture, &start);
     exchange_send(&first, &scene.capture.request.base);
-    exchange_open(&second, &scene.world, &start);
+    exchange_open(&second, &scene.fixture, &start);
     exchange_send(&second, &other.request.base);
     fault_point_set_driver(&driver);
-    world_run(&scene.world);
+    fixture_run(&scene.fixture);
     fault_point_set_driver(NULL);
     assert_int_not_equal(first.code, STATUS_OK);
     assert_int_equal(second.code, first.code);
     assert_false(slice_has(second.message, "idempotency-key"));
     exchange_close(&first);
     exchange_close(&second);
-    assert_int_equal(world_call(&scene.world, &start, &other.request.base, NULL), STATUS_OK);
+    assert_int_equal(fixture_call(&scene.fixture, &start, &other.request.base, NULL), STATUS_OK);
     capture_deinit(&other);
     scene_end(&scene, 1);
 }
@@ -265,15 +265,15 @@ static void test_deadline_after_cancel_ends_nothing_twice(void **state)
 
     (void)state;
     scene_init(&scene, 10);
-    start = capture_start(scene.world.admin, NULL);
+    start = capture_start(scene.fixture.admin, NULL);
     start.timeout_us = 100000;
-    exchange_open(&exchange, &scene.world, &start);
+    exchange_open(&exchange, &scene.fixture, &start);
     exchange_send(&exchange, &scene.capture.request.base);
     exchange_close(&exchange);
-    clock_manual_advance(&scene.world.clock, 200000);
-    call_server_tick(scene.world.calls, clock_monotonic_us(scene.world.ctx.clock));
-    assert_int_equal(pipeline_live_count(scene.world.pipeline), 1);
-    world_run(&scene.world);
+    clock_manual_advance(&scene.fixture.clock, 200000);
+    call_server_tick(scene.fixture.calls, clock_monotonic_us(scene.fixture.ctx.clock));
+    assert_int_equal(pipeline_live_count(scene.fixture.pipeline), 1);
+    fixture_run(&scene.fixture);
     scene_end(&scene, 0);
 }
 
@@ -287,28 +287,28 @@ static void test_large_body_is_decoded_on_the_pool(void **state)
 
     (void)state;
     scene_init(&scene, 10 * 1024 * 1024);
-    start = capture_start(scene.world.admin, "large");
-    exchange_open(&exchange, &scene.world, &start);
+    start = capture_start(scene.fixture.admin, "large");
+    exchange_open(&exchange, &scene.fixture, &start);
     exchange_send(&exchange, &scene.capture.request.base);
-    assert_int_equal(scene.world.job_count, 1);
-    world_run(&scene.world);
+    assert_int_equal(scene.fixture.job_count, 1);
+    fixture_run(&scene.fixture);
     assert_int_equal(exchange.code, STATUS_OK);
     exchange_close(&exchange);
-    assert_int_equal(last_seq(&scene.world), scene.seq + 1);
+    assert_int_equal(last_seq(&scene.fixture), scene.seq + 1);
     capture_deinit(&scene.capture);
 
     capture_init(&scene.capture, "layout", 200 * 1024);
-    start = capture_start(scene.world.admin, NULL);
-    scene.world.pool_is_full = true;
-    exchange = world_call_whole(&scene.world, &start, &scene.capture.request.base);
+    start = capture_start(scene.fixture.admin, NULL);
+    scene.fixture.pool_is_full = true;
+    exchange = fixture_call_whole(&scene.fixture, &start, &scene.capture.request.base);
     assert_int_equal(exchange.code, STATUS_UNAVAILABLE);
     assert_true(slice_has(exchange.details, "google.rpc.RetryInfo"));
-    scene.world.pool_is_full = false;
-    exchange_open(&exchange, &scene.world, &start);
+    scene.fixture.pool_is_full = false;
+    exchange_open(&exchange, &scene.fixture, &start);
     exchange_send(&exchange, &scene.capture.request.base);
     exchange_close(&exchange);
-    assert_int_equal(pipeline_live_count(scene.world.pipeline), 1);
-    world_run(&scene.world);
+    assert_int_equal(pipeline_live_count(scene.fixture.pipeline), 1);
+    fixture_run(&scene.fixture);
     scene_end(&scene, 1);
 }
 
@@ -324,13 +324,13 @@ static size_t read_log_of(int64_t duration_us, char *text, size_t size)
 
     assert_non_null(log);
     scene_init(&scene, 10);
-    start = capture_start(scene.world.admin, NULL);
-    exchange_open(&exchange, &scene.world, &start);
+    start = capture_start(scene.fixture.admin, NULL);
+    exchange_open(&exchange, &scene.fixture, &start);
     exchange_send(&exchange, &scene.capture.request.base);
-    clock_manual_advance(&scene.world.clock, duration_us);
+    clock_manual_advance(&scene.fixture.clock, duration_us);
     logger_configure(LOGGER_INFO, LOGGER_TEXT);
     assert_true(dup2(fileno(log), STDERR_FILENO) >= 0);
-    world_run(&scene.world);
+    fixture_run(&scene.fixture);
     assert_true(dup2(own, STDERR_FILENO) >= 0);
     logger_configure(LOGGER_ERROR, LOGGER_TEXT);
     (void)close(own);
@@ -363,18 +363,18 @@ static void test_message_in_two_pieces_is_merged(void **state)
 {
     static const char pieces[] = "\x0a\x09\x20\x04\x4a\x05piece"
                                  "\x0a\x15\xa2\x01\x07{\"a\":1}\xaa\x01\x08{\"a\":20}";
-    struct world world;
+    struct fixture fixture;
     struct exchange exchange;
     Errata__V1__CaptureFeedbackEventResponse *response = NULL;
     struct exchange_start start = {.path = "errata.v1.FeedbackService/CaptureFeedbackEvent"};
 
     (void)state;
-    world_init(&world);
-    start.authorization = world.admin;
-    exchange_open(&exchange, &world, &start);
+    fixture_init(&fixture);
+    start.authorization = fixture.admin;
+    exchange_open(&exchange, &fixture, &start);
     exchange_send_bytes(&exchange, slice_of(pieces, sizeof(pieces) - 1));
     exchange_send_end(&exchange);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_int_equal(exchange.code, STATUS_OK);
     response = exchange_read(&exchange, &errata__v1__capture_feedback_event_response__descriptor);
     assert_non_null(response);
@@ -382,7 +382,7 @@ static void test_message_in_two_pieces_is_merged(void **state)
     assert_string_equal(response->event->before_json, "{\"a\":1}");
     assert_string_equal(response->event->after_json, "{\"a\":20}");
     exchange_close(&exchange);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_write_tests(void)

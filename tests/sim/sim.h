@@ -21,7 +21,7 @@
 #define SIM_HOUR (3600 * SIM_S)
 /* 2026-01-01T00:00:00Z. */
 #define SIM_START_US INT64_C(1767225600000000)
-/* Events of one run: far above what any takes; more is a world that spins. */
+/* Events of one run: far above what any takes; more is a fixture that spins. */
 #define SIM_EVENTS_MAX 5000000u
 /* Threads that wait at once: the writer's and the pool's. */
 #define SIM_WAITS_MAX 3

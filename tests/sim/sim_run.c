@@ -185,8 +185,8 @@ static void end(struct sim *sim)
     }
 }
 
-/* Ends all remaining objects without leaks. A failed world is left unchanged. */
-static bool end_world(struct sim *sim)
+/* Ends all remaining objects without leaks. A failed fixture is left unchanged. */
+static bool end_fixture(struct sim *sim)
 {
     if (!sim->failed) {
         sim_crowd_close(sim);
@@ -220,5 +220,5 @@ bool sim_run(struct sim *sim, uint64_t seed, unsigned steps)
     }
     calm_down(sim);
     end(sim);
-    return end_world(sim);
+    return end_fixture(sim);
 }

@@ -1,5 +1,5 @@
 /*
- * sim_run.h: one run of the whole world from one seed: setup, a time in which everything goes wrong
+ * sim_run.h: one run of the whole fixture from one seed: setup, a time in which everything goes wrong
  * that the seed has drawn, a time in which nothing does, and the last questions.
  */
 #ifndef ERRATA_TESTS_SIM_SIM_RUN_H

@@ -301,7 +301,7 @@ def dense_paths(make):
     yield "clip-stack", make.page(b"0 0 600 700 re W n\n" * 100000)
 
 
-def outside_world(make):
+def outside_fixture(make):
     """Documents that refer to a network, a program or a file."""
     link = (b"<< /Type /Annot /Subtype /Link /Rect [0 0 10 10] "
             b"/A << /S /URI /URI (http://127.0.0.1:9/) >> >>")
@@ -319,7 +319,7 @@ def outside_world(make):
 
 
 GROUPS = (damaged, deflate_bombs, nesting, page_trees, page_boxes, forms, patterns, dense_text,
-          dense_paths, outside_world)
+          dense_paths, outside_fixture)
 
 
 def files(variant=0):

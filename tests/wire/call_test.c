@@ -28,35 +28,35 @@ static void assert_patterned(struct slice bytes, size_t size)
 /* Goal: a unary call is answered. Method: one call; its fields, message and trailers. */
 static void test_unary_call_is_answered(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     struct wire_answer *answer = NULL;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_call(&world, 1, WIRE_ECHO, SLICE("hello"));
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_OK);
-    answer = wire_answer(&world, 1);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_call(&fixture, 1, WIRE_ECHO, SLICE("hello"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    answer = wire_answer(&fixture, 1);
     assert_int_equal(answer->blocks, 2);
     assert_int_equal(answer->reset, -1);
     assert_string_equal(answer->fields,
                         ":status: 200\ncontent-type: application/grpc\ngrpc-status: 0\n");
-    assert_true(slice_equal(wire_reply(&world, 1), SLICE("hello")));
-    assert_int_equal(world.starts, 1);
-    assert_int_equal(world.messages, 1);
-    wire_teardown(&world);
+    assert_true(slice_equal(wire_reply(&fixture, 1), SLICE("hello")));
+    assert_int_equal(fixture.starts, 1);
+    assert_int_equal(fixture.messages, 1);
+    wire_teardown(&fixture);
 }
 
 /* Goal: an empty request and an empty reply are messages. Method: both at once. */
 static void test_empty_messages_are_messages(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_call(&world, 1, WIRE_ECHO, SLICE(""));
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_OK);
-    assert_int_equal(wire_reply(&world, 1).size, 0);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_call(&fixture, 1, WIRE_ECHO, SLICE(""));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    assert_int_equal(wire_reply(&fixture, 1).size, 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: replies arrive whole around every frame boundary, with the trailers after them. Method:
@@ -66,66 +66,66 @@ static void test_reply_is_whole_at_every_frame_boundary(void **state)
     static const uint32_t sizes[] = {0,     1,     16378, 16379, 16380, 16383,
                                      16384, 16385, 32763, 32768, 32769, 65529,
                                      65530, 65531, 65535, 65536, 65537, 150000};
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t request[4];
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_settings(&world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 20);
-    wire_window(&world, 0, 64 << 20);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_settings(&fixture, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 20);
+    wire_window(&fixture, 0, 64 << 20);
     for (uint32_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         uint32_t stream = i * 2 + 1;
 
-        wire_call(&world, stream, WIRE_SIZE, size_request(request, sizes[i]));
-        wire_run(&world);
-        wire_assert_status(&world, stream, STATUS_OK);
-        assert_patterned(wire_reply(&world, stream), sizes[i]);
+        wire_call(&fixture, stream, WIRE_SIZE, size_request(request, sizes[i]));
+        wire_run(&fixture);
+        wire_assert_status(&fixture, stream, STATUS_OK);
+        assert_patterned(wire_reply(&fixture, stream), sizes[i]);
     }
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 /* Goal: requests are assembled from any frames. Method: DATA frames of 1, 2, 3, ... bytes, empty
  * ones between, END_STREAM on an empty one. */
 static void test_request_is_assembled_from_any_frames(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t framed[105] = {0, 0, 0, 0, 100};
     size_t at = 0;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (size_t i = 0; i < 100; i++) {
         framed[5 + i] = wire_pattern(i);
     }
-    wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);
+    wire_headers(&fixture, 1, WIRE_ECHO, false, NULL, 0);
     for (size_t step = 1; at < sizeof(framed); step++) {
         size_t size = step < sizeof(framed) - at ? step : sizeof(framed) - at;
 
-        wire_data(&world, 1, slice_of(framed + at, size), false);
-        wire_data(&world, 1, SLICE(""), false);
+        wire_data(&fixture, 1, slice_of(framed + at, size), false);
+        wire_data(&fixture, 1, SLICE(""), false);
         at += size;
     }
-    wire_data(&world, 1, SLICE(""), true);
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_OK);
-    assert_patterned(wire_reply(&world, 1), 100);
-    wire_teardown(&world);
+    wire_data(&fixture, 1, SLICE(""), true);
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    assert_patterned(wire_reply(&fixture, 1), 100);
+    wire_teardown(&fixture);
 }
 
 /* Goal: an error is one header block, with an escaped message. Method: a method that fails on
  * request. */
 static void test_error_is_one_block_with_escaped_message(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     struct wire_answer *answer = NULL;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_call(&world, 1, WIRE_FAIL, SLICE("\x05no such thing: \xc3\xa9 100%\n"));
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_NOT_FOUND);
-    answer = wire_answer(&world, 1);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_call(&fixture, 1, WIRE_FAIL, SLICE("\x05no such thing: \xc3\xa9 100%\n"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_NOT_FOUND);
+    answer = wire_answer(&fixture, 1);
     assert_int_equal(answer->blocks, 1);
     assert_int_equal(answer->data_frames, 0);
     assert_true(wire_has_field(answer, "grpc-message: no such thing: %C3%A9 100%25%0A\n"));
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a status message that is too long is cut between two characters, and the status is sent.
@@ -134,19 +134,19 @@ static void test_long_status_message_is_cut_between_characters(void **state)
 {
     char message[1 + 2 * CALL_STATUS_MESSAGE_BYTES_MAX];
     char wanted[32 + CALL_STATUS_MESSAGE_BYTES_MAX];
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     memset(message, 'x', sizeof(message));
     message[0] = STATUS_NOT_FOUND;
     memcpy(message + CALL_STATUS_MESSAGE_BYTES_MAX, "\xc3\xa9", 2);
     (void)snprintf(wanted, sizeof(wanted), "grpc-message: %.*s\n",
                    CALL_STATUS_MESSAGE_BYTES_MAX - 1, message + 1);
-    wire_call(&world, 1, WIRE_FAIL, slice_of(message, sizeof(message)));
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_NOT_FOUND);
-    assert_true(wire_has_field(wire_answer(&world, 1), wanted));
-    wire_teardown(&world);
+    wire_call(&fixture, 1, WIRE_FAIL, slice_of(message, sizeof(message)));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_NOT_FOUND);
+    assert_true(wire_has_field(wire_answer(&fixture, 1), wanted));
+    wire_teardown(&fixture);
 }
 
 /* Goal: an answer before the request's end is followed by RST_STREAM(NO_ERROR), and what arrives
@@ -154,27 +154,27 @@ static void test_long_status_message_is_cut_between_characters(void **state)
  * them. */
 static void test_answer_before_the_end_resets_without_error(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t *body = calloc(1, 16384);
 
     assert_non_null(body);
-    wire_setup(&world, WIRE_MODE(state));
-    wire_headers(&world, 1, WIRE_EARLY, false, NULL, 0);
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_UNAUTHENTICATED);
-    assert_int_equal(wire_answer(&world, 1)->reset, H2_NO_ERROR);
-    world.client.window_opened = 0;
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_headers(&fixture, 1, WIRE_EARLY, false, NULL, 0);
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_UNAUTHENTICATED);
+    assert_int_equal(wire_answer(&fixture, 1)->reset, H2_NO_ERROR);
+    fixture.client.window_opened = 0;
     for (int i = 0; i < 64; i++) {
-        wire_data(&world, 1, slice_of(body, 16384), false);
+        wire_data(&fixture, 1, slice_of(body, 16384), false);
     }
-    wire_run(&world);
+    wire_run(&fixture);
     /* The connection's window is given back for what no one reads. */
-    assert_true(world.client.window_opened >= 512 * 1024);
-    wire_call(&world, 3, WIRE_ECHO, SLICE("still here"));
-    wire_run(&world);
-    wire_assert_status(&world, 3, STATUS_OK);
+    assert_true(fixture.client.window_opened >= 512 * 1024);
+    wire_call(&fixture, 3, WIRE_ECHO, SLICE("still here"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 3, STATUS_OK);
     free(body);
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 struct bad_request {
@@ -197,40 +197,40 @@ static void test_malformed_message_gets_its_code(void **state)
         {"too large", {(const uint8_t *)"\0\1\0\0\1a", 6}, STATUS_RESOURCE_EXHAUSTED},
         {"4 GiB", {(const uint8_t *)"\0\xff\xff\xff\xff", 5}, STATUS_RESOURCE_EXHAUSTED},
     };
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (uint32_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         uint32_t stream = i * 2 + 1;
 
-        wire_headers(&world, stream, WIRE_ECHO, false, NULL, 0);
-        wire_data(&world, stream, table[i].body, true);
-        wire_run(&world);
-        if (wire_answer(&world, stream)->grpc_status != table[i].grpc_status) {
-            fail_msg("%s: status %d", table[i].what, wire_answer(&world, stream)->grpc_status);
+        wire_headers(&fixture, stream, WIRE_ECHO, false, NULL, 0);
+        wire_data(&fixture, stream, table[i].body, true);
+        wire_run(&fixture);
+        if (wire_answer(&fixture, stream)->grpc_status != table[i].grpc_status) {
+            fail_msg("%s: status %d", table[i].what, wire_answer(&fixture, stream)->grpc_status);
         }
-        assert_int_equal(wire_answer(&world, stream)->blocks, 1);
+        assert_int_equal(wire_answer(&fixture, stream)->blocks, 1);
     }
-    assert_int_equal(world.messages, 0);
-    wire_teardown(&world);
+    assert_int_equal(fixture.messages, 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a message above the limit is refused by its prefix, before the rest is sent. Method: only
  * the prefix; nothing is charged to the budget. */
 static void test_message_above_the_limit_is_refused_by_its_prefix(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);
-    wire_data(&world, 1, SLICE("\0\1\0\0\1"), false);
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_RESOURCE_EXHAUSTED);
-    assert_int_equal(wire_answer(&world, 1)->reset, H2_NO_ERROR);
-    assert_true(wire_has_field(wire_answer(&world, 1), "16777217 bytes"));
-    assert_true(wire_has_field(wire_answer(&world, 1), "expected at most 16777216"));
-    assert_int_equal(call_server_stats(world.calls).body_bytes_live, 0);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_headers(&fixture, 1, WIRE_ECHO, false, NULL, 0);
+    wire_data(&fixture, 1, SLICE("\0\1\0\0\1"), false);
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_RESOURCE_EXHAUSTED);
+    assert_int_equal(wire_answer(&fixture, 1)->reset, H2_NO_ERROR);
+    assert_true(wire_has_field(wire_answer(&fixture, 1), "16777217 bytes"));
+    assert_true(wire_has_field(wire_answer(&fixture, 1), "expected at most 16777216"));
+    assert_int_equal(call_server_stats(fixture.calls).body_bytes_live, 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: all request messages together are bounded. Method: a budget of 1,000 bytes; two calls
@@ -238,26 +238,26 @@ static void test_message_above_the_limit_is_refused_by_its_prefix(void **state)
  * ended. */
 static void test_request_messages_are_bounded_in_total(void **state)
 {
-    struct wire_world world;
-    struct call_config config = wire_config(&world);
+    struct wire_fixture fixture;
+    struct call_config config = wire_config(&fixture);
     uint8_t body[600] = {0};
 
     config.body_bytes_max = 1000;
     config.sends_reasons = true;
-    wire_setup_with(&world, WIRE_MODE(state), &config);
-    wire_preface(&world);
-    wire_call(&world, 1, WIRE_HOLD, slice_of(body, sizeof(body)));
-    wire_call(&world, 3, WIRE_ECHO, slice_of(body, sizeof(body)));
-    wire_run(&world);
-    wire_assert_status(&world, 3, STATUS_UNAVAILABLE);
-    assert_true(wire_has_field(wire_answer(&world, 3), "grpc-retry-pushback-ms: 200\n"));
-    wire_finish_held(&world, 0, STATUS_OK);
-    wire_run(&world);
-    wire_call(&world, 5, WIRE_ECHO, slice_of(body, sizeof(body)));
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_OK);
-    wire_assert_status(&world, 5, STATUS_OK);
-    wire_teardown(&world);
+    wire_setup_with(&fixture, WIRE_MODE(state), &config);
+    wire_preface(&fixture);
+    wire_call(&fixture, 1, WIRE_HOLD, slice_of(body, sizeof(body)));
+    wire_call(&fixture, 3, WIRE_ECHO, slice_of(body, sizeof(body)));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 3, STATUS_UNAVAILABLE);
+    assert_true(wire_has_field(wire_answer(&fixture, 3), "grpc-retry-pushback-ms: 200\n"));
+    wire_finish_held(&fixture, 0, STATUS_OK);
+    wire_run(&fixture);
+    wire_call(&fixture, 5, WIRE_ECHO, slice_of(body, sizeof(body)));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    wire_assert_status(&fixture, 5, STATUS_OK);
+    wire_teardown(&fixture);
 }
 
 struct bad_head {
@@ -304,9 +304,9 @@ static void test_request_that_is_not_grpc_gets_http_status(void **state)
          200,
          STATUS_INVALID_ARGUMENT},
     };
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (uint32_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         uint32_t stream = i * 2 + 1;
         struct wire_field fields[7] = {{":scheme", "http"}, {":authority", "errata"}};
@@ -322,19 +322,19 @@ static void test_request_that_is_not_grpc_gets_http_status(void **state)
                 fields[count++] = table[i].fields[j];
             }
         }
-        wire_headers_raw(&world, stream, NGHTTP2_FLAG_END_HEADERS, fields, count);
-        wire_message(&world, stream, 0, SLICE("x"), true);
-        wire_run(&world);
-        if (wire_answer(&world, stream)->http_status != table[i].http_status ||
-            wire_answer(&world, stream)->grpc_status != table[i].grpc_status) {
-            fail_msg("%s: %s", table[i].what, wire_answer(&world, stream)->fields);
+        wire_headers_raw(&fixture, stream, NGHTTP2_FLAG_END_HEADERS, fields, count);
+        wire_message(&fixture, stream, 0, SLICE("x"), true);
+        wire_run(&fixture);
+        if (wire_answer(&fixture, stream)->http_status != table[i].http_status ||
+            wire_answer(&fixture, stream)->grpc_status != table[i].grpc_status) {
+            fail_msg("%s: %s", table[i].what, wire_answer(&fixture, stream)->fields);
         }
     }
-    assert_true(wire_has_field(wire_answer(&world, 1), "accept-post: application/grpc"));
-    assert_true(wire_has_field(wire_answer(&world, 7), "allow: POST"));
-    assert_true(wire_has_field(wire_answer(&world, 11), "grpc-accept-encoding: identity,gzip"));
-    assert_int_equal(world.starts, 0);
-    wire_teardown(&world);
+    assert_true(wire_has_field(wire_answer(&fixture, 1), "accept-post: application/grpc"));
+    assert_true(wire_has_field(wire_answer(&fixture, 7), "allow: POST"));
+    assert_true(wire_has_field(wire_answer(&fixture, 11), "grpc-accept-encoding: identity,gzip"));
+    assert_int_equal(fixture.starts, 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: metadata of both kinds is delivered in both directions. Method: padded and unpadded -bin
@@ -344,9 +344,9 @@ static void test_metadata_is_delivered_both_ways(void **state)
     static const char *const binary[][2] = {
         {"aGk", "hi"}, {"aGk=", "hi"}, {"aGk=,Zm9v", "hi"}, {"aGk, Zm9v", "hi"}, {"a*", "none"},
     };
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (uint32_t i = 0; i < sizeof(binary) / sizeof(binary[0]); i++) {
         const struct wire_field extra[] = {{"x-plain", "first"},
                                            {"x-some-bin", binary[i][0]},
@@ -355,16 +355,16 @@ static void test_metadata_is_delivered_both_ways(void **state)
         uint32_t stream = i * 2 + 1;
         char wanted[64];
 
-        wire_headers(&world, stream, WIRE_META, false, extra, 4);
-        wire_message(&world, stream, 0, SLICE("x"), true);
-        wire_run(&world);
-        wire_assert_status(&world, stream, STATUS_OK);
+        wire_headers(&fixture, stream, WIRE_META, false, extra, 4);
+        wire_message(&fixture, stream, 0, SLICE("x"), true);
+        wire_run(&fixture);
+        wire_assert_status(&fixture, stream, STATUS_OK);
         (void)snprintf(wanted, sizeof(wanted), "first|%s|Bearer t", binary[i][1]);
-        assert_true(slice_equal(wire_reply(&world, stream), slice_text(wanted)));
-        assert_true(wire_has_field(wire_answer(&world, stream), "x-leading: first\n"));
-        assert_true(wire_has_field(wire_answer(&world, stream), "x-trailing-bin: AP8Q\n"));
+        assert_true(slice_equal(wire_reply(&fixture, stream), slice_text(wanted)));
+        assert_true(wire_has_field(wire_answer(&fixture, stream), "x-leading: first\n"));
+        assert_true(wire_has_field(wire_answer(&fixture, stream), "x-trailing-bin: AP8Q\n"));
     }
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 /* Goal: leading metadata stays leading even if there is no reply: clients that distinguish leading
@@ -372,22 +372,22 @@ static void test_metadata_is_delivered_both_ways(void **state)
  * block. */
 static void test_leading_metadata_precedes_an_error(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_call(&world, 1, WIRE_META, SLICE("no reply"));
-    wire_call(&world, 3, WIRE_FAIL, SLICE("\x0a"));
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_ABORTED);
-    assert_int_equal(wire_answer(&world, 1)->blocks, 2);
-    assert_int_equal(wire_answer(&world, 1)->data_frames, 0);
-    assert_true(wire_has_field(wire_answer(&world, 1), "x-leading: first\n"));
-    assert_true(strstr(wire_answer(&world, 1)->fields, "x-leading") <
-                strstr(wire_answer(&world, 1)->fields, "grpc-status"));
-    assert_true(wire_has_field(wire_answer(&world, 1), "x-trailing-bin: AP8Q\n"));
-    wire_assert_status(&world, 3, STATUS_ABORTED);
-    assert_int_equal(wire_answer(&world, 3)->blocks, 1);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_call(&fixture, 1, WIRE_META, SLICE("no reply"));
+    wire_call(&fixture, 3, WIRE_FAIL, SLICE("\x0a"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_ABORTED);
+    assert_int_equal(wire_answer(&fixture, 1)->blocks, 2);
+    assert_int_equal(wire_answer(&fixture, 1)->data_frames, 0);
+    assert_true(wire_has_field(wire_answer(&fixture, 1), "x-leading: first\n"));
+    assert_true(strstr(wire_answer(&fixture, 1)->fields, "x-leading") <
+                strstr(wire_answer(&fixture, 1)->fields, "grpc-status"));
+    assert_true(wire_has_field(wire_answer(&fixture, 1), "x-trailing-bin: AP8Q\n"));
+    wire_assert_status(&fixture, 3, STATUS_ABORTED);
+    assert_int_equal(wire_answer(&fixture, 3)->blocks, 1);
+    wire_teardown(&fixture);
 }
 
 /* Goal: the transport's refusals have their reason if configured, and not otherwise. Method: a
@@ -395,20 +395,20 @@ static void test_leading_metadata_precedes_an_error(void **state)
 static void test_refusals_have_reasons_if_configured(void **state)
 {
     for (int reports = 0; reports < 2; reports++) {
-        struct wire_world world;
-        struct call_config config = wire_config(&world);
+        struct wire_fixture fixture;
+        struct call_config config = wire_config(&fixture);
 
         config.sends_reasons = reports != 0;
-        wire_setup_with(&world, WIRE_MODE(state), &config);
-        wire_preface(&world);
-        wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);
-        wire_message(&world, 1, 0, SLICE("x"), false);
-        wire_message(&world, 1, 0, SLICE("x"), true);
-        wire_run(&world);
-        wire_assert_status(&world, 1, STATUS_UNIMPLEMENTED);
+        wire_setup_with(&fixture, WIRE_MODE(state), &config);
+        wire_preface(&fixture);
+        wire_headers(&fixture, 1, WIRE_ECHO, false, NULL, 0);
+        wire_message(&fixture, 1, 0, SLICE("x"), false);
+        wire_message(&fixture, 1, 0, SLICE("x"), true);
+        wire_run(&fixture);
+        wire_assert_status(&fixture, 1, STATUS_UNIMPLEMENTED);
         assert_int_equal(
-            strstr(wire_answer(&world, 1)->fields, "grpc-status-details-bin: ") != NULL, reports);
-        wire_teardown(&world);
+            strstr(wire_answer(&fixture, 1)->fields, "grpc-status-details-bin: ") != NULL, reports);
+        wire_teardown(&fixture);
     }
 }
 
@@ -417,15 +417,15 @@ static void test_refusals_have_reasons_if_configured(void **state)
 static void test_unusual_ascii_metadata_is_accepted(void **state)
 {
     const struct wire_field extra[] = {{"x-plain", " a\tb \x80\xff % \"c\"  "}};
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_headers(&world, 1, WIRE_META, false, extra, 1);
-    wire_message(&world, 1, 0, SLICE("x"), true);
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_OK);
-    assert_true(slice_equal(wire_reply(&world, 1), SLICE("a\tb \x80\xff % \"c\"|none|")));
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_headers(&fixture, 1, WIRE_META, false, extra, 1);
+    wire_message(&fixture, 1, 0, SLICE("x"), true);
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    assert_true(slice_equal(wire_reply(&fixture, 1), SLICE("a\tb \x80\xff % \"c\"|none|")));
+    wire_teardown(&fixture);
 }
 
 static struct wire_bytes gzip_of(struct slice bytes)
@@ -448,39 +448,39 @@ static void test_gzip_request_is_inflated_and_long_answer_compressed(void **stat
 {
     static const struct wire_field both[] = {{"grpc-encoding", "gzip"},
                                              {"grpc-accept-encoding", "identity,gzip"}};
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t text[2000];
     struct wire_bytes packed;
     struct wire_answer *answer = NULL;
 
     memset(text, 'a', sizeof(text));
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     packed = gzip_of(slice_of(text, sizeof(text)));
-    wire_headers(&world, 1, WIRE_ECHO, false, both, 2);
-    wire_message(&world, 1, 1, slice_of(packed.data, packed.size), true);
-    wire_headers(&world, 3, WIRE_ECHO, false, both, 1);
-    wire_message(&world, 3, 1, slice_of(packed.data, packed.size), true);
+    wire_headers(&fixture, 1, WIRE_ECHO, false, both, 2);
+    wire_message(&fixture, 1, 1, slice_of(packed.data, packed.size), true);
+    wire_headers(&fixture, 3, WIRE_ECHO, false, both, 1);
+    wire_message(&fixture, 3, 1, slice_of(packed.data, packed.size), true);
     /* Announced by every stock client: no reason to compress by itself. */
-    wire_headers(&world, 5, WIRE_ECHO, false, both, 2);
-    wire_message(&world, 5, 0, slice_of(text, sizeof(text)), true);
+    wire_headers(&fixture, 5, WIRE_ECHO, false, both, 2);
+    wire_message(&fixture, 5, 0, slice_of(text, sizeof(text)), true);
     free(packed.data);
     packed = gzip_of(slice_of(text, 10));
-    wire_headers(&world, 7, WIRE_ECHO, false, both, 2);
-    wire_message(&world, 7, 1, slice_of(packed.data, packed.size), true);
+    wire_headers(&fixture, 7, WIRE_ECHO, false, both, 2);
+    wire_message(&fixture, 7, 1, slice_of(packed.data, packed.size), true);
     free(packed.data);
-    wire_run(&world);
+    wire_run(&fixture);
     for (uint32_t stream = 1; stream <= 7; stream += 2) {
-        wire_assert_status(&world, stream, STATUS_OK);
+        wire_assert_status(&fixture, stream, STATUS_OK);
     }
-    answer = wire_answer(&world, 1);
+    answer = wire_answer(&fixture, 1);
     assert_true(wire_has_field(answer, "grpc-encoding: gzip\n"));
     assert_int_equal(answer->body[0], 1);
     assert_true(answer->body_size < 200);
-    assert_false(wire_has_field(wire_answer(&world, 3), "grpc-encoding"));
-    assert_int_equal(wire_reply(&world, 3).size, sizeof(text));
-    assert_int_equal(wire_reply(&world, 5).size, sizeof(text));
-    assert_int_equal(wire_reply(&world, 7).size, 10);
-    wire_teardown(&world);
+    assert_false(wire_has_field(wire_answer(&fixture, 3), "grpc-encoding"));
+    assert_int_equal(wire_reply(&fixture, 3).size, sizeof(text));
+    assert_int_equal(wire_reply(&fixture, 5).size, sizeof(text));
+    assert_int_equal(wire_reply(&fixture, 7).size, 10);
+    wire_teardown(&fixture);
 }
 
 /* Goal: damaged and exploding messages are refused. Method: garbage, a truncated message, and 32
@@ -488,90 +488,90 @@ static void test_gzip_request_is_inflated_and_long_answer_compressed(void **stat
 static void test_damaged_or_exploding_gzip_is_refused(void **state)
 {
     static const struct wire_field gzip[] = {{"grpc-encoding", "gzip"}};
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t *zeros = calloc(1, 32u << 20);
     struct wire_bytes packed;
 
     assert_non_null(zeros);
-    wire_setup(&world, WIRE_MODE(state));
-    wire_headers(&world, 1, WIRE_ECHO, false, gzip, 1);
-    wire_message(&world, 1, 1, SLICE("this is not gzip"), true);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_headers(&fixture, 1, WIRE_ECHO, false, gzip, 1);
+    wire_message(&fixture, 1, 1, SLICE("this is not gzip"), true);
     packed = gzip_of(SLICE("some text that is cut in the middle of its stream"));
-    wire_headers(&world, 3, WIRE_ECHO, false, gzip, 1);
-    wire_message(&world, 3, 1, slice_of(packed.data, packed.size - 9), true);
+    wire_headers(&fixture, 3, WIRE_ECHO, false, gzip, 1);
+    wire_message(&fixture, 3, 1, slice_of(packed.data, packed.size - 9), true);
     free(packed.data);
     packed = gzip_of(slice_of(zeros, 32u << 20));
-    wire_headers(&world, 5, WIRE_ECHO, false, gzip, 1);
-    wire_message(&world, 5, 1, slice_of(packed.data, packed.size), true);
+    wire_headers(&fixture, 5, WIRE_ECHO, false, gzip, 1);
+    wire_message(&fixture, 5, 1, slice_of(packed.data, packed.size), true);
     free(packed.data);
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_INTERNAL);
-    wire_assert_status(&world, 3, STATUS_INTERNAL);
-    wire_assert_status(&world, 5, STATUS_RESOURCE_EXHAUSTED);
-    assert_int_equal(world.messages, 0);
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_INTERNAL);
+    wire_assert_status(&fixture, 3, STATUS_INTERNAL);
+    wire_assert_status(&fixture, 5, STATUS_RESOURCE_EXHAUSTED);
+    assert_int_equal(fixture.messages, 0);
     free(zeros);
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 /* Goal: an answer made outside the feed wakes the connection, and is sent. Method: a held call. */
 static void test_answer_outside_of_feed_wakes_the_connection(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
-    wire_run(&world);
-    assert_false(world.woken);
-    wire_finish_held(&world, 0, STATUS_OK);
-    assert_true(world.woken);
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_OK);
-    assert_true(slice_equal(wire_reply(&world, 1), SLICE("held")));
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_call(&fixture, 1, WIRE_HOLD, SLICE("x"));
+    wire_run(&fixture);
+    assert_false(fixture.woken);
+    wire_finish_held(&fixture, 0, STATUS_OK);
+    assert_true(fixture.woken);
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    assert_true(slice_equal(wire_reply(&fixture, 1), SLICE("held")));
+    wire_teardown(&fixture);
 }
 
 /* Goal: RST_STREAM cancels the call, which lives until it is finished. Method: reset while held,
  * another call, then the end of the first. */
 static void test_reset_cancels_the_call(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
-    wire_reset(&world, 1, H2_CANCEL);
-    wire_call(&world, 3, WIRE_ECHO, SLICE("y"));
-    wire_run(&world);
-    assert_int_equal(world.cancels, 1);
-    assert_int_equal(world.cancelled_why, ERR_CANCELLED);
-    assert_true(world.held[0]->cancelled);
-    wire_assert_status(&world, 3, STATUS_OK);
-    assert_int_equal(call_server_stats(world.calls).calls_live, 1);
-    wire_finish_held(&world, 0, STATUS_OK);
-    wire_run(&world);
-    assert_int_equal(wire_answer(&world, 1)->http_status, 0);
-    assert_int_equal(call_server_stats(world.calls).calls_live, 0);
-    assert_int_equal(call_server_stats(world.calls).calls_ended[STATUS_CANCELLED], 1);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_call(&fixture, 1, WIRE_HOLD, SLICE("x"));
+    wire_reset(&fixture, 1, H2_CANCEL);
+    wire_call(&fixture, 3, WIRE_ECHO, SLICE("y"));
+    wire_run(&fixture);
+    assert_int_equal(fixture.cancels, 1);
+    assert_int_equal(fixture.cancelled_why, ERR_CANCELLED);
+    assert_true(fixture.held[0]->cancelled);
+    wire_assert_status(&fixture, 3, STATUS_OK);
+    assert_int_equal(call_server_stats(fixture.calls).calls_live, 1);
+    wire_finish_held(&fixture, 0, STATUS_OK);
+    wire_run(&fixture);
+    assert_int_equal(wire_answer(&fixture, 1)->http_status, 0);
+    assert_int_equal(call_server_stats(fixture.calls).calls_live, 0);
+    assert_int_equal(call_server_stats(fixture.calls).calls_ended[STATUS_CANCELLED], 1);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a call outlives its connection. Method: the connection goes while two calls are held; one is
  * finished after it, the other by the teardown. */
 static void test_disconnect_cancels(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
-    wire_call(&world, 3, WIRE_HOLD, SLICE("y"));
-    wire_headers(&world, 5, WIRE_ECHO, false, NULL, 0);
-    wire_data(&world, 5, SLICE("\0\0\0\0\5a"), false);
-    wire_run(&world);
-    wire_disconnect(&world);
-    assert_int_equal(world.cancels, 3);
-    assert_int_equal(call_server_stats(world.calls).calls_live, 2);
-    wire_finish_held(&world, 0, STATUS_OK);
-    assert_int_equal(call_server_stats(world.calls).calls_live, 1);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_call(&fixture, 1, WIRE_HOLD, SLICE("x"));
+    wire_call(&fixture, 3, WIRE_HOLD, SLICE("y"));
+    wire_headers(&fixture, 5, WIRE_ECHO, false, NULL, 0);
+    wire_data(&fixture, 5, SLICE("\0\0\0\0\5a"), false);
+    wire_run(&fixture);
+    wire_disconnect(&fixture);
+    assert_int_equal(fixture.cancels, 3);
+    assert_int_equal(call_server_stats(fixture.calls).calls_live, 2);
+    wire_finish_held(&fixture, 0, STATUS_OK);
+    assert_int_equal(call_server_stats(fixture.calls).calls_live, 1);
+    wire_teardown(&fixture);
 }
 
 /* Goal: deadlines end calls on time, with the words that a write needs. Method: time passes over a
@@ -579,30 +579,30 @@ static void test_disconnect_cancels(void **state)
 static void test_deadline(void **state)
 {
     static const struct wire_field timeout[] = {{"grpc-timeout", "2S"}};
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_headers(&world, 1, WIRE_HOLD, false, timeout, 1);
-    wire_message(&world, 1, 0, SLICE("x"), true);
-    wire_call(&world, 3, WIRE_WRITE, SLICE("y")); /* the method's default is 5 s */
-    wire_headers(&world, 5, WIRE_ECHO, false, timeout, 1);
-    wire_run(&world);
-    wire_pass(&world, 1900000);
-    assert_int_equal(world.cancels, 0);
-    wire_pass(&world, 600000);
-    assert_int_equal(world.cancels, 2);
-    assert_int_equal(world.cancelled_why, ERR_DEADLINE);
-    wire_assert_status(&world, 1, STATUS_DEADLINE_EXCEEDED);
-    wire_assert_status(&world, 5, STATUS_DEADLINE_EXCEEDED);
-    wire_pass(&world, 3000000);
-    wire_assert_status(&world, 3, STATUS_DEADLINE_EXCEEDED);
-    assert_true(wire_has_field(wire_answer(&world, 3), "may have been stored"));
-    wire_finish_held(&world, 0, STATUS_OK);
-    wire_finish_held(&world, 1, STATUS_OK);
-    wire_run(&world);
-    assert_int_equal(call_server_stats(world.calls).calls_live, 0);
-    assert_int_equal(call_server_stats(world.calls).calls_expired, 3);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_headers(&fixture, 1, WIRE_HOLD, false, timeout, 1);
+    wire_message(&fixture, 1, 0, SLICE("x"), true);
+    wire_call(&fixture, 3, WIRE_WRITE, SLICE("y")); /* the method's default is 5 s */
+    wire_headers(&fixture, 5, WIRE_ECHO, false, timeout, 1);
+    wire_run(&fixture);
+    wire_pass(&fixture, 1900000);
+    assert_int_equal(fixture.cancels, 0);
+    wire_pass(&fixture, 600000);
+    assert_int_equal(fixture.cancels, 2);
+    assert_int_equal(fixture.cancelled_why, ERR_DEADLINE);
+    wire_assert_status(&fixture, 1, STATUS_DEADLINE_EXCEEDED);
+    wire_assert_status(&fixture, 5, STATUS_DEADLINE_EXCEEDED);
+    wire_pass(&fixture, 3000000);
+    wire_assert_status(&fixture, 3, STATUS_DEADLINE_EXCEEDED);
+    assert_true(wire_has_field(wire_answer(&fixture, 3), "may have been stored"));
+    wire_finish_held(&fixture, 0, STATUS_OK);
+    wire_finish_held(&fixture, 1, STATUS_OK);
+    wire_run(&fixture);
+    assert_int_equal(call_server_stats(fixture.calls).calls_live, 0);
+    assert_int_equal(call_server_stats(fixture.calls).calls_expired, 3);
+    wire_teardown(&fixture);
 }
 
 /* Goal: the wheel's first slot is one like the others. Method: two calls whose deadline falls into it; one
@@ -611,25 +611,25 @@ static void test_deadline_in_slot_zero(void **state)
 {
     static const struct wire_field timeout[] = {{"grpc-timeout", "50175m"}};
     int64_t deadline_us = 1000000 + 50175000;
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     assert_int_equal((deadline_us / CALL_WHEEL_SLOT_US + 1) % CALL_WHEEL_SLOTS, 0);
-    wire_headers(&world, 1, WIRE_HOLD, false, timeout, 1);
-    wire_message(&world, 1, 0, SLICE("x"), true);
-    wire_headers(&world, 3, WIRE_HOLD, false, timeout, 1);
-    wire_message(&world, 3, 0, SLICE("x"), true);
-    wire_run(&world);
-    wire_finish_held(&world, 0, STATUS_OK);
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_OK);
-    wire_pass(&world, deadline_us - CALL_WHEEL_SLOT_US - world.now_us);
-    assert_int_equal(call_server_stats(world.calls).calls_expired, 0);
-    wire_pass(&world, 2 * CALL_WHEEL_SLOT_US);
-    wire_assert_status(&world, 3, STATUS_DEADLINE_EXCEEDED);
-    assert_int_equal(call_server_stats(world.calls).calls_expired, 1);
-    assert_int_equal(world.cancels, 1);
-    wire_teardown(&world);
+    wire_headers(&fixture, 1, WIRE_HOLD, false, timeout, 1);
+    wire_message(&fixture, 1, 0, SLICE("x"), true);
+    wire_headers(&fixture, 3, WIRE_HOLD, false, timeout, 1);
+    wire_message(&fixture, 3, 0, SLICE("x"), true);
+    wire_run(&fixture);
+    wire_finish_held(&fixture, 0, STATUS_OK);
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    wire_pass(&fixture, deadline_us - CALL_WHEEL_SLOT_US - fixture.now_us);
+    assert_int_equal(call_server_stats(fixture.calls).calls_expired, 0);
+    wire_pass(&fixture, 2 * CALL_WHEEL_SLOT_US);
+    wire_assert_status(&fixture, 3, STATUS_DEADLINE_EXCEEDED);
+    assert_int_equal(call_server_stats(fixture.calls).calls_expired, 1);
+    assert_int_equal(fixture.cancels, 1);
+    wire_teardown(&fixture);
 }
 
 /* Goal: deadlines far apart share the wheel. Method: 10 ms, a minute and an hour; each ends in its
@@ -638,48 +638,48 @@ static void test_deadline_turns(void **state)
 {
     static const struct wire_field timeouts[] = {
         {"grpc-timeout", "10m"}, {"grpc-timeout", "60S"}, {"grpc-timeout", "1H"}};
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (uint32_t i = 0; i < 3; i++) {
-        wire_headers(&world, i * 2 + 1, WIRE_HOLD, false, &timeouts[i], 1);
-        wire_message(&world, i * 2 + 1, 0, SLICE("x"), true);
+        wire_headers(&fixture, i * 2 + 1, WIRE_HOLD, false, &timeouts[i], 1);
+        wire_message(&fixture, i * 2 + 1, 0, SLICE("x"), true);
     }
-    wire_run(&world);
-    wire_pass(&world, 200000);
-    assert_int_equal(world.cancels, 1);
-    wire_pass(&world, INT64_C(59000000));
-    assert_int_equal(world.cancels, 1);
-    wire_pass(&world, 2000000);
-    assert_int_equal(world.cancels, 2);
-    wire_pass(&world, INT64_C(3530000000));
-    assert_int_equal(world.cancels, 2);
-    wire_pass(&world, INT64_C(20000000));
-    assert_int_equal(world.cancels, 3);
-    wire_teardown(&world);
+    wire_run(&fixture);
+    wire_pass(&fixture, 200000);
+    assert_int_equal(fixture.cancels, 1);
+    wire_pass(&fixture, INT64_C(59000000));
+    assert_int_equal(fixture.cancels, 1);
+    wire_pass(&fixture, 2000000);
+    assert_int_equal(fixture.cancels, 2);
+    wire_pass(&fixture, INT64_C(3530000000));
+    assert_int_equal(fixture.cancels, 2);
+    wire_pass(&fixture, INT64_C(20000000));
+    assert_int_equal(fixture.cancels, 3);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a request that stops in the middle is ended. Method: half a message and a minute; single
  * bytes do not prolong it; a bidi stream may wait. */
 static void test_stalled_request_is_ended(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);
-    wire_data(&world, 1, SLICE("\0\0\0\xff\xff"), false);
-    wire_headers(&world, 3, WIRE_BIDI, false, NULL, 0);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_headers(&fixture, 1, WIRE_ECHO, false, NULL, 0);
+    wire_data(&fixture, 1, SLICE("\0\0\0\xff\xff"), false);
+    wire_headers(&fixture, 3, WIRE_BIDI, false, NULL, 0);
     for (int i = 0; i < 10; i++) {
-        wire_data(&world, 1, SLICE("a"), false);
-        wire_run(&world);
-        wire_pass(&world, 5500000);
-        assert_int_equal(wire_answer(&world, 1)->grpc_status, -1);
+        wire_data(&fixture, 1, SLICE("a"), false);
+        wire_run(&fixture);
+        wire_pass(&fixture, 5500000);
+        assert_int_equal(wire_answer(&fixture, 1)->grpc_status, -1);
     }
-    wire_pass(&world, 11000000);
-    wire_assert_status(&world, 1, STATUS_DEADLINE_EXCEEDED);
-    assert_int_equal(wire_answer(&world, 3)->grpc_status, -1);
-    assert_int_equal(world.cancels, 1);
-    wire_teardown(&world);
+    wire_pass(&fixture, 11000000);
+    wire_assert_status(&fixture, 1, STATUS_DEADLINE_EXCEEDED);
+    assert_int_equal(wire_answer(&fixture, 3)->grpc_status, -1);
+    assert_int_equal(fixture.cancels, 1);
+    wire_teardown(&fixture);
 }
 
 int run_call_tests(void)

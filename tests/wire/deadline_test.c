@@ -7,25 +7,25 @@
  * never ends. */
 static void test_silence_where_data_is_due_ends_the_connection(void **state)
 {
-    struct wire_world world;
-    struct call_config config = wire_config(&world);
+    struct wire_fixture fixture;
+    struct call_config config = wire_config(&fixture);
 
-    wire_setup_with(&world, WIRE_MODE(state), &config);
-    wire_bytes_append(&world.client.out, SLICE(H2_PREFACE));
-    wire_run(&world);
-    wire_pass(&world, 9000000);
-    assert_int_equal(world.client.goaways, 0);
-    wire_pass(&world, 1500000);
-    assert_int_equal(world.client.goaways, 1);
-    assert_string_equal(world.client.goaway_text, "no_settings");
-    wire_teardown(&world);
+    wire_setup_with(&fixture, WIRE_MODE(state), &config);
+    wire_bytes_append(&fixture.client.out, SLICE(H2_PREFACE));
+    wire_run(&fixture);
+    wire_pass(&fixture, 9000000);
+    assert_int_equal(fixture.client.goaways, 0);
+    wire_pass(&fixture, 1500000);
+    assert_int_equal(fixture.client.goaways, 1);
+    assert_string_equal(fixture.client.goaway_text, "no_settings");
+    wire_teardown(&fixture);
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_frame(&world, NGHTTP2_HEADERS, 0, 1, SLICE("\x82"));
-    wire_run(&world);
-    wire_pass(&world, 10500000);
-    wire_assert_rate_limited(&world, "header_block_too_slow");
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_frame(&fixture, NGHTTP2_HEADERS, 0, 1, SLICE("\x82"));
+    wire_run(&fixture);
+    wire_pass(&fixture, 10500000);
+    wire_assert_rate_limited(&fixture, "header_block_too_slow");
+    wire_teardown(&fixture);
 }
 
 /* Goal: a header block in one frame has a deadline regardless of how slowly its bytes arrive; whole
@@ -33,24 +33,24 @@ static void test_silence_where_data_is_due_ends_the_connection(void **state)
  * second. */
 static void test_header_block_has_a_deadline_for_any_pieces(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
-    wire_run(&world);
-    wire_pass(&world, 12000000);
-    assert_int_equal(world.client.goaways, 0);
-    wire_bytes_append(&world.client.out, SLICE("\0\0\x64\1\5\0\0\0\3\x83"));
-    wire_run(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_call(&fixture, 1, WIRE_HOLD, SLICE("x"));
+    wire_run(&fixture);
+    wire_pass(&fixture, 12000000);
+    assert_int_equal(fixture.client.goaways, 0);
+    wire_bytes_append(&fixture.client.out, SLICE("\0\0\x64\1\5\0\0\0\3\x83"));
+    wire_run(&fixture);
     for (int i = 0; i < 9; i++) {
-        wire_pass(&world, 1000000);
-        wire_bytes_append(&world.client.out, SLICE("\x86"));
-        wire_run(&world);
+        wire_pass(&fixture, 1000000);
+        wire_bytes_append(&fixture.client.out, SLICE("\x86"));
+        wire_run(&fixture);
     }
-    assert_int_equal(world.client.goaways, 0);
-    wire_pass(&world, 1500000);
-    wire_assert_rate_limited(&world, "header_block_too_slow");
-    wire_teardown(&world);
+    assert_int_equal(fixture.client.goaways, 0);
+    wire_pass(&fixture, 1500000);
+    wire_assert_rate_limited(&fixture, "header_block_too_slow");
+    wire_teardown(&fixture);
 }
 
 /* Goal: a frame that has begun must arrive whole in its time, or the connection ends; a slow one
@@ -64,58 +64,58 @@ static void test_incomplete_frame_ends_the_connection_in_time(void **state)
         {(const uint8_t *)"\0\x40\0\0\0\0\0\0\1\0\0", 11}, /* DATA of 16 KiB */
         {(const uint8_t *)"\0\0\x10\xee\0\0\0\0\0x", 10}, /* frame of an unknown type */
     };
-    struct wire_world world;
+    struct wire_fixture fixture;
 
     for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
-        wire_setup(&world, WIRE_MODE(state));
-        wire_headers(&world, 1, WIRE_BIDI, false, NULL, 0);
-        wire_ping(&world);
-        wire_run(&world);
-        wire_pass(&world, 2 * H2_FRAME_DEADLINE_US);
-        wire_bytes_append(&world.client.out, beginnings[i]);
-        wire_run(&world);
-        wire_pass(&world, H2_FRAME_DEADLINE_US - 1000000);
-        assert_int_equal(world.client.goaways, 0);
-        wire_pass(&world, 2000000);
-        wire_assert_rate_limited(&world, "frame_too_slow");
-        wire_teardown(&world);
+        wire_setup(&fixture, WIRE_MODE(state));
+        wire_headers(&fixture, 1, WIRE_BIDI, false, NULL, 0);
+        wire_ping(&fixture);
+        wire_run(&fixture);
+        wire_pass(&fixture, 2 * H2_FRAME_DEADLINE_US);
+        wire_bytes_append(&fixture.client.out, beginnings[i]);
+        wire_run(&fixture);
+        wire_pass(&fixture, H2_FRAME_DEADLINE_US - 1000000);
+        assert_int_equal(fixture.client.goaways, 0);
+        wire_pass(&fixture, 2000000);
+        wire_assert_rate_limited(&fixture, "frame_too_slow");
+        wire_teardown(&fixture);
     }
-    wire_setup(&world, WIRE_MODE(state));
-    wire_bytes_append(&world.client.out, SLICE("\0\0\x08\6\0\0\0\0\0"));
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_bytes_append(&fixture.client.out, SLICE("\0\0\x08\6\0\0\0\0\0"));
     for (int i = 0; i < 8; i++) {
-        wire_run(&world);
-        wire_pass(&world, 3000000);
-        wire_bytes_append(&world.client.out, SLICE("p"));
+        wire_run(&fixture);
+        wire_pass(&fixture, 3000000);
+        wire_bytes_append(&fixture.client.out, SLICE("p"));
     }
-    wire_run(&world);
-    wire_pass(&world, 2 * H2_FRAME_DEADLINE_US);
-    assert_int_equal(world.client.goaways, 0);
-    assert_int_equal(world.client.pings_answered, 1);
-    wire_teardown(&world);
+    wire_run(&fixture);
+    wire_pass(&fixture, 2 * H2_FRAME_DEADLINE_US);
+    assert_int_equal(fixture.client.goaways, 0);
+    assert_int_equal(fixture.client.pings_answered, 1);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a message of a bidi stream that has begun has a deadline; the next one has none. Method:
  * none for an hour; a whole one; half of one. */
 static void test_incomplete_bidi_message_has_a_deadline(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_headers(&world, 1, WIRE_BIDI, false, NULL, 0);
-    wire_run(&world);
-    wire_pass(&world, 60 * CALL_BODY_DEADLINE_US);
-    wire_message(&world, 1, 0, SLICE("q"), false);
-    wire_run(&world);
-    assert_int_equal(world.messages, 1);
-    wire_pass(&world, 2 * CALL_BODY_DEADLINE_US);
-    wire_data(&world, 1, SLICE("\0\0\0\0\5half"), false);
-    wire_run(&world);
-    wire_pass(&world, CALL_BODY_DEADLINE_US - 2 * CALL_BODY_CHECK_US);
-    assert_int_equal(world.cancels, 0);
-    wire_pass(&world, 3 * CALL_BODY_CHECK_US);
-    assert_int_equal(world.cancels, 1);
-    assert_int_equal(wire_answer(&world, 1)->grpc_status, STATUS_DEADLINE_EXCEEDED);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_headers(&fixture, 1, WIRE_BIDI, false, NULL, 0);
+    wire_run(&fixture);
+    wire_pass(&fixture, 60 * CALL_BODY_DEADLINE_US);
+    wire_message(&fixture, 1, 0, SLICE("q"), false);
+    wire_run(&fixture);
+    assert_int_equal(fixture.messages, 1);
+    wire_pass(&fixture, 2 * CALL_BODY_DEADLINE_US);
+    wire_data(&fixture, 1, SLICE("\0\0\0\0\5half"), false);
+    wire_run(&fixture);
+    wire_pass(&fixture, CALL_BODY_DEADLINE_US - 2 * CALL_BODY_CHECK_US);
+    assert_int_equal(fixture.cancels, 0);
+    wire_pass(&fixture, 3 * CALL_BODY_CHECK_US);
+    assert_int_equal(fixture.cancels, 1);
+    assert_int_equal(wire_answer(&fixture, 1)->grpc_status, STATUS_DEADLINE_EXCEEDED);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a connection without requests is ended gracefully after its time, and not while it has
@@ -123,67 +123,67 @@ static void test_incomplete_bidi_message_has_a_deadline(void **state)
  * count. */
 static void test_idle_connection_ends_gracefully(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    assert_int_equal(world.protocol.idle_since_us(world.session), world.now_us);
-    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
-    wire_run(&world);
-    assert_true(world.protocol.idle_since_us(world.session) == INT64_MAX);
-    wire_pass(&world, 2 * H2_IDLE_DEADLINE_US);
-    assert_int_equal(world.client.goaways, 0);
-    wire_finish_held(&world, 0, STATUS_OK);
-    wire_run(&world);
-    assert_int_equal(world.protocol.idle_since_us(world.session), world.now_us);
-    wire_pass(&world, H2_IDLE_DEADLINE_US / 2);
-    wire_ping(&world);
-    wire_run(&world);
-    wire_pass(&world, H2_IDLE_DEADLINE_US / 2 - 1000000);
-    assert_int_equal(world.client.goaways, 0);
-    wire_pass(&world, 2000000);
-    assert_int_equal(world.client.goaways, 2);
-    assert_int_equal(world.client.goaway_code, H2_NO_ERROR);
-    assert_true(wire_finished(&world));
-    assert_int_equal(grpc_server_h2_stats(world.grpc)->connections_idle, 1);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    assert_int_equal(fixture.protocol.idle_since_us(fixture.session), fixture.now_us);
+    wire_call(&fixture, 1, WIRE_HOLD, SLICE("x"));
+    wire_run(&fixture);
+    assert_true(fixture.protocol.idle_since_us(fixture.session) == INT64_MAX);
+    wire_pass(&fixture, 2 * H2_IDLE_DEADLINE_US);
+    assert_int_equal(fixture.client.goaways, 0);
+    wire_finish_held(&fixture, 0, STATUS_OK);
+    wire_run(&fixture);
+    assert_int_equal(fixture.protocol.idle_since_us(fixture.session), fixture.now_us);
+    wire_pass(&fixture, H2_IDLE_DEADLINE_US / 2);
+    wire_ping(&fixture);
+    wire_run(&fixture);
+    wire_pass(&fixture, H2_IDLE_DEADLINE_US / 2 - 1000000);
+    assert_int_equal(fixture.client.goaways, 0);
+    wire_pass(&fixture, 2000000);
+    assert_int_equal(fixture.client.goaways, 2);
+    assert_int_equal(fixture.client.goaway_code, H2_NO_ERROR);
+    assert_true(wire_finished(&fixture));
+    assert_int_equal(grpc_server_h2_stats(fixture.grpc)->connections_idle, 1);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a request that crosses with the end of an idle connection is served. Method: a call after
  * the first GOAWAY, before the ping's answer. */
 static void test_call_that_crosses_the_idle_end_is_served(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    world.client.answers_pings = false;
-    wire_pass(&world, H2_IDLE_DEADLINE_US);
-    assert_int_equal(world.client.goaways, 1);
-    wire_call(&world, 1, WIRE_ECHO, SLICE("x"));
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_OK);
-    wire_pass(&world, 2 * H2_SHUTDOWN_NOTICE_US);
-    assert_true(wire_finished(&world));
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    fixture.client.answers_pings = false;
+    wire_pass(&fixture, H2_IDLE_DEADLINE_US);
+    assert_int_equal(fixture.client.goaways, 1);
+    wire_call(&fixture, 1, WIRE_ECHO, SLICE("x"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    wire_pass(&fixture, 2 * H2_SHUTDOWN_NOTICE_US);
+    assert_true(wire_finished(&fixture));
+    wire_teardown(&fixture);
 }
 
 /* Goal: a peer that vanished without closing is detected. Method: a held call; our ping after a
  * minute is answered, the next one is not. */
 static void test_vanished_peer_is_detected_by_a_ping(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
-    wire_run(&world);
-    wire_pass(&world, 65000000);
-    assert_int_equal(world.client.pings_received, 1);
-    world.client.answers_pings = false;
-    wire_pass(&world, 65000000);
-    assert_int_equal(world.client.pings_received, 2);
-    assert_false(wire_finished(&world));
-    wire_pass(&world, 20000000);
-    assert_true(wire_finished(&world));
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_call(&fixture, 1, WIRE_HOLD, SLICE("x"));
+    wire_run(&fixture);
+    wire_pass(&fixture, 65000000);
+    assert_int_equal(fixture.client.pings_received, 1);
+    fixture.client.answers_pings = false;
+    wire_pass(&fixture, 65000000);
+    assert_int_equal(fixture.client.pings_received, 2);
+    assert_false(wire_finished(&fixture));
+    wire_pass(&fixture, 20000000);
+    assert_true(wire_finished(&fixture));
+    wire_teardown(&fixture);
 }
 
 int run_deadline_tests(void)

@@ -1,6 +1,6 @@
 /*
  * inflate_test.c: compressed messages that are inflated on the pool: what comes of them, what waits for
- * them, who takes turns, and what goes when the caller does. The pool of the world does nothing but by the
+ * them, who takes turns, and what goes when the caller does. The pool of the fixture does nothing but by the
  * test's word.
  */
 #include "server/call/gzip.h"
@@ -16,9 +16,9 @@
 
 static const struct wire_field gzip_field = {"grpc-encoding", "gzip"};
 
-/* A world whose pool waits, and a message that it gets. */
+/* A fixture whose pool waits, and a message that it gets. */
 struct scene {
-    struct wire_world world;
+    struct wire_fixture fixture;
     struct arena arena;
     struct slice plain;
     struct slice packed;
@@ -50,45 +50,45 @@ static void open_scene_with(struct scene *scene, bool bytewise, const struct cal
     arena_init(&scene->arena, ARENA_BYTES);
     scene->plain = plain_of(&scene->arena, LARGE_BYTES);
     scene->packed = packed_of(&scene->arena, scene->plain);
-    wire_setup_with(&scene->world, bytewise, config);
-    wire_preface(&scene->world);
-    wire_settings_ack(&scene->world);
-    wire_settings(&scene->world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 30);
-    wire_window(&scene->world, 0, 1 << 30);
-    wire_run(&scene->world);
-    scene->world.pool_waits = true;
+    wire_setup_with(&scene->fixture, bytewise, config);
+    wire_preface(&scene->fixture);
+    wire_settings_ack(&scene->fixture);
+    wire_settings(&scene->fixture, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 30);
+    wire_window(&scene->fixture, 0, 1 << 30);
+    wire_run(&scene->fixture);
+    scene->fixture.pool_waits = true;
 }
 
 static void open_scene(struct scene *scene, bool bytewise)
 {
-    struct call_config config = wire_config(&scene->world);
+    struct call_config config = wire_config(&scene->fixture);
 
     open_scene_with(scene, bytewise, &config);
 }
 
 static void close_scene(struct scene *scene)
 {
-    wire_teardown(&scene->world);
+    wire_teardown(&scene->fixture);
     arena_deinit(&scene->arena);
 }
 
 static void send_packed(struct scene *scene, uint32_t stream, enum wire_method method,
                         struct slice packed)
 {
-    wire_headers(&scene->world, stream, method, false, &gzip_field, 1);
-    wire_message(&scene->world, stream, 1, packed, true);
+    wire_headers(&scene->fixture, stream, method, false, &gzip_field, 1);
+    wire_message(&scene->fixture, stream, 1, packed, true);
 }
 
 /* The pool does one thing, and what follows is sent. */
 static void step(struct scene *scene)
 {
-    assert_true(wire_pool_step(&scene->world));
-    wire_run(&scene->world);
+    assert_true(wire_pool_step(&scene->fixture));
+    wire_run(&scene->fixture);
 }
 
 static uint64_t body_bytes(const struct scene *scene)
 {
-    return call_server_stats(scene->world.calls).body_bytes_live;
+    return call_server_stats(scene->fixture.calls).body_bytes_live;
 }
 
 /* Goal: a message that inflates to 64 KiB is inflated at once; one byte more is inflated on the
@@ -105,17 +105,17 @@ static void test_message_above_64_kib_is_inflated_on_the_pool(void **state)
         struct slice plain = slice_of(scene.plain.data, sizes[i]);
 
         send_packed(&scene, i * 2 + 1, WIRE_ECHO, packed_of(&scene.arena, plain));
-        wire_run(&scene.world);
-        assert_int_equal(scene.world.jobs_taken, i);
-        assert_int_equal(scene.world.messages, i == 0 ? 1 : i);
+        wire_run(&scene.fixture);
+        assert_int_equal(scene.fixture.jobs_taken, i);
+        assert_int_equal(scene.fixture.messages, i == 0 ? 1 : i);
         if (i > 0) {
-            assert_int_equal(wire_answer(&scene.world, i * 2 + 1)->http_status, 0);
-            wire_pool_step(&scene.world);
-            assert_true(scene.world.woken);
-            wire_run(&scene.world);
+            assert_int_equal(wire_answer(&scene.fixture, i * 2 + 1)->http_status, 0);
+            wire_pool_step(&scene.fixture);
+            assert_true(scene.fixture.woken);
+            wire_run(&scene.fixture);
         }
-        wire_assert_status(&scene.world, i * 2 + 1, STATUS_OK);
-        assert_true(slice_equal(wire_reply(&scene.world, i * 2 + 1), plain));
+        wire_assert_status(&scene.fixture, i * 2 + 1, STATUS_OK);
+        assert_true(slice_equal(wire_reply(&scene.fixture, i * 2 + 1), plain));
     }
     assert_int_equal(body_bytes(&scene), 0);
     close_scene(&scene);
@@ -143,13 +143,14 @@ static void test_stated_size_only_selects_where_to_inflate(void **state)
     copies[4].size++; /* the copy's NUL */
     for (uint32_t i = 0; i < 5; i++) {
         send_packed(&scene, i * 2 + 1, WIRE_ECHO, copies[i]);
-        scene.world.pool_waits = false;
-        wire_run(&scene.world);
-        wire_assert_status(&scene.world, i * 2 + 1, STATUS_INTERNAL);
-        assert_true(wire_has_field(wire_answer(&scene.world, i * 2 + 1), "cannot be decompressed"));
+        scene.fixture.pool_waits = false;
+        wire_run(&scene.fixture);
+        wire_assert_status(&scene.fixture, i * 2 + 1, STATUS_INTERNAL);
+        assert_true(
+            wire_has_field(wire_answer(&scene.fixture, i * 2 + 1), "cannot be decompressed"));
     }
-    assert_true(scene.world.jobs_taken >= 3);
-    assert_int_equal(scene.world.messages, 0);
+    assert_true(scene.fixture.jobs_taken >= 3);
+    assert_int_equal(scene.fixture.messages, 0);
     assert_int_equal(body_bytes(&scene), 0);
     close_scene(&scene);
 }
@@ -159,21 +160,21 @@ static void test_stated_size_only_selects_where_to_inflate(void **state)
 static void test_inflated_size_is_limited_on_the_pool(void **state)
 {
     struct scene scene;
-    struct call_config config = wire_config(&scene.world);
+    struct call_config config = wire_config(&scene.fixture);
 
     config.message_bytes_max = 100000;
     open_scene_with(&scene, WIRE_MODE(state), &config);
     send_packed(&scene, 1, WIRE_HOLD, packed_of(&scene.arena, slice_of(scene.plain.data, 100000)));
     send_packed(&scene, 3, WIRE_HOLD, packed_of(&scene.arena, slice_of(scene.plain.data, 100001)));
-    scene.world.pool_waits = false;
-    wire_run(&scene.world);
-    assert_int_equal(scene.world.jobs_taken, 2);
-    assert_int_equal(scene.world.held_count, 1);
-    wire_assert_status(&scene.world, 3, STATUS_RESOURCE_EXHAUSTED);
-    assert_true(wire_has_field(wire_answer(&scene.world, 3), "at most 100000 bytes"));
-    assert_true(wire_has_field(wire_answer(&scene.world, 3), "grpc-retry-pushback-ms: -1\n"));
-    wire_finish_held(&scene.world, 0, STATUS_OK);
-    wire_run(&scene.world);
+    scene.fixture.pool_waits = false;
+    wire_run(&scene.fixture);
+    assert_int_equal(scene.fixture.jobs_taken, 2);
+    assert_int_equal(scene.fixture.held_count, 1);
+    wire_assert_status(&scene.fixture, 3, STATUS_RESOURCE_EXHAUSTED);
+    assert_true(wire_has_field(wire_answer(&scene.fixture, 3), "at most 100000 bytes"));
+    assert_true(wire_has_field(wire_answer(&scene.fixture, 3), "grpc-retry-pushback-ms: -1\n"));
+    wire_finish_held(&scene.fixture, 0, STATUS_OK);
+    wire_run(&scene.fixture);
     assert_int_equal(body_bytes(&scene), 0);
     close_scene(&scene);
 }
@@ -184,36 +185,36 @@ static void test_inflated_size_is_limited_on_the_pool(void **state)
 static void test_stream_messages_stay_in_order_while_inflated(void **state)
 {
     struct scene scene;
-    struct wire_world *world = &scene.world;
+    struct wire_fixture *fixture = &scene.fixture;
     struct wire_upload upload = {0};
     struct slice small = {NULL, 0};
     uint64_t opened = 0;
 
     open_scene(&scene, WIRE_MODE(state));
     small = packed_of(&scene.arena, slice_of(scene.plain.data, 500));
-    wire_headers(world, 1, WIRE_UPLOAD, false, &gzip_field, 1);
-    wire_message(world, 1, 1, scene.packed, false);
-    wire_message(world, 1, 1, small, false);
-    wire_message(world, 1, 0, slice_of(scene.plain.data, 120000), false);
-    wire_message(world, 1, 1, scene.packed, true);
-    wire_run(world);
-    assert_int_equal(world->messages, 0);
-    opened = world->client.stream_window_opened;
+    wire_headers(fixture, 1, WIRE_UPLOAD, false, &gzip_field, 1);
+    wire_message(fixture, 1, 1, scene.packed, false);
+    wire_message(fixture, 1, 1, small, false);
+    wire_message(fixture, 1, 0, slice_of(scene.plain.data, 120000), false);
+    wire_message(fixture, 1, 1, scene.packed, true);
+    wire_run(fixture);
+    assert_int_equal(fixture->messages, 0);
+    opened = fixture->client.stream_window_opened;
     assert_true(opened <= scene.packed.size + 5);
-    wire_pass(world, 100000000); /* the peer is not to blame for it */
-    assert_int_equal(world->messages, 0);
+    wire_pass(fixture, 100000000); /* the peer is not to blame for it */
+    assert_int_equal(fixture->messages, 0);
     step(&scene);
-    assert_int_equal(world->messages, 3);
-    assert_int_equal(world->half_closes, 0);
-    assert_true(world->client.stream_window_opened >= opened + 60000);
+    assert_int_equal(fixture->messages, 3);
+    assert_int_equal(fixture->half_closes, 0);
+    assert_true(fixture->client.stream_window_opened >= opened + 60000);
     step(&scene);
-    assert_int_equal(world->messages, 4);
-    assert_int_equal(world->jobs_taken, 2);
+    assert_int_equal(fixture->messages, 4);
+    assert_int_equal(fixture->jobs_taken, 2);
     wire_upload_add(&upload, scene.plain);
     wire_upload_add(&upload, slice_of(scene.plain.data, 500));
     wire_upload_add(&upload, slice_of(scene.plain.data, 120000));
     wire_upload_add(&upload, scene.plain);
-    wire_assert_upload(world, 1, &upload);
+    wire_assert_upload(fixture, 1, &upload);
     assert_int_equal(body_bytes(&scene), 0);
     close_scene(&scene);
 }
@@ -223,34 +224,34 @@ static void test_stream_messages_stay_in_order_while_inflated(void **state)
 static void test_inflate_error_ends_the_stream(void **state)
 {
     struct scene scene;
-    struct wire_world *world = &scene.world;
+    struct wire_fixture *fixture = &scene.fixture;
     struct slice damaged = {NULL, 0};
     struct buffer order;
 
     open_scene(&scene, WIRE_MODE(state));
     assert_true(arena_copy(&scene.arena, scene.packed, &damaged));
     memset((uint8_t *)(uintptr_t)damaged.data + damaged.size / 2, 0xff, 16);
-    wire_headers(world, 1, WIRE_UPLOAD, false, &gzip_field, 1);
-    wire_message(world, 1, 1, scene.packed, false);
-    wire_message(world, 1, 1, damaged, false);
-    wire_message(world, 1, 1, scene.packed, true);
-    wire_run(world);
+    wire_headers(fixture, 1, WIRE_UPLOAD, false, &gzip_field, 1);
+    wire_message(fixture, 1, 1, scene.packed, false);
+    wire_message(fixture, 1, 1, damaged, false);
+    wire_message(fixture, 1, 1, scene.packed, true);
+    wire_run(fixture);
     step(&scene);
     step(&scene);
-    wire_assert_status(world, 1, STATUS_INTERNAL);
-    assert_int_equal(world->messages, 1);
-    assert_int_equal(world->cancels, 1);
+    wire_assert_status(fixture, 1, STATUS_INTERNAL);
+    assert_int_equal(fixture->messages, 1);
+    assert_int_equal(fixture->cancels, 1);
     buffer_init(&order, &scene.arena, 0);
     buffer_append_byte(&order, WIRE_ENOUGH);
     buffer_append(&order, scene.plain);
-    wire_headers(world, 3, WIRE_UPLOAD, false, &gzip_field, 1);
-    wire_message(world, 3, 1, packed_of(&scene.arena, buffer_slice(&order)), false);
-    wire_message(world, 3, 1, scene.packed, true);
-    wire_run(world);
+    wire_headers(fixture, 3, WIRE_UPLOAD, false, &gzip_field, 1);
+    wire_message(fixture, 3, 1, packed_of(&scene.arena, buffer_slice(&order)), false);
+    wire_message(fixture, 3, 1, scene.packed, true);
+    wire_run(fixture);
     step(&scene);
-    wire_assert_status(world, 3, STATUS_OK);
-    assert_int_equal(world->messages, 2);
-    assert_int_equal(world->jobs_taken, 3);
+    wire_assert_status(fixture, 3, STATUS_OK);
+    assert_int_equal(fixture->messages, 2);
+    assert_int_equal(fixture->jobs_taken, 3);
     assert_int_equal(body_bytes(&scene), 0);
     close_scene(&scene);
 }
@@ -262,14 +263,14 @@ static void test_second_message_of_a_unary_call_is_refused(void **state)
     struct scene scene;
 
     open_scene(&scene, WIRE_MODE(state));
-    wire_headers(&scene.world, 1, WIRE_ECHO, false, &gzip_field, 1);
-    wire_message(&scene.world, 1, 1, scene.packed, false);
-    wire_message(&scene.world, 1, 0, SLICE("another"), true);
-    wire_run(&scene.world);
-    assert_int_equal(wire_answer(&scene.world, 1)->http_status, 0);
+    wire_headers(&scene.fixture, 1, WIRE_ECHO, false, &gzip_field, 1);
+    wire_message(&scene.fixture, 1, 1, scene.packed, false);
+    wire_message(&scene.fixture, 1, 0, SLICE("another"), true);
+    wire_run(&scene.fixture);
+    assert_int_equal(wire_answer(&scene.fixture, 1)->http_status, 0);
     step(&scene);
-    wire_assert_status(&scene.world, 1, STATUS_UNIMPLEMENTED);
-    assert_int_equal(scene.world.messages, 0);
+    wire_assert_status(&scene.fixture, 1, STATUS_UNIMPLEMENTED);
+    assert_int_equal(scene.fixture.messages, 0);
     assert_int_equal(body_bytes(&scene), 0);
     close_scene(&scene);
 }
@@ -280,29 +281,29 @@ static void test_second_message_of_a_unary_call_is_refused(void **state)
 static void test_reset_leaves_no_work_to_inflate(void **state)
 {
     struct scene scene;
-    struct wire_world *world = &scene.world;
+    struct wire_fixture *fixture = &scene.fixture;
 
     open_scene(&scene, WIRE_MODE(state));
     send_packed(&scene, 1, WIRE_HOLD, scene.packed);
     send_packed(&scene, 3, WIRE_HOLD, scene.packed);
     send_packed(&scene, 5, WIRE_ECHO, slice_of(scene.packed.data, scene.packed.size));
-    wire_run(world);
-    assert_int_equal(world->jobs_taken, 1); /* one for each connection */
-    wire_reset(world, 3, H2_CANCEL);
-    wire_run(world);
-    assert_int_equal(world->cancels, 1);
-    assert_int_equal(call_server_stats(world->calls).calls_live, 2);
-    wire_reset(world, 1, H2_CANCEL);
-    wire_run(world);
-    assert_int_equal(world->cancels, 2);
-    assert_int_equal(call_server_stats(world->calls).calls_live, 2); /* the pool has its bytes */
+    wire_run(fixture);
+    assert_int_equal(fixture->jobs_taken, 1); /* one for each connection */
+    wire_reset(fixture, 3, H2_CANCEL);
+    wire_run(fixture);
+    assert_int_equal(fixture->cancels, 1);
+    assert_int_equal(call_server_stats(fixture->calls).calls_live, 2);
+    wire_reset(fixture, 1, H2_CANCEL);
+    wire_run(fixture);
+    assert_int_equal(fixture->cancels, 2);
+    assert_int_equal(call_server_stats(fixture->calls).calls_live, 2); /* the pool has its bytes */
     step(&scene);
-    assert_int_equal(call_server_stats(world->calls).calls_live, 1);
-    assert_int_equal(world->messages, 0);
+    assert_int_equal(call_server_stats(fixture->calls).calls_live, 1);
+    assert_int_equal(fixture->messages, 0);
     step(&scene);
-    assert_int_equal(world->messages, 1);
-    wire_assert_status(world, 5, STATUS_OK);
-    assert_int_equal(world->jobs_taken, 2);
+    assert_int_equal(fixture->messages, 1);
+    wire_assert_status(fixture, 5, STATUS_OK);
+    assert_int_equal(fixture->jobs_taken, 2);
     assert_int_equal(body_bytes(&scene), 0);
     close_scene(&scene);
 }
@@ -311,20 +312,20 @@ static void test_reset_leaves_no_work_to_inflate(void **state)
 static void test_disconnect_leaves_no_work_to_inflate(void **state)
 {
     struct scene scene;
-    struct wire_world *world = &scene.world;
+    struct wire_fixture *fixture = &scene.fixture;
 
     open_scene(&scene, WIRE_MODE(state));
     send_packed(&scene, 1, WIRE_HOLD, scene.packed);
     send_packed(&scene, 3, WIRE_UPLOAD, scene.packed);
-    wire_run(world);
-    wire_disconnect(world);
-    assert_int_equal(world->cancels, 2);
-    assert_int_equal(call_server_stats(world->calls).calls_live, 1);
-    assert_true(wire_pool_step(world));
-    assert_false(wire_pool_step(world)); /* the other job has nothing left to do */
-    assert_int_equal(call_server_stats(world->calls).calls_live, 0);
+    wire_run(fixture);
+    wire_disconnect(fixture);
+    assert_int_equal(fixture->cancels, 2);
+    assert_int_equal(call_server_stats(fixture->calls).calls_live, 1);
+    assert_true(wire_pool_step(fixture));
+    assert_false(wire_pool_step(fixture)); /* the other job has nothing left to do */
+    assert_int_equal(call_server_stats(fixture->calls).calls_live, 0);
     assert_int_equal(body_bytes(&scene), 0);
-    assert_int_equal(world->messages, 0);
+    assert_int_equal(fixture->messages, 0);
     close_scene(&scene);
 }
 
@@ -334,30 +335,30 @@ static void test_deadline_ends_a_call_that_is_inflated(void **state)
 {
     const struct wire_field fields[] = {gzip_field, {"grpc-timeout", "1S"}};
     struct scene scene;
-    struct wire_world *world = &scene.world;
+    struct wire_fixture *fixture = &scene.fixture;
 
     open_scene(&scene, WIRE_MODE(state));
     for (uint32_t stream = 1; stream <= 3; stream += 2) {
-        wire_headers(world, stream, WIRE_WRITE, false, fields, 2);
-        wire_message(world, stream, 1, scene.packed, true);
+        wire_headers(fixture, stream, WIRE_WRITE, false, fields, 2);
+        wire_message(fixture, stream, 1, scene.packed, true);
     }
-    wire_run(world);
-    wire_pass(world, 1500000);
+    wire_run(fixture);
+    wire_pass(fixture, 1500000);
     for (uint32_t stream = 1; stream <= 3; stream += 2) {
-        wire_assert_status(world, stream, STATUS_DEADLINE_EXCEEDED);
-        assert_false(wire_has_field(wire_answer(world, stream), "may have been stored"));
+        wire_assert_status(fixture, stream, STATUS_DEADLINE_EXCEEDED);
+        assert_false(wire_has_field(wire_answer(fixture, stream), "may have been stored"));
     }
-    assert_int_equal(world->cancelled_why, ERR_DEADLINE);
+    assert_int_equal(fixture->cancelled_why, ERR_DEADLINE);
     step(&scene);
-    assert_int_equal(call_server_stats(world->calls).calls_live, 0);
+    assert_int_equal(call_server_stats(fixture->calls).calls_live, 0);
     assert_int_equal(body_bytes(&scene), 0);
     send_packed(&scene, 5, WIRE_HOLD, scene.packed);
-    wire_run(world);
+    wire_run(fixture);
     step(&scene);
-    assert_int_equal(world->messages, 1);
-    wire_finish_held(world, 0, STATUS_OK);
-    wire_run(world);
-    wire_assert_status(world, 5, STATUS_OK);
+    assert_int_equal(fixture->messages, 1);
+    wire_finish_held(fixture, 0, STATUS_OK);
+    wire_run(fixture);
+    wire_assert_status(fixture, 5, STATUS_OK);
     close_scene(&scene);
 }
 
@@ -366,20 +367,20 @@ static void test_deadline_ends_a_call_that_is_inflated(void **state)
 static void test_shutdown_finishes_what_is_inflated(void **state)
 {
     struct scene scene;
-    struct wire_world *world = &scene.world;
+    struct wire_fixture *fixture = &scene.fixture;
 
     open_scene(&scene, WIRE_MODE(state));
     send_packed(&scene, 1, WIRE_HOLD, scene.packed);
-    wire_run(world);
-    world->protocol.shutdown(world->session, world->now_us);
-    wire_pass(world, 3000000);
-    assert_true(world->client.goaways >= 1);
-    assert_false(wire_finished(world));
+    wire_run(fixture);
+    fixture->protocol.shutdown(fixture->session, fixture->now_us);
+    wire_pass(fixture, 3000000);
+    assert_true(fixture->client.goaways >= 1);
+    assert_false(wire_finished(fixture));
     step(&scene);
-    wire_finish_held(world, 0, STATUS_OK);
-    wire_run(world);
-    wire_assert_status(world, 1, STATUS_OK);
-    assert_true(wire_finished(world));
+    wire_finish_held(fixture, 0, STATUS_OK);
+    wire_run(fixture);
+    wire_assert_status(fixture, 1, STATUS_OK);
+    assert_true(wire_finished(fixture));
     close_scene(&scene);
 }
 
@@ -389,42 +390,42 @@ static void test_shutdown_finishes_what_is_inflated(void **state)
 static void test_memory_for_inflating_is_charged_in_advance(void **state)
 {
     struct scene scene;
-    struct wire_world *world = &scene.world;
-    struct call_config config = wire_config(world);
+    struct wire_fixture *fixture = &scene.fixture;
+    struct call_config config = wire_config(fixture);
 
     config.body_bytes_max = 2u << 20;
     open_scene_with(&scene, WIRE_MODE(state), &config);
     send_packed(&scene, 1, WIRE_HOLD, scene.packed);
-    wire_run(world);
+    wire_run(fixture);
     assert_in_range(body_bytes(&scene), CALL_INFLATED_BYTES_MIN,
                     CALL_INFLATED_BYTES_MIN + scene.packed.size);
     step(&scene);
     assert_int_equal(body_bytes(&scene), LARGE_BYTES + scene.packed.size);
     send_packed(&scene, 3, WIRE_HOLD, scene.packed);
-    wire_run(world);
+    wire_run(fixture);
     step(&scene);
     send_packed(&scene, 5, WIRE_HOLD, scene.packed);
-    wire_run(world);
+    wire_run(fixture);
     step(&scene);
     send_packed(&scene, 7, WIRE_HOLD, scene.packed);
-    wire_run(world);
-    wire_assert_status(world, 7, STATUS_UNAVAILABLE);
-    assert_true(wire_has_field(wire_answer(world, 7), "expected another attempt"));
-    assert_int_equal(world->held_count, 3);
+    wire_run(fixture);
+    wire_assert_status(fixture, 7, STATUS_UNAVAILABLE);
+    assert_true(wire_has_field(wire_answer(fixture, 7), "expected another attempt"));
+    assert_int_equal(fixture->held_count, 3);
     for (uint32_t i = 0; i < 3; i++) {
-        wire_finish_held(world, i, STATUS_OK);
+        wire_finish_held(fixture, i, STATUS_OK);
     }
-    wire_run(world);
+    wire_run(fixture);
     assert_int_equal(body_bytes(&scene), 0);
-    world->jobs_max = 0;
+    fixture->jobs_max = 0;
     send_packed(&scene, 9, WIRE_HOLD, scene.packed);
-    wire_run(world);
-    wire_assert_status(world, 9, STATUS_UNAVAILABLE);
-    world->jobs_max = 1;
+    wire_run(fixture);
+    wire_assert_status(fixture, 9, STATUS_UNAVAILABLE);
+    fixture->jobs_max = 1;
     send_packed(&scene, 11, WIRE_ECHO, scene.packed);
-    wire_run(world);
+    wire_run(fixture);
     step(&scene);
-    wire_assert_status(world, 11, STATUS_OK);
+    wire_assert_status(fixture, 11, STATUS_OK);
     assert_int_equal(body_bytes(&scene), 0);
     close_scene(&scene);
 }
@@ -435,7 +436,7 @@ static void test_memory_for_inflating_is_charged_in_advance(void **state)
 static void test_waiting_messages_are_bounded(void **state)
 {
     struct scene scene;
-    struct wire_world *world = &scene.world;
+    struct wire_fixture *fixture = &scene.fixture;
     struct slice packed = {NULL, 0};
     uint32_t noise = 1;
 
@@ -449,19 +450,19 @@ static void test_waiting_messages_are_bounded(void **state)
     packed = packed_of(&scene.arena, packed);
     for (uint32_t stream = 1; stream <= 7; stream += 2) {
         send_packed(&scene, stream, WIRE_HOLD, packed);
-        wire_run(world);
+        wire_run(fixture);
     }
-    wire_assert_status(world, 7, STATUS_UNAVAILABLE);
-    assert_true(wire_has_field(wire_answer(world, 7), "expected another attempt"));
+    wire_assert_status(fixture, 7, STATUS_UNAVAILABLE);
+    assert_true(wire_has_field(wire_answer(fixture, 7), "expected another attempt"));
     step(&scene);
     send_packed(&scene, 9, WIRE_HOLD, packed);
-    world->pool_waits = false;
-    wire_run(world);
-    assert_int_equal(world->held_count, 4);
+    fixture->pool_waits = false;
+    wire_run(fixture);
+    assert_int_equal(fixture->held_count, 4);
     for (uint32_t i = 0; i < 4; i++) {
-        wire_finish_held(world, i, STATUS_OK);
+        wire_finish_held(fixture, i, STATUS_OK);
     }
-    wire_run(world);
+    wire_run(fixture);
     assert_int_equal(body_bytes(&scene), 0);
     close_scene(&scene);
 }
@@ -471,26 +472,26 @@ static void test_waiting_messages_are_bounded(void **state)
 static void test_large_request_is_freed_on_the_pool(void **state)
 {
     struct scene scene;
-    struct wire_world *world = &scene.world;
+    struct wire_fixture *fixture = &scene.fixture;
     struct slice much = {NULL, 0};
 
     (void)state;
     open_scene(&scene, false); /* byte by byte, windows open too late for this size */
     much = plain_of(&scene.arena, (size_t)2 << 20);
-    wire_headers(world, 1, WIRE_HOLD, false, NULL, 0);
-    wire_message(world, 1, 0, much, true);
-    wire_run(world);
-    assert_int_equal(world->jobs_taken, 0);
-    wire_finish_held(world, 0, STATUS_OK);
-    wire_run(world);
-    assert_int_equal(world->jobs_taken, 1);
+    wire_headers(fixture, 1, WIRE_HOLD, false, NULL, 0);
+    wire_message(fixture, 1, 0, much, true);
+    wire_run(fixture);
+    assert_int_equal(fixture->jobs_taken, 0);
+    wire_finish_held(fixture, 0, STATUS_OK);
+    wire_run(fixture);
+    assert_int_equal(fixture->jobs_taken, 1);
     step(&scene);
     send_packed(&scene, 3, WIRE_HOLD, packed_of(&scene.arena, much));
-    wire_run(world);
+    wire_run(fixture);
     step(&scene);
-    wire_finish_held(world, 1, STATUS_OK);
-    wire_run(world);
-    assert_int_equal(world->jobs_taken, 3);
+    wire_finish_held(fixture, 1, STATUS_OK);
+    wire_run(fixture);
+    assert_int_equal(fixture->jobs_taken, 3);
     assert_int_equal(body_bytes(&scene), 0);
     close_scene(&scene);
 }
@@ -520,24 +521,24 @@ static void test_failed_allocation_ends_at_most_one_call(void **state)
     while (failed) {
         struct nth_driver nth = {.driver = {.fails = nth_fails}, .left = ++point};
         struct scene scene;
-        struct wire_world *world = &scene.world;
+        struct wire_fixture *fixture = &scene.fixture;
 
         open_scene(&scene, WIRE_MODE(state));
         for (uint32_t stream = 1; stream <= 3; stream += 2) {
-            wire_headers(world, stream, WIRE_HOLD, false, &gzip_field, 1);
+            wire_headers(fixture, stream, WIRE_HOLD, false, &gzip_field, 1);
         }
-        wire_run(world);
-        wire_message(world, 1, 1, packed_of(&scene.arena, slice_of(scene.plain.data, 500)), true);
-        wire_message(world, 3, 1, scene.packed, true);
-        world->pool_waits = false;
+        wire_run(fixture);
+        wire_message(fixture, 1, 1, packed_of(&scene.arena, slice_of(scene.plain.data, 500)), true);
+        wire_message(fixture, 3, 1, scene.packed, true);
+        fixture->pool_waits = false;
         fault_point_set_driver(&nth.driver);
-        wire_run(world);
+        wire_run(fixture);
         fault_point_set_driver(NULL);
         failed = nth.left == 0;
-        assert_int_equal(world->held_count, failed ? 1 : 2);
+        assert_int_equal(fixture->held_count, failed ? 1 : 2);
         for (uint32_t stream = 1; stream <= 3 && failed; stream += 2) {
-            if (wire_answer(world, stream)->ended) {
-                wire_assert_status(world, stream, (int)err_status(ERR_MEMORY));
+            if (wire_answer(fixture, stream)->ended) {
+                wire_assert_status(fixture, stream, (int)err_status(ERR_MEMORY));
             }
         }
         close_scene(&scene);

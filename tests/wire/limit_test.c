@@ -16,24 +16,24 @@
  * ends; the next is accepted. SETTINGS announced the limit. */
 static void test_stream_above_the_limit_is_refused(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    assert_int_equal(world.client.streams_announced, H2_STREAMS_MAX);
+    wire_setup(&fixture, WIRE_MODE(state));
+    assert_int_equal(fixture.client.streams_announced, H2_STREAMS_MAX);
     for (uint32_t i = 0; i <= H2_STREAMS_MAX; i++) {
-        wire_call(&world, i * 2 + 1, WIRE_HOLD, SLICE("x"));
+        wire_call(&fixture, i * 2 + 1, WIRE_HOLD, SLICE("x"));
     }
-    wire_run(&world);
-    assert_int_equal(world.held_count, H2_STREAMS_MAX);
-    assert_int_equal(wire_answer(&world, H2_STREAMS_MAX * 2 + 1)->reset, H2_REFUSED_STREAM);
-    assert_int_equal(world.client.goaways, 0);
-    wire_finish_held(&world, 0, STATUS_OK);
-    wire_run(&world);
-    wire_call(&world, H2_STREAMS_MAX * 2 + 3, WIRE_ECHO, SLICE("y"));
-    wire_run(&world);
-    wire_assert_status(&world, H2_STREAMS_MAX * 2 + 3, STATUS_OK);
-    assert_int_equal(grpc_server_h2_stats(world.grpc)->streams_refused, 1);
-    wire_teardown(&world);
+    wire_run(&fixture);
+    assert_int_equal(fixture.held_count, H2_STREAMS_MAX);
+    assert_int_equal(wire_answer(&fixture, H2_STREAMS_MAX * 2 + 1)->reset, H2_REFUSED_STREAM);
+    assert_int_equal(fixture.client.goaways, 0);
+    wire_finish_held(&fixture, 0, STATUS_OK);
+    wire_run(&fixture);
+    wire_call(&fixture, H2_STREAMS_MAX * 2 + 3, WIRE_ECHO, SLICE("y"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, H2_STREAMS_MAX * 2 + 3, STATUS_OK);
+    assert_int_equal(grpc_server_h2_stats(fixture.grpc)->streams_refused, 1);
+    wire_teardown(&fixture);
 }
 
 /* A refusal for which no memory was taken has the details of every other one, though they are a literal. */
@@ -56,23 +56,23 @@ static void assert_busy_details(struct wire_answer *answer)
  * a retry delay. */
 static void test_calls_of_all_connections_are_bounded(void **state)
 {
-    struct wire_world world;
-    struct call_config config = wire_config(&world);
+    struct wire_fixture fixture;
+    struct call_config config = wire_config(&fixture);
 
     config.live_max = 1;
-    wire_setup_with(&world, WIRE_MODE(state), &config);
-    wire_preface(&world);
-    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
-    wire_call(&world, 3, WIRE_ECHO, SLICE("y"));
-    wire_run(&world);
-    wire_assert_status(&world, 3, STATUS_UNAVAILABLE);
-    assert_busy_details(wire_answer(&world, 3));
-    wire_finish_held(&world, 0, STATUS_OK);
-    wire_run(&world);
-    wire_call(&world, 5, WIRE_ECHO, SLICE("z"));
-    wire_run(&world);
-    wire_assert_status(&world, 5, STATUS_OK);
-    wire_teardown(&world);
+    wire_setup_with(&fixture, WIRE_MODE(state), &config);
+    wire_preface(&fixture);
+    wire_call(&fixture, 1, WIRE_HOLD, SLICE("x"));
+    wire_call(&fixture, 3, WIRE_ECHO, SLICE("y"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 3, STATUS_UNAVAILABLE);
+    assert_busy_details(wire_answer(&fixture, 3));
+    wire_finish_held(&fixture, 0, STATUS_OK);
+    wire_run(&fixture);
+    wire_call(&fixture, 5, WIRE_ECHO, SLICE("z"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 5, STATUS_OK);
+    wire_teardown(&fixture);
 }
 
 /* Goal: messages that were announced and do not arrive take no memory from others; large ones that
@@ -82,37 +82,37 @@ static void test_calls_of_all_connections_are_bounded(void **state)
 static void test_stalled_bodies_leave_memory_to_others(void **state)
 {
     static uint8_t much[300000];
-    struct wire_world world;
-    struct call_config config = wire_config(&world);
+    struct wire_fixture fixture;
+    struct call_config config = wire_config(&fixture);
 
     config.body_bytes_max = 400000;
-    wire_setup_with(&world, WIRE_MODE(state), &config);
-    wire_preface(&world);
-    wire_settings_ack(&world);
+    wire_setup_with(&fixture, WIRE_MODE(state), &config);
+    wire_preface(&fixture);
+    wire_settings_ack(&fixture);
     for (uint32_t i = 0; i < 16; i++) {
-        wire_headers(&world, i * 2 + 1, WIRE_HOLD, false, NULL, 0);
-        wire_data(&world, i * 2 + 1, SLICE("\0\1\0\0\0"), false);
+        wire_headers(&fixture, i * 2 + 1, WIRE_HOLD, false, NULL, 0);
+        wire_data(&fixture, i * 2 + 1, SLICE("\0\1\0\0\0"), false);
     }
-    wire_call(&world, 33, WIRE_ECHO, SLICE("small"));
-    wire_run(&world);
-    wire_assert_status(&world, 33, STATUS_OK);
-    wire_headers(&world, 35, WIRE_HOLD, false, NULL, 0);
-    wire_data(&world, 35, SLICE("\0\0\4\x93\xe0"), false); /* 300,000 */
+    wire_call(&fixture, 33, WIRE_ECHO, SLICE("small"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 33, STATUS_OK);
+    wire_headers(&fixture, 35, WIRE_HOLD, false, NULL, 0);
+    wire_data(&fixture, 35, SLICE("\0\0\4\x93\xe0"), false); /* 300,000 */
     for (size_t i = 0; i < 220000; i += 10000) {
-        wire_data(&world, 35, slice_of(much, 10000), false);
+        wire_data(&fixture, 35, slice_of(much, 10000), false);
     }
-    wire_run(&world);
-    assert_int_equal(call_server_stats(world.calls).body_bytes_live, 220000);
-    wire_headers(&world, 37, WIRE_ECHO, false, NULL, 0);
-    wire_message(&world, 37, 0, slice_of(much, 100000), true);
-    wire_call(&world, 39, WIRE_ECHO, slice_of(much, 60000));
-    wire_run(&world);
-    wire_assert_status(&world, 37, STATUS_UNAVAILABLE); /* a quarter is for small ones */
-    wire_assert_status(&world, 39, STATUS_OK);
-    wire_pass(&world, 16000000);
-    wire_assert_status(&world, 35, STATUS_DEADLINE_EXCEEDED);
-    assert_int_equal(call_server_stats(world.calls).body_bytes_live, 0);
-    wire_teardown(&world);
+    wire_run(&fixture);
+    assert_int_equal(call_server_stats(fixture.calls).body_bytes_live, 220000);
+    wire_headers(&fixture, 37, WIRE_ECHO, false, NULL, 0);
+    wire_message(&fixture, 37, 0, slice_of(much, 100000), true);
+    wire_call(&fixture, 39, WIRE_ECHO, slice_of(much, 60000));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 37, STATUS_UNAVAILABLE); /* a quarter is for small ones */
+    wire_assert_status(&fixture, 39, STATUS_OK);
+    wire_pass(&fixture, 16000000);
+    wire_assert_status(&fixture, 35, STATUS_DEADLINE_EXCEEDED);
+    assert_int_equal(call_server_stats(fixture.calls).body_bytes_live, 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: if half of all calls are taken, a connection with many gets no more, and others do. Method:
@@ -120,24 +120,24 @@ static void test_stalled_bodies_leave_memory_to_others(void **state)
  * is accepted. */
 static void test_connection_with_many_calls_gets_no_more_under_pressure(void **state)
 {
-    struct wire_world world;
-    struct call_config config = wire_config(&world);
+    struct wire_fixture fixture;
+    struct call_config config = wire_config(&fixture);
 
     config.live_max = 64;
-    wire_setup_with(&world, WIRE_MODE(state), &config);
-    wire_preface(&world);
+    wire_setup_with(&fixture, WIRE_MODE(state), &config);
+    wire_preface(&fixture);
     for (uint32_t i = 0; i < 40; i++) {
-        wire_call(&world, i * 2 + 1, WIRE_HOLD, SLICE("x"));
+        wire_call(&fixture, i * 2 + 1, WIRE_HOLD, SLICE("x"));
     }
-    wire_run(&world);
-    assert_int_equal(world.held_count, 33); /* one above half of the limit */
-    wire_assert_status(&world, 79, STATUS_UNAVAILABLE);
-    wire_finish_held(&world, 0, STATUS_OK);
-    wire_run(&world);
-    wire_call(&world, 81, WIRE_ECHO, SLICE("y"));
-    wire_run(&world);
-    wire_assert_status(&world, 81, STATUS_OK);
-    wire_teardown(&world);
+    wire_run(&fixture);
+    assert_int_equal(fixture.held_count, 33); /* one above half of the limit */
+    wire_assert_status(&fixture, 79, STATUS_UNAVAILABLE);
+    wire_finish_held(&fixture, 0, STATUS_OK);
+    wire_run(&fixture);
+    wire_call(&fixture, 81, WIRE_ECHO, SLICE("y"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 81, STATUS_OK);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a peer that requests much and reads nothing gets a bounded number of answers, and all of
@@ -145,35 +145,35 @@ static void test_connection_with_many_calls_gets_no_more_under_pressure(void **s
  * the same with a connection that closes. */
 static void test_answers_are_bounded_until_they_are_read(void **state)
 {
-    struct wire_world world;
-    struct call_config config = wire_config(&world);
+    struct wire_fixture fixture;
+    struct call_config config = wire_config(&fixture);
     uint8_t request[4];
 
     bytes_put_be32(request, 1 << 20);
     for (int round = 0; round < 2; round++) {
-        wire_setup_with(&world, WIRE_MODE(state), &config);
-        wire_preface(&world);
-        wire_settings(&world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0);
+        wire_setup_with(&fixture, WIRE_MODE(state), &config);
+        wire_preface(&fixture);
+        wire_settings(&fixture, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0);
         for (uint32_t i = 0; i < 20; i++) {
-            wire_call(&world, i * 2 + 1, WIRE_SIZE, slice_of(request, sizeof(request)));
+            wire_call(&fixture, i * 2 + 1, WIRE_SIZE, slice_of(request, sizeof(request)));
         }
-        wire_run(&world);
-        wire_pass(&world, 2000000);
-        assert_int_equal(world.starts, 20);
-        assert_int_equal(world.messages, CALL_SHARE_OUTPUT_BYTES_HIGH / (1 << 20));
-        assert_in_range(call_server_stats(world.calls).output_bytes_live, 1,
+        wire_run(&fixture);
+        wire_pass(&fixture, 2000000);
+        assert_int_equal(fixture.starts, 20);
+        assert_int_equal(fixture.messages, CALL_SHARE_OUTPUT_BYTES_HIGH / (1 << 20));
+        assert_in_range(call_server_stats(fixture.calls).output_bytes_live, 1,
                         CALL_SHARE_OUTPUT_BYTES_HIGH + (1 << 20) + 5);
         if (round == 0) {
-            wire_window(&world, 0, 1 << 30);
-            wire_settings(&world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 30);
+            wire_window(&fixture, 0, 1 << 30);
+            wire_settings(&fixture, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 30);
             for (int turn = 0; turn < 20; turn++) {
-                wire_run(&world);
+                wire_run(&fixture);
             }
             for (uint32_t i = 0; i < 20; i++) {
-                wire_assert_status(&world, i * 2 + 1, STATUS_OK);
+                wire_assert_status(&fixture, i * 2 + 1, STATUS_OK);
             }
         }
-        wire_teardown(&world);
+        wire_teardown(&fixture);
     }
 }
 
@@ -183,7 +183,7 @@ static void test_inflation_is_bounded_in_proportion(void **state)
 {
     static const struct wire_field gzip = {"grpc-encoding", "gzip"};
     static uint8_t zeros[CALL_INFLATED_BYTES_MIN * 2];
-    struct wire_world world;
+    struct wire_fixture fixture;
     struct arena arena;
     struct buffer packed;
     struct buffer within;
@@ -193,55 +193,55 @@ static void test_inflation_is_bounded_in_proportion(void **state)
     buffer_init(&within, &arena, 0);
     assert_int_equal(gzip_deflate(slice_of(zeros, sizeof(zeros)), &packed), OK);
     assert_int_equal(gzip_deflate(slice_of(zeros, CALL_INFLATED_BYTES_MIN), &within), OK);
-    wire_setup(&world, WIRE_MODE(state));
-    wire_headers(&world, 1, WIRE_HOLD, false, &gzip, 1);
-    wire_message(&world, 1, 1, buffer_slice(&packed), true);
-    wire_headers(&world, 3, WIRE_HOLD, false, &gzip, 1);
-    wire_message(&world, 3, 1, buffer_slice(&within), true);
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_RESOURCE_EXHAUSTED);
-    assert_true(wire_has_field(wire_answer(&world, 1), "128 times its size"));
-    assert_int_equal(world.held_count, 1);
-    wire_finish_held(&world, 0, STATUS_OK);
-    wire_run(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_headers(&fixture, 1, WIRE_HOLD, false, &gzip, 1);
+    wire_message(&fixture, 1, 1, buffer_slice(&packed), true);
+    wire_headers(&fixture, 3, WIRE_HOLD, false, &gzip, 1);
+    wire_message(&fixture, 3, 1, buffer_slice(&within), true);
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_RESOURCE_EXHAUSTED);
+    assert_true(wire_has_field(wire_answer(&fixture, 1), "128 times its size"));
+    assert_int_equal(fixture.held_count, 1);
+    wire_finish_held(&fixture, 0, STATUS_OK);
+    wire_run(&fixture);
     arena_deinit(&arena);
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 /* Goal: header lists above 16 KiB are refused, regardless of their size on the wire. Method: one
  * large field, and 100 references to a field of 4,000 bytes in HPACK's table. */
 static void test_header_list_above_16_kib_is_refused(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     char *large = malloc(20001);
     struct wire_field extra[WIRE_FIELDS_MAX - 6];
 
     assert_non_null(large);
     memset(large, 'a', 20000);
     large[20000] = '\0';
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     extra[0] = (struct wire_field){"x-large", large};
     large[15000] = '\0';
-    wire_headers(&world, 1, WIRE_ECHO, false, extra, 1);
-    wire_message(&world, 1, 0, SLICE("x"), true);
+    wire_headers(&fixture, 1, WIRE_ECHO, false, extra, 1);
+    wire_message(&fixture, 1, 0, SLICE("x"), true);
     large[15000] = 'a';
     large[16300] = '\0';
-    wire_headers(&world, 3, WIRE_ECHO, false, extra, 1);
-    wire_message(&world, 3, 0, SLICE("x"), true);
+    wire_headers(&fixture, 3, WIRE_ECHO, false, extra, 1);
+    wire_message(&fixture, 3, 0, SLICE("x"), true);
     large[3000] = '\0';
     for (size_t i = 0; i < sizeof(extra) / sizeof(extra[0]); i++) {
         extra[i] = (struct wire_field){"x-again", large};
     }
-    wire_headers(&world, 5, WIRE_ECHO, false, extra, sizeof(extra) / sizeof(extra[0]));
-    wire_message(&world, 5, 0, SLICE("x"), true);
-    wire_call(&world, 7, WIRE_ECHO, SLICE("x"));
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_OK);
-    wire_assert_status(&world, 3, STATUS_RESOURCE_EXHAUSTED);
-    wire_assert_status(&world, 5, STATUS_RESOURCE_EXHAUSTED);
-    wire_assert_status(&world, 7, STATUS_OK);
+    wire_headers(&fixture, 5, WIRE_ECHO, false, extra, sizeof(extra) / sizeof(extra[0]));
+    wire_message(&fixture, 5, 0, SLICE("x"), true);
+    wire_call(&fixture, 7, WIRE_ECHO, SLICE("x"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    wire_assert_status(&fixture, 3, STATUS_RESOURCE_EXHAUSTED);
+    wire_assert_status(&fixture, 5, STATUS_RESOURCE_EXHAUSTED);
+    wire_assert_status(&fixture, 7, STATUS_OK);
     free(large);
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 /* Goal: fields that HTTP/2 forbids fail their stream, not the connection. Method: upper case, a
@@ -250,56 +250,56 @@ static void test_forbidden_field_fails_only_its_stream(void **state)
 {
     static const struct wire_field table[] = {
         {"X-Upper", "a"}, {"connection", "close"}, {"te", "gzip"}, {"x-feed", "a\nb"}};
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (uint32_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        wire_headers(&world, i * 2 + 1, WIRE_ECHO, false, &table[i], 1);
-        wire_run(&world);
-        assert_int_equal(wire_answer(&world, i * 2 + 1)->reset, H2_PROTOCOL_ERROR);
+        wire_headers(&fixture, i * 2 + 1, WIRE_ECHO, false, &table[i], 1);
+        wire_run(&fixture);
+        assert_int_equal(wire_answer(&fixture, i * 2 + 1)->reset, H2_PROTOCOL_ERROR);
     }
-    wire_call(&world, 9, WIRE_ECHO, SLICE("x"));
-    wire_run(&world);
-    wire_assert_status(&world, 9, STATUS_OK);
-    assert_int_equal(world.client.goaways, 0);
-    wire_teardown(&world);
+    wire_call(&fixture, 9, WIRE_ECHO, SLICE("x"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 9, STATUS_OK);
+    assert_int_equal(fixture.client.goaways, 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: pings are answered; too many of them end the connection. Method: five at once: three
  * strikes. */
 static void test_excess_pings_end_the_connection(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (int i = 0; i < 5; i++) {
-        wire_ping(&world);
+        wire_ping(&fixture);
     }
-    wire_run(&world);
-    wire_assert_rate_limited(&world, "too_many_pings");
-    wire_teardown(&world);
+    wire_run(&fixture);
+    wire_assert_rate_limited(&fixture, "too_many_pings");
+    wire_teardown(&fixture);
 }
 
 /* Goal: honest pings are accepted. Method: one each 10 s; and one after each of 50 answers. */
 static void test_honest_pings_are_accepted(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (int i = 0; i < 10; i++) {
-        wire_ping(&world);
-        wire_run(&world);
-        wire_pass(&world, 10000000);
+        wire_ping(&fixture);
+        wire_run(&fixture);
+        wire_pass(&fixture, 10000000);
     }
     for (uint32_t i = 0; i < 50; i++) {
-        wire_call(&world, i * 2 + 1, WIRE_ECHO, SLICE("x"));
-        wire_run(&world);
-        wire_ping(&world);
-        wire_run(&world);
+        wire_call(&fixture, i * 2 + 1, WIRE_ECHO, SLICE("x"));
+        wire_run(&fixture);
+        wire_ping(&fixture);
+        wire_run(&fixture);
     }
-    assert_int_equal(world.client.pings_answered, 60);
-    assert_int_equal(world.client.goaways, 0);
-    wire_teardown(&world);
+    assert_int_equal(fixture.client.pings_answered, 60);
+    assert_int_equal(fixture.client.goaways, 0);
+    wire_teardown(&fixture);
 }
 
 struct flood_frame {
@@ -313,21 +313,21 @@ struct flood_frame {
  * has had its burst. */
 static void flood(bool bytewise, const struct flood_frame *frame, const char *why)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, bytewise);
-    wire_headers(&world, 1, WIRE_HOLD, false, NULL, 0);
+    wire_setup(&fixture, bytewise);
+    wire_headers(&fixture, 1, WIRE_HOLD, false, NULL, 0);
     for (int i = 0; i < 1100; i++) {
-        wire_frame(&world, frame->type, frame->flags, frame->stream, frame->payload);
+        wire_frame(&fixture, frame->type, frame->flags, frame->stream, frame->payload);
         if (i % 50 == 0) {
             wire_run(
-                &world); /* otherwise the limit of SETTINGS acknowledgements is reached first */
-            assert_true(i > 950 || !wire_finished(&world));
+                &fixture); /* otherwise the limit of SETTINGS acknowledgements is reached first */
+            assert_true(i > 950 || !wire_finished(&fixture));
         }
     }
-    wire_run(&world);
-    wire_assert_rate_limited(&world, why);
-    wire_teardown(&world);
+    wire_run(&fixture);
+    wire_assert_rate_limited(&fixture, why);
+    wire_teardown(&fixture);
 }
 
 /* Goal: frames that carry nothing are limited, and GOAWAY names the exceeded limit. Method: 1,100
@@ -361,254 +361,254 @@ static void test_floods_of_empty_frames_end_the_connection(void **state)
  * is accepted. */
 static void test_message_in_tiny_frames_is_limited(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t message[2005] = {0, 0, 0, 7, 0xd0};
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_headers(&fixture, 1, WIRE_ECHO, false, NULL, 0);
     for (size_t i = 0; i < sizeof(message); i += 64) {
         size_t step = sizeof(message) - i < 64 ? sizeof(message) - i : 64;
 
-        wire_data(&world, 1, slice_of(message + i, step), i + step == sizeof(message));
+        wire_data(&fixture, 1, slice_of(message + i, step), i + step == sizeof(message));
     }
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_OK);
-    wire_headers(&world, 3, WIRE_ECHO, false, NULL, 0);
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    wire_headers(&fixture, 3, WIRE_ECHO, false, NULL, 0);
     for (size_t i = 0; i < sizeof(message); i++) {
-        wire_data(&world, 3, slice_of(message + i, 1), false);
+        wire_data(&fixture, 3, slice_of(message + i, 1), false);
     }
-    wire_run(&world);
-    wire_assert_rate_limited(&world, "too_many_small_data_frames");
-    wire_teardown(&world);
+    wire_run(&fixture);
+    wire_assert_rate_limited(&fixture, "too_many_small_data_frames");
+    wire_teardown(&fixture);
 }
 
 /* Goal: small calls of all shapes never reach the limit. Method: 2,000 calls, each with its message
  * in three frames, the last one empty, as fast as they can be sent. */
 static void test_honest_small_calls_are_not_limited(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (uint32_t i = 0; i < WIRE_STREAMS_MAX - 1; i++) {
-        wire_headers(&world, i * 2 + 1, WIRE_ECHO, false, NULL, 0);
-        wire_data(&world, i * 2 + 1, SLICE("\0\0\0\0\2"), false);
-        wire_data(&world, i * 2 + 1, SLICE("ab"), false);
-        wire_data(&world, i * 2 + 1, SLICE(""), true);
+        wire_headers(&fixture, i * 2 + 1, WIRE_ECHO, false, NULL, 0);
+        wire_data(&fixture, i * 2 + 1, SLICE("\0\0\0\0\2"), false);
+        wire_data(&fixture, i * 2 + 1, SLICE("ab"), false);
+        wire_data(&fixture, i * 2 + 1, SLICE(""), true);
         if (i % 100 == 99) {
-            wire_run(&world);
+            wire_run(&fixture);
         }
     }
-    wire_run(&world);
-    assert_int_equal(world.client.goaways, 0);
-    assert_int_equal(world.starts, WIRE_STREAMS_MAX - 1);
-    wire_teardown(&world);
+    wire_run(&fixture);
+    assert_int_equal(fixture.client.goaways, 0);
+    assert_int_equal(fixture.starts, WIRE_STREAMS_MAX - 1);
+    wire_teardown(&fixture);
 }
 
 /* Goal: header blocks for a stream that had one are not requests, and are limited. Method: trailers
  * for a stream that was answered before its end, which nghttp2 ignores silently. */
 static void test_repeated_header_blocks_are_limited(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     struct wire_field none = {"x-trailer", "a"};
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_headers(&world, 1, WIRE_EARLY, false, NULL, 0);
-    wire_run(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_headers(&fixture, 1, WIRE_EARLY, false, NULL, 0);
+    wire_run(&fixture);
     for (int i = 0; i < 1100; i++) {
-        wire_headers_raw(&world, 1, NGHTTP2_FLAG_END_HEADERS, &none, 1);
+        wire_headers_raw(&fixture, 1, NGHTTP2_FLAG_END_HEADERS, &none, 1);
     }
-    wire_run(&world);
-    wire_assert_rate_limited(&world, "too_many_trailers");
-    wire_teardown(&world);
+    wire_run(&fixture);
+    wire_assert_rate_limited(&fixture, "too_many_trailers");
+    wire_teardown(&fixture);
 }
 
 /* Goal: a header list that is far too large ends the connection, since one byte of it may mean
  * thousands. Method: one kept field of 3,500 bytes, and 10,000 references to it. */
 static void test_huge_header_list_ends_the_connection(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     struct wire_bytes block = {0};
     uint8_t field[3500];
     uint8_t references[10000];
 
     memset(field, 'a', sizeof(field));
     memset(references, 0x80 | 62, sizeof(references));
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     wire_bytes_append(&block, SLICE("\x83\x86\x04\1/\x40\1x\x7f\xad\x1a"));
     wire_bytes_append(&block, slice_of(field, sizeof(field)));
     wire_bytes_append(&block, slice_of(references, sizeof(references)));
-    wire_frame(&world, NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1,
+    wire_frame(&fixture, NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1,
                slice_of(block.data, block.size));
-    wire_run(&world);
-    wire_assert_rate_limited(&world, "header_list_too_large");
+    wire_run(&fixture);
+    wire_assert_rate_limited(&fixture, "header_list_too_large");
     free(block.data);
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 /* Goal: SETTINGS that wait for their acknowledgement to be written are bounded. Method: 200 in one
  * read. */
 static void test_unacknowledged_settings_are_bounded(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (int i = 0; i < 200; i++) {
-        wire_frame(&world, NGHTTP2_SETTINGS, 0, 0, slice_of(NULL, 0));
+        wire_frame(&fixture, NGHTTP2_SETTINGS, 0, 0, slice_of(NULL, 0));
     }
-    wire_run(&world);
-    wire_assert_rate_limited(&world, "too_many_acknowledgements");
-    wire_teardown(&world);
+    wire_run(&fixture);
+    wire_assert_rate_limited(&fixture, "too_many_acknowledgements");
+    wire_teardown(&fixture);
 }
 
 /* Goal: a SETTINGS frame with more entries than there are settings ends the connection. Method: 17. */
 static void test_settings_with_too_many_entries_end_the_connection(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t entries[17 * 6] = {0};
 
     for (size_t i = 0; i < 17; i++) {
         entries[i * 6 + 1] = NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE;
     }
-    wire_setup(&world, WIRE_MODE(state));
-    wire_frame(&world, NGHTTP2_SETTINGS, 0, 0, slice_of(entries, sizeof(entries)));
-    wire_run(&world);
-    assert_int_equal(world.client.goaways, 1);
-    assert_int_equal(world.client.goaway_code, H2_ENHANCE_YOUR_CALM);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_frame(&fixture, NGHTTP2_SETTINGS, 0, 0, slice_of(entries, sizeof(entries)));
+    wire_run(&fixture);
+    assert_int_equal(fixture.client.goaways, 1);
+    assert_int_equal(fixture.client.goaway_code, H2_ENHANCE_YOUR_CALM);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a header block in many frames ends the connection. Method: HEADERS and 20 CONTINUATIONs. */
 static void test_many_continuations_end_the_connection(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_frame(&world, NGHTTP2_HEADERS, 0, 1, SLICE("\x82"));
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_frame(&fixture, NGHTTP2_HEADERS, 0, 1, SLICE("\x82"));
     for (int i = 0; i < 20; i++) {
-        wire_frame(&world, NGHTTP2_CONTINUATION, 0, 1, SLICE(""));
+        wire_frame(&fixture, NGHTTP2_CONTINUATION, 0, 1, SLICE(""));
     }
-    wire_run(&world);
-    wire_assert_rate_limited(&world, "too_many_continuations");
-    wire_teardown(&world);
+    wire_run(&fixture);
+    wire_assert_rate_limited(&fixture, "too_many_continuations");
+    wire_teardown(&fixture);
 }
 
 /* Goal: rapid resets (CVE-2023-44487) end the connection. Method: 1,100 calls reset at once; none
  * has an effect before the bucket is empty. */
 static void test_rapid_resets_end_the_connection(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (uint32_t i = 0; i < 1100; i++) {
-        wire_headers(&world, i * 2 + 1, WIRE_HOLD, false, NULL, 0);
-        wire_reset(&world, i * 2 + 1, H2_CANCEL);
+        wire_headers(&fixture, i * 2 + 1, WIRE_HOLD, false, NULL, 0);
+        wire_reset(&fixture, i * 2 + 1, H2_CANCEL);
         if (i == 900) {
-            wire_run(&world);
-            assert_int_equal(world.client.goaways, 0);
+            wire_run(&fixture);
+            assert_int_equal(fixture.client.goaways, 0);
         }
     }
-    wire_run(&world);
-    wire_assert_rate_limited(&world, "too_many_resets");
-    wire_teardown(&world);
+    wire_run(&fixture);
+    wire_assert_rate_limited(&fixture, "too_many_resets");
+    wire_teardown(&fixture);
 }
 
 /* Goal: resets that a peer makes us send (CVE-2025-8671) count, too. Method: 1,100 streams, each
  * with a window update of 0, which is a stream error. */
 static void test_provoked_resets_end_the_connection(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (uint32_t i = 0; i < 1100; i++) {
-        wire_headers(&world, i * 2 + 1, WIRE_HOLD, false, NULL, 0);
-        wire_window(&world, i * 2 + 1, 0x7fffffff); /* exceeds 2^31-1: a stream error */
+        wire_headers(&fixture, i * 2 + 1, WIRE_HOLD, false, NULL, 0);
+        wire_window(&fixture, i * 2 + 1, 0x7fffffff); /* exceeds 2^31-1: a stream error */
         if (i % 50 == 0) {
-            wire_run(&world);
+            wire_run(&fixture);
         }
     }
-    wire_run(&world);
-    wire_assert_rate_limited(&world, "too_many_resets_provoked");
-    wire_teardown(&world);
+    wire_run(&fixture);
+    wire_assert_rate_limited(&fixture, "too_many_resets_provoked");
+    wire_teardown(&fixture);
 }
 
 /* Goal: buckets are refilled. Method: 900 resets, ten seconds, 900 more. */
 static void test_reset_bucket_is_refilled(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (uint32_t i = 0; i < 1800; i++) {
-        wire_headers(&world, i * 2 + 1, WIRE_HOLD, false, NULL, 0);
-        wire_reset(&world, i * 2 + 1, H2_CANCEL);
+        wire_headers(&fixture, i * 2 + 1, WIRE_HOLD, false, NULL, 0);
+        wire_reset(&fixture, i * 2 + 1, H2_CANCEL);
         if (i == 900) {
-            wire_run(&world);
-            wire_pass(&world, 10000000);
+            wire_run(&fixture);
+            wire_pass(&fixture, 10000000);
         }
     }
-    wire_run(&world);
-    assert_int_equal(world.client.goaways, 0);
-    wire_teardown(&world);
+    wire_run(&fixture);
+    assert_int_equal(fixture.client.goaways, 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a graceful end: two GOAWAYs; open calls finish, and new ones in between are not lost.
  * Method: a held call; shutdown; a call that was on its way; the ping's answer; the end. */
 static void test_shutdown_finishes_open_calls(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
-    wire_run(&world);
-    world.client.answers_pings = false;
-    world.protocol.shutdown(world.session, world.now_us);
-    assert_true(world.woken);
-    wire_run(&world);
-    assert_int_equal(world.client.goaways, 1);
-    assert_int_equal(world.client.goaway_last, 0x7fffffff);
-    wire_call(&world, 3, WIRE_ECHO, SLICE("on its way"));
-    wire_run(&world);
-    wire_assert_status(&world, 3, STATUS_OK);
-    wire_pass(&world, 1500000); /* the ping is not answered within a second */
-    assert_int_equal(world.client.goaways, 2);
-    assert_int_equal(world.client.goaway_last, 3);
-    assert_int_equal(world.client.goaway_code, H2_NO_ERROR);
-    assert_false(wire_finished(&world));
-    wire_finish_held(&world, 0, STATUS_OK);
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_OK);
-    assert_true(wire_finished(&world));
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_call(&fixture, 1, WIRE_HOLD, SLICE("x"));
+    wire_run(&fixture);
+    fixture.client.answers_pings = false;
+    fixture.protocol.shutdown(fixture.session, fixture.now_us);
+    assert_true(fixture.woken);
+    wire_run(&fixture);
+    assert_int_equal(fixture.client.goaways, 1);
+    assert_int_equal(fixture.client.goaway_last, 0x7fffffff);
+    wire_call(&fixture, 3, WIRE_ECHO, SLICE("on its way"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 3, STATUS_OK);
+    wire_pass(&fixture, 1500000); /* the ping is not answered within a second */
+    assert_int_equal(fixture.client.goaways, 2);
+    assert_int_equal(fixture.client.goaway_last, 3);
+    assert_int_equal(fixture.client.goaway_code, H2_NO_ERROR);
+    assert_false(wire_finished(&fixture));
+    wire_finish_held(&fixture, 0, STATUS_OK);
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    assert_true(wire_finished(&fixture));
+    wire_teardown(&fixture);
 }
 
 /* Goal: the ping's answer completes a shutdown at once. Method: no call, a client that answers, no
  * time. */
 static void test_answered_ping_completes_a_shutdown(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    world.protocol.shutdown(world.session, world.now_us);
-    wire_run(&world);
-    assert_int_equal(world.client.goaways, 2);
-    assert_true(wire_finished(&world));
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    fixture.protocol.shutdown(fixture.session, fixture.now_us);
+    wire_run(&fixture);
+    assert_int_equal(fixture.client.goaways, 2);
+    assert_true(wire_finished(&fixture));
+    wire_teardown(&fixture);
 }
 
 /* Goal: bytes that are not HTTP/2 end in GOAWAY, never in a crash. Method: frames that break the
  * rules in turn, then 200 connections of pseudo-random bytes after the preface. */
 static void test_garbage_ends_in_goaway(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint64_t seed = 88172645463325252u;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_data(&world, 7, SLICE("idle stream"), false);
-    wire_run(&world);
-    assert_int_equal(world.client.goaway_code, H2_PROTOCOL_ERROR);
-    assert_true(wire_finished(&world));
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_data(&fixture, 7, SLICE("idle stream"), false);
+    wire_run(&fixture);
+    assert_int_equal(fixture.client.goaway_code, H2_PROTOCOL_ERROR);
+    assert_true(wire_finished(&fixture));
+    wire_teardown(&fixture);
     for (int round = 0; round < 200; round++) {
-        struct call_config config = wire_config(&world);
+        struct call_config config = wire_config(&fixture);
         uint8_t bytes[256];
 
         for (size_t i = 0; i < sizeof(bytes); i++) {
@@ -621,11 +621,11 @@ static void test_garbage_ends_in_goaway(void **state)
         bytes[1] = 0;
         bytes[2] &= 31;
         bytes[3] %= 11;
-        wire_setup_with(&world, WIRE_MODE(state), &config);
-        wire_preface(&world);
-        wire_bytes_append(&world.client.out, slice_of(bytes, sizeof(bytes)));
-        wire_run(&world);
-        wire_teardown(&world);
+        wire_setup_with(&fixture, WIRE_MODE(state), &config);
+        wire_preface(&fixture);
+        wire_bytes_append(&fixture.client.out, slice_of(bytes, sizeof(bytes)));
+        wire_run(&fixture);
+        wire_teardown(&fixture);
     }
 }
 
@@ -638,7 +638,7 @@ static uint64_t next_random(uint64_t *seed)
 }
 
 /* Requests of all kinds, as an honest client sends them. */
-static void write_requests(struct wire_world *world)
+static void write_requests(struct wire_fixture *fixture)
 {
     static const struct wire_field extra[] = {
         {"grpc-timeout", "1S"}, {"grpc-encoding", "gzip"}, {"x-some-bin", "AAEC"}};
@@ -646,20 +646,20 @@ static void write_requests(struct wire_world *world)
 
     bytes_put_be32(request, 20);
     bytes_put_be32(request + 4, 700);
-    wire_preface(world);
-    wire_call(world, 1, WIRE_ECHO, SLICE("some text"));
-    wire_headers(world, 3, WIRE_META, false, extra, 3);
-    wire_message(world, 3, 0, SLICE("x"), true);
-    wire_call(world, 5, WIRE_STREAM, slice_of(request, 8));
-    wire_headers(world, 7, WIRE_BIDI, false, NULL, 0);
-    wire_message(world, 7, 0, SLICE("q"), false);
-    wire_ping(world);
-    wire_window(world, 0, 1000);
-    wire_call(world, 9, WIRE_HOLD, SLICE("h"));
-    wire_reset(world, 7, H2_CANCEL);
-    wire_call(world, 11, WIRE_WRITE, SLICE("w"));
-    wire_call(world, 13, WIRE_FAIL, SLICE("\x03no"));
-    wire_settings(world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 100);
+    wire_preface(fixture);
+    wire_call(fixture, 1, WIRE_ECHO, SLICE("some text"));
+    wire_headers(fixture, 3, WIRE_META, false, extra, 3);
+    wire_message(fixture, 3, 0, SLICE("x"), true);
+    wire_call(fixture, 5, WIRE_STREAM, slice_of(request, 8));
+    wire_headers(fixture, 7, WIRE_BIDI, false, NULL, 0);
+    wire_message(fixture, 7, 0, SLICE("q"), false);
+    wire_ping(fixture);
+    wire_window(fixture, 0, 1000);
+    wire_call(fixture, 9, WIRE_HOLD, SLICE("h"));
+    wire_reset(fixture, 7, H2_CANCEL);
+    wire_call(fixture, 11, WIRE_WRITE, SLICE("w"));
+    wire_call(fixture, 13, WIRE_FAIL, SLICE("\x03no"));
+    wire_settings(fixture, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 100);
 }
 
 /* Goal: damaged requests affect only themselves. Method: honest bytes with one to eight of them
@@ -669,23 +669,23 @@ static void test_damaged_requests_affect_only_themselves(void **state)
     uint64_t seed = 0x9e3779b97f4a7c15u;
 
     for (int round = 0; round < 150; round++) {
-        struct wire_world world;
-        struct call_config config = wire_config(&world);
-        struct wire_bytes *out = &world.client.out;
+        struct wire_fixture fixture;
+        struct call_config config = wire_config(&fixture);
+        struct wire_bytes *out = &fixture.client.out;
         uint64_t damages = next_random(&seed) % 8 + 1;
 
-        wire_setup_with(&world, WIRE_MODE(state), &config);
-        world.client.deaf = true;
-        write_requests(&world);
+        wire_setup_with(&fixture, WIRE_MODE(state), &config);
+        fixture.client.deaf = true;
+        write_requests(&fixture);
         for (uint64_t i = 0; i < damages; i++) {
             size_t at = 24 + next_random(&seed) % (out->size - 24);
 
             out->data[at] = (uint8_t)next_random(&seed);
         }
         out->size = round % 3 == 0 ? next_random(&seed) % out->size + 1 : out->size;
-        wire_run(&world);
-        wire_pass(&world, 2000000);
-        wire_teardown(&world);
+        wire_run(&fixture);
+        wire_pass(&fixture, 2000000);
+        wire_teardown(&fixture);
     }
 }
 

@@ -19,46 +19,46 @@ enum misdeed {
     MISDEEDS
 };
 
-static void send_again(struct wire_world *world, uint32_t stream, bool headers)
+static void send_again(struct wire_fixture *fixture, uint32_t stream, bool headers)
 {
     if (headers) {
-        wire_headers(world, stream, WIRE_ECHO, true, NULL, 0);
+        wire_headers(fixture, stream, WIRE_ECHO, true, NULL, 0);
     } else {
-        wire_data(world, stream, SLICE("more"), true);
+        wire_data(fixture, stream, SLICE("more"), true);
     }
 }
 
-static void do_wrong(struct wire_world *world, enum misdeed misdeed)
+static void do_wrong(struct wire_fixture *fixture, enum misdeed misdeed)
 {
     switch (misdeed) {
     case DATA_AFTER_END:
     case HEADERS_AFTER_END:
-        wire_call(world, 1, WIRE_HOLD, SLICE("x"));
-        wire_run(world);
-        send_again(world, 1, misdeed == HEADERS_AFTER_END);
+        wire_call(fixture, 1, WIRE_HOLD, SLICE("x"));
+        wire_run(fixture);
+        send_again(fixture, 1, misdeed == HEADERS_AFTER_END);
         return;
     case DATA_AFTER_ANSWER:
     case HEADERS_AFTER_ANSWER:
-        wire_call(world, 1, WIRE_ECHO, SLICE("x"));
-        wire_run(world);
-        wire_assert_status(world, 1, STATUS_OK);
-        send_again(world, 1, misdeed == HEADERS_AFTER_ANSWER);
+        wire_call(fixture, 1, WIRE_ECHO, SLICE("x"));
+        wire_run(fixture);
+        wire_assert_status(fixture, 1, STATUS_OK);
+        send_again(fixture, 1, misdeed == HEADERS_AFTER_ANSWER);
         return;
     case DATA_AFTER_RESET:
     case HEADERS_AFTER_RESET:
-        wire_headers(world, 1, WIRE_ECHO, false, NULL, 0);
-        wire_reset(world, 1, H2_CANCEL);
-        wire_run(world);
-        send_again(world, 1, misdeed == HEADERS_AFTER_RESET);
+        wire_headers(fixture, 1, WIRE_ECHO, false, NULL, 0);
+        wire_reset(fixture, 1, H2_CANCEL);
+        wire_run(fixture);
+        send_again(fixture, 1, misdeed == HEADERS_AFTER_RESET);
         return;
     case HEADERS_GONE_BACK:
     case DATA_GONE_BACK:
-        wire_call(world, 5, WIRE_ECHO, SLICE("x"));
-        wire_run(world);
-        send_again(world, 3, misdeed == HEADERS_GONE_BACK);
+        wire_call(fixture, 5, WIRE_ECHO, SLICE("x"));
+        wire_run(fixture);
+        send_again(fixture, 3, misdeed == HEADERS_GONE_BACK);
         return;
     case PRIORITY_OF_NOTHING:
-        wire_frame(world, NGHTTP2_PRIORITY, 0, 0, SLICE("\0\0\0\0\x10"));
+        wire_frame(fixture, NGHTTP2_PRIORITY, 0, 0, SLICE("\0\0\0\0\x10"));
         return;
     case MISDEEDS:
         return;
@@ -71,16 +71,16 @@ static void test_protocol_violation_ends_with_its_code(void **state)
 {
     for (enum misdeed misdeed = 0; misdeed < MISDEEDS; misdeed++) {
         bool is_protocol = misdeed == HEADERS_GONE_BACK || misdeed == PRIORITY_OF_NOTHING;
-        struct wire_world world;
+        struct wire_fixture fixture;
 
-        wire_setup(&world, WIRE_MODE(state));
-        do_wrong(&world, misdeed);
-        wire_run(&world);
-        assert_int_equal(world.client.goaways, 1);
-        assert_int_equal(world.client.goaway_code,
+        wire_setup(&fixture, WIRE_MODE(state));
+        do_wrong(&fixture, misdeed);
+        wire_run(&fixture);
+        assert_int_equal(fixture.client.goaways, 1);
+        assert_int_equal(fixture.client.goaway_code,
                          is_protocol ? H2_PROTOCOL_ERROR : H2_STREAM_CLOSED);
-        assert_true(wire_finished(&world));
-        wire_teardown(&world);
+        assert_true(wire_finished(&fixture));
+        wire_teardown(&fixture);
     }
 }
 
@@ -89,28 +89,28 @@ static void test_protocol_violation_ends_with_its_code(void **state)
  * is over. */
 static void test_frames_that_cross_an_end_are_discarded(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_headers(&world, 1, WIRE_EARLY, false, NULL, 0);
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_UNAUTHENTICATED);
-    wire_message(&world, 1, 0, SLICE("on its way"), false);
-    wire_message(&world, 1, 0, SLICE("and its end"), true);
-    wire_headers(&world, 3, WIRE_EARLY, false, NULL, 0);
-    wire_run(&world);
-    wire_reset(&world, 3, H2_CANCEL);
-    wire_call(&world, 5, WIRE_ECHO, SLICE("x"));
-    wire_run(&world);
-    wire_window(&world, 5, 1000);
-    wire_frame(&world, NGHTTP2_PRIORITY, 0, 5, SLICE("\0\0\0\0\x10"));
-    wire_reset(&world, 5, H2_CANCEL);
-    wire_frame(&world, NGHTTP2_PRIORITY, 0, 3, SLICE("\0\0\0\0\x10"));
-    wire_call(&world, 7, WIRE_ECHO, SLICE("y"));
-    wire_run(&world);
-    wire_assert_status(&world, 7, STATUS_OK);
-    assert_int_equal(world.client.goaways, 0);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_headers(&fixture, 1, WIRE_EARLY, false, NULL, 0);
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_UNAUTHENTICATED);
+    wire_message(&fixture, 1, 0, SLICE("on its way"), false);
+    wire_message(&fixture, 1, 0, SLICE("and its end"), true);
+    wire_headers(&fixture, 3, WIRE_EARLY, false, NULL, 0);
+    wire_run(&fixture);
+    wire_reset(&fixture, 3, H2_CANCEL);
+    wire_call(&fixture, 5, WIRE_ECHO, SLICE("x"));
+    wire_run(&fixture);
+    wire_window(&fixture, 5, 1000);
+    wire_frame(&fixture, NGHTTP2_PRIORITY, 0, 5, SLICE("\0\0\0\0\x10"));
+    wire_reset(&fixture, 5, H2_CANCEL);
+    wire_frame(&fixture, NGHTTP2_PRIORITY, 0, 3, SLICE("\0\0\0\0\x10"));
+    wire_call(&fixture, 7, WIRE_ECHO, SLICE("y"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 7, STATUS_OK);
+    assert_int_equal(fixture.client.goaways, 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a frame of a stream that is no longer remembered is ignored, and the bits of old streams do
@@ -118,25 +118,25 @@ static void test_frames_that_cross_an_end_are_discarded(void **state)
  * first. */
 static void test_frames_of_forgotten_streams_are_ignored(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint32_t stream = 1;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_call(&world, stream, WIRE_ECHO, SLICE("x"));
-    wire_run(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_call(&fixture, stream, WIRE_ECHO, SLICE("x"));
+    wire_run(&fixture);
     while (stream < 2 * H2_SEEN_STREAMS + 1) {
         stream += stream % 3 == 0 ? 2 : 6;
-        wire_call(&world, stream, WIRE_ECHO, SLICE("x"));
-        wire_run(&world);
-        wire_assert_status(&world, stream, STATUS_OK);
+        wire_call(&fixture, stream, WIRE_ECHO, SLICE("x"));
+        wire_run(&fixture);
+        wire_assert_status(&fixture, stream, STATUS_OK);
     }
-    wire_data(&world, 1, SLICE("late"), true);
+    wire_data(&fixture, 1, SLICE("late"), true);
     stream += 2 * H2_SEEN_STREAMS;
-    wire_call(&world, stream, WIRE_ECHO, SLICE("x"));
-    wire_run(&world);
-    wire_assert_status(&world, stream, STATUS_OK);
-    assert_int_equal(world.client.goaways, 0);
-    wire_teardown(&world);
+    wire_call(&fixture, stream, WIRE_ECHO, SLICE("x"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, stream, STATUS_OK);
+    assert_int_equal(fixture.client.goaways, 0);
+    wire_teardown(&fixture);
 }
 
 int run_order_tests(void)

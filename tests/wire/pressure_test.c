@@ -6,12 +6,12 @@
 #include "tests/wire/wire.h"
 
 /* Opens calls that are held, from stream `first` on. */
-static void hold_calls(struct wire_world *world, uint32_t first, uint32_t count)
+static void hold_calls(struct wire_fixture *fixture, uint32_t first, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        wire_call(world, first + i * 2, WIRE_HOLD, SLICE("x"));
+        wire_call(fixture, first + i * 2, WIRE_HOLD, SLICE("x"));
     }
-    wire_run(world);
+    wire_run(fixture);
 }
 
 /* Goal: while more than half of all calls are live, another connection gets eight and no ninth,
@@ -19,41 +19,41 @@ static void hold_calls(struct wire_world *world, uint32_t first, uint32_t count)
  * second. */
 static void test_second_connection_gets_eight_calls_under_pressure(void **state)
 {
-    struct wire_world world;
-    struct wire_world second;
-    struct call_config config = wire_config(&world);
+    struct wire_fixture fixture;
+    struct wire_fixture second;
+    struct call_config config = wire_config(&fixture);
 
     config.live_max = 64;
-    wire_setup_with(&world, WIRE_MODE(state), &config);
-    wire_preface(&world);
-    hold_calls(&world, 1, 33);
-    wire_join(&second, &world);
+    wire_setup_with(&fixture, WIRE_MODE(state), &config);
+    wire_preface(&fixture);
+    hold_calls(&fixture, 1, 33);
+    wire_join(&second, &fixture);
     hold_calls(&second, 1, CALL_PRESSED_PER_CONNECTION + 1);
-    assert_int_equal(world.held_count, 33 + CALL_PRESSED_PER_CONNECTION);
+    assert_int_equal(fixture.held_count, 33 + CALL_PRESSED_PER_CONNECTION);
     wire_assert_status(&second, CALL_PRESSED_PER_CONNECTION * 2 + 1, STATUS_UNAVAILABLE);
-    assert_int_equal(call_server_stats(world.calls).calls_refused, 1);
+    assert_int_equal(call_server_stats(fixture.calls).calls_refused, 1);
     wire_leave(&second);
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 /* Goal: with exactly half of all calls live, a connection may have more than eight. Method: 32 of
  * 64 calls are held when the 33rd comes, by a connection that holds 23 of them. */
 static void test_half_of_all_calls_are_not_pressure(void **state)
 {
-    struct wire_world world;
-    struct wire_world second;
-    struct call_config config = wire_config(&world);
+    struct wire_fixture fixture;
+    struct wire_fixture second;
+    struct call_config config = wire_config(&fixture);
 
     config.live_max = 64;
-    wire_setup_with(&world, WIRE_MODE(state), &config);
-    wire_preface(&world);
-    hold_calls(&world, 1, 9);
-    wire_join(&second, &world);
+    wire_setup_with(&fixture, WIRE_MODE(state), &config);
+    wire_preface(&fixture);
+    hold_calls(&fixture, 1, 9);
+    wire_join(&second, &fixture);
     hold_calls(&second, 1, 24);
-    assert_int_equal(world.held_count, 33);
-    assert_int_equal(call_server_stats(world.calls).calls_refused, 0);
+    assert_int_equal(fixture.held_count, 33);
+    assert_int_equal(call_server_stats(fixture.calls).calls_refused, 0);
     wire_leave(&second);
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a connection's answers may wait up to its mark, and up to a lower one while more than half

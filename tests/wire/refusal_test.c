@@ -15,16 +15,16 @@ static const struct wire_field json_fields[] = {{":method", "POST"},
                                                 {"content-type", "application/json"}};
 
 /* HEADERS of a request that is not gRPC, without its end. */
-static void begin_json(struct wire_world *world, uint32_t stream)
+static void begin_json(struct wire_fixture *fixture, uint32_t stream)
 {
-    wire_headers_raw(world, stream, NGHTTP2_FLAG_END_HEADERS, json_fields,
+    wire_headers_raw(fixture, stream, NGHTTP2_FLAG_END_HEADERS, json_fields,
                      sizeof(json_fields) / sizeof(json_fields[0]));
 }
 
-static void assert_text_answer(struct wire_world *world, uint32_t stream, int http_status,
+static void assert_text_answer(struct wire_fixture *fixture, uint32_t stream, int http_status,
                                const char *words)
 {
-    struct wire_answer *answer = wire_answer(world, stream);
+    struct wire_answer *answer = wire_answer(fixture, stream);
 
     assert_int_equal(answer->http_status, http_status);
     assert_true(answer->ended);
@@ -34,104 +34,104 @@ static void assert_text_answer(struct wire_world *world, uint32_t stream, int ht
     assert_non_null(memmem(answer->body, answer->body_size, words, strlen(words)));
 }
 
-static uint64_t streams_live(const struct wire_world *world)
+static uint64_t streams_live(const struct wire_fixture *fixture)
 {
-    return grpc_server_h2_stats(world->grpc)->streams_live;
+    return grpc_server_h2_stats(fixture->grpc)->streams_live;
 }
 
 /* Goal: an answer in HTTP has a text, and no reset cuts it off while the request is still being
  * sent. Method: a refused request whose body and end come after the answer. */
 static void test_http_answer_is_not_cut_by_a_reset(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    begin_json(&world, 1);
-    wire_run(&world);
-    assert_text_answer(&world, 1, 415, "expected application/grpc");
-    wire_data(&world, 1, SLICE("{\"a\":"), false);
-    wire_run(&world);
-    wire_data(&world, 1, SLICE("1}"), true);
-    wire_run(&world);
-    assert_int_equal(wire_answer(&world, 1)->reset, -1);
-    assert_int_equal(streams_live(&world), 0);
-    assert_int_equal(world.starts, 0);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    begin_json(&fixture, 1);
+    wire_run(&fixture);
+    assert_text_answer(&fixture, 1, 415, "expected application/grpc");
+    wire_data(&fixture, 1, SLICE("{\"a\":"), false);
+    wire_run(&fixture);
+    wire_data(&fixture, 1, SLICE("1}"), true);
+    wire_run(&fixture);
+    assert_int_equal(wire_answer(&fixture, 1)->reset, -1);
+    assert_int_equal(streams_live(&fixture), 0);
+    assert_int_equal(fixture.starts, 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: the rest of a refused request is read for a bounded time. Method: the end does not arrive;
  * the reset has NO_ERROR and is sent after that time, not before. */
 static void test_refused_request_is_read_for_a_bounded_time(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    begin_json(&world, 1);
-    wire_run(&world);
-    wire_pass(&world, H2_TEXT_LINGER_US - H2_TICK_US);
-    assert_int_equal(wire_answer(&world, 1)->reset, -1);
-    assert_int_equal(streams_live(&world), 1);
-    wire_pass(&world, H2_TEXT_LINGER_US + H2_TICK_US);
-    assert_int_equal(wire_answer(&world, 1)->reset, H2_NO_ERROR);
-    assert_int_equal(streams_live(&world), 0);
-    wire_call(&world, 3, WIRE_ECHO, SLICE("x"));
-    wire_run(&world);
-    wire_assert_status(&world, 3, STATUS_OK);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    begin_json(&fixture, 1);
+    wire_run(&fixture);
+    wire_pass(&fixture, H2_TEXT_LINGER_US - H2_TICK_US);
+    assert_int_equal(wire_answer(&fixture, 1)->reset, -1);
+    assert_int_equal(streams_live(&fixture), 1);
+    wire_pass(&fixture, H2_TEXT_LINGER_US + H2_TICK_US);
+    assert_int_equal(wire_answer(&fixture, 1)->reset, H2_NO_ERROR);
+    assert_int_equal(streams_live(&fixture), 0);
+    wire_call(&fixture, 3, WIRE_ECHO, SLICE("x"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 3, STATUS_OK);
+    wire_teardown(&fixture);
 }
 
 /* Goal: the rest of a refused request is bounded by its window; the connection's window is opened
  * for others. Method: a full window of body. */
 static void test_refused_request_gets_no_new_window(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t *body = calloc(1, 16384);
 
     assert_non_null(body);
-    wire_setup(&world, WIRE_MODE(state));
-    begin_json(&world, 1);
-    wire_run(&world);
-    world.client.window_opened = 0;
-    world.client.stream_window_opened = 0;
+    wire_setup(&fixture, WIRE_MODE(state));
+    begin_json(&fixture, 1);
+    wire_run(&fixture);
+    fixture.client.window_opened = 0;
+    fixture.client.stream_window_opened = 0;
     for (uint32_t sent = 0; sent < H2_STREAM_WINDOW_BYTES; sent += 16384) {
-        wire_data(&world, 1, slice_of(body, 16384), false);
+        wire_data(&fixture, 1, slice_of(body, 16384), false);
     }
-    wire_run(&world);
-    wire_call(&world, 3, WIRE_ECHO, SLICE("x"));
-    wire_run(&world);
-    wire_assert_status(&world, 3, STATUS_OK);
-    assert_text_answer(&world, 1, 415, "content-type: ");
-    assert_int_equal(world.client.stream_window_opened, 0);
+    wire_run(&fixture);
+    wire_call(&fixture, 3, WIRE_ECHO, SLICE("x"));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 3, STATUS_OK);
+    assert_text_answer(&fixture, 1, 415, "content-type: ");
+    assert_int_equal(fixture.client.stream_window_opened, 0);
     for (uint32_t stream = 5; stream < 13; stream += 2) {
-        begin_json(&world, stream);
+        begin_json(&fixture, stream);
         for (uint32_t sent = 0; sent < H2_STREAM_WINDOW_BYTES; sent += 16384) {
-            wire_data(&world, stream, slice_of(body, 16384), false);
+            wire_data(&fixture, stream, slice_of(body, 16384), false);
         }
-        wire_run(&world);
+        wire_run(&fixture);
     }
-    assert_true(world.client.window_opened >= H2_CONNECTION_WINDOW_BYTES / 2);
-    assert_int_equal(world.client.goaways, 0);
+    assert_true(fixture.client.window_opened >= H2_CONNECTION_WINDOW_BYTES / 2);
+    assert_int_equal(fixture.client.goaways, 0);
     free(body);
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a text waits for the client's window like other bodies. Method: a window of four bytes, opened
  * later. */
 static void test_http_text_waits_for_the_window(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_settings(&world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 4);
-    begin_json(&world, 1);
-    wire_data(&world, 1, SLICE("{}"), true);
-    wire_run(&world);
-    assert_int_equal(wire_answer(&world, 1)->body_size, 4);
-    assert_false(wire_answer(&world, 1)->ended);
-    wire_window(&world, 1, 1000);
-    wire_run(&world);
-    assert_text_answer(&world, 1, 415, "content-type: ");
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_settings(&fixture, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 4);
+    begin_json(&fixture, 1);
+    wire_data(&fixture, 1, SLICE("{}"), true);
+    wire_run(&fixture);
+    assert_int_equal(wire_answer(&fixture, 1)->body_size, 4);
+    assert_false(wire_answer(&fixture, 1)->ended);
+    wire_window(&fixture, 1, 1000);
+    wire_run(&fixture);
+    assert_text_answer(&fixture, 1, 415, "content-type: ");
+    wire_teardown(&fixture);
 }
 
 /* Goal: methods other than POST are refused with a text that names POST, and HEAD gets no body.
@@ -143,20 +143,20 @@ static void test_other_methods_get_405_and_head_no_body(void **state)
                                   {":authority", "errata"},
                                   {":path", "/t.T/Echo"},
                                   {"content-type", "application/grpc"}};
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_headers_raw(&world, 1, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, fields, 5);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_headers_raw(&fixture, 1, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, fields, 5);
     fields[0].value = "HEAD";
-    wire_headers_raw(&world, 3, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, fields, 5);
-    wire_run(&world);
-    assert_text_answer(&world, 1, 405, "expected POST");
-    assert_true(wire_has_field(wire_answer(&world, 1), "allow: POST\n"));
-    assert_int_equal(wire_answer(&world, 3)->http_status, 405);
-    assert_true(wire_answer(&world, 3)->ended);
-    assert_int_equal(wire_answer(&world, 3)->body_size, 0);
-    assert_int_equal(streams_live(&world), 0);
-    wire_teardown(&world);
+    wire_headers_raw(&fixture, 3, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, fields, 5);
+    wire_run(&fixture);
+    assert_text_answer(&fixture, 1, 405, "expected POST");
+    assert_true(wire_has_field(wire_answer(&fixture, 1), "allow: POST\n"));
+    assert_int_equal(wire_answer(&fixture, 3)->http_status, 405);
+    assert_true(wire_answer(&fixture, 3)->ended);
+    assert_int_equal(wire_answer(&fixture, 3)->body_size, 0);
+    assert_int_equal(streams_live(&fixture), 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: invalid frames are handled after an answer in HTTP as before it. Method: DATA whose padding
@@ -164,28 +164,28 @@ static void test_other_methods_get_405_and_head_no_body(void **state)
 static void test_invalid_frames_after_an_http_answer_are_errors(void **state)
 {
     static const struct wire_field pseudo = {":method", "POST"};
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
-    begin_json(&world, 1);
-    wire_run(&world);
-    wire_headers_raw(&world, 1, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, &pseudo, 1);
-    wire_run(&world);
-    assert_int_equal(wire_answer(&world, 1)->reset, H2_PROTOCOL_ERROR);
-    assert_int_equal(world.client.goaways, 0);
-    begin_json(&world, 3);
-    wire_run(&world);
-    wire_frame(&world, NGHTTP2_DATA, NGHTTP2_FLAG_PADDED | NGHTTP2_FLAG_END_STREAM, 3,
+    wire_setup(&fixture, WIRE_MODE(state));
+    begin_json(&fixture, 1);
+    wire_run(&fixture);
+    wire_headers_raw(&fixture, 1, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, &pseudo, 1);
+    wire_run(&fixture);
+    assert_int_equal(wire_answer(&fixture, 1)->reset, H2_PROTOCOL_ERROR);
+    assert_int_equal(fixture.client.goaways, 0);
+    begin_json(&fixture, 3);
+    wire_run(&fixture);
+    wire_frame(&fixture, NGHTTP2_DATA, NGHTTP2_FLAG_PADDED | NGHTTP2_FLAG_END_STREAM, 3,
                SLICE("\x06Test"));
-    wire_run(&world);
-    assert_int_equal(world.client.goaways, 1);
-    assert_int_equal(world.client.goaway_code, H2_PROTOCOL_ERROR);
-    wire_teardown(&world);
+    wire_run(&fixture);
+    assert_int_equal(fixture.client.goaways, 1);
+    assert_int_equal(fixture.client.goaway_code, H2_PROTOCOL_ERROR);
+    wire_teardown(&fixture);
 }
 
 /* A request whose fields are `bytes` more than the usual ones, in frames of 16 KiB; its content type, where
  * there is one, comes last. */
-static void send_large_fields(struct wire_world *world, uint32_t stream, size_t bytes,
+static void send_large_fields(struct wire_fixture *fixture, uint32_t stream, size_t bytes,
                               const char *content_type)
 {
     struct wire_field fields[WIRE_FIELDS_MAX] = {
@@ -206,12 +206,12 @@ static void send_large_fields(struct wire_world *world, uint32_t stream, size_t 
         fields[count++] = (struct wire_field){names[i], large};
     }
     fields[count++] = (struct wire_field){"content-type", content_type};
-    block = wire_encode(world, fields, count);
+    block = wire_encode(fixture, fields, count);
     rest = slice_of(block.data, block.size);
     while (rest.size > 0) {
         size_t step = rest.size < 16384 ? rest.size : 16384;
 
-        wire_frame(world, type, step == rest.size ? NGHTTP2_FLAG_END_HEADERS : HEADERS_CONTINUED,
+        wire_frame(fixture, type, step == rest.size ? NGHTTP2_FLAG_END_HEADERS : HEADERS_CONTINUED,
                    stream, slice_of(rest.data, step));
         rest = slice_after(rest, step);
         type = NGHTTP2_CONTINUATION;
@@ -226,34 +226,34 @@ static void send_large_fields(struct wire_world *world, uint32_t stream, size_t 
 static void test_too_much_metadata_gets_resource_exhausted(void **state)
 {
     static const size_t sizes[] = {17000, 40000, 70000, 120000};
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint32_t stream = 1;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++, stream += 2) {
-        send_large_fields(&world, stream, sizes[i], "application/grpc");
-        wire_message(&world, stream, 0, SLICE("x"), true);
-        wire_run(&world);
-        wire_assert_status(&world, stream, STATUS_RESOURCE_EXHAUSTED);
-        assert_int_equal(wire_answer(&world, stream)->blocks, 1);
-        assert_true(wire_has_field(wire_answer(&world, stream), "expected at most 16 KiB"));
+        send_large_fields(&fixture, stream, sizes[i], "application/grpc");
+        wire_message(&fixture, stream, 0, SLICE("x"), true);
+        wire_run(&fixture);
+        wire_assert_status(&fixture, stream, STATUS_RESOURCE_EXHAUSTED);
+        assert_int_equal(wire_answer(&fixture, stream)->blocks, 1);
+        assert_true(wire_has_field(wire_answer(&fixture, stream), "expected at most 16 KiB"));
     }
-    send_large_fields(&world, stream, 20000, "text/html");
-    wire_data(&world, stream, SLICE("x"), true);
-    wire_call(&world, stream + 2, WIRE_ECHO, SLICE("x"));
-    wire_run(&world);
-    assert_text_answer(&world, stream, 431, "expected at most 16 KiB");
-    wire_assert_status(&world, stream + 2, STATUS_OK);
-    assert_int_equal(world.starts, 1);
-    assert_int_equal(world.client.goaways, 0);
-    wire_teardown(&world);
+    send_large_fields(&fixture, stream, 20000, "text/html");
+    wire_data(&fixture, stream, SLICE("x"), true);
+    wire_call(&fixture, stream + 2, WIRE_ECHO, SLICE("x"));
+    wire_run(&fixture);
+    assert_text_answer(&fixture, stream, 431, "expected at most 16 KiB");
+    wire_assert_status(&fixture, stream + 2, STATUS_OK);
+    assert_int_equal(fixture.starts, 1);
+    assert_int_equal(fixture.client.goaways, 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: the number of large header lists of a connection is limited. Method: 20,000 bytes by six
  * references to a kept field of 3,500 bytes, 1,100 times. */
 static void test_large_header_lists_are_limited(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     char kept[3501];
     struct wire_field extra[6];
 
@@ -262,20 +262,20 @@ static void test_large_header_lists_are_limited(void **state)
     for (size_t i = 0; i < 6; i++) {
         extra[i] = (struct wire_field){"x-kept", kept};
     }
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (uint32_t i = 0; i < 1100; i++) {
-        wire_headers(&world, i * 2 + 1, WIRE_ECHO, true, extra, 6);
+        wire_headers(&fixture, i * 2 + 1, WIRE_ECHO, true, extra, 6);
         if (i % 50 == 0) {
-            wire_run(&world);
+            wire_run(&fixture);
         }
         if (i == 900) {
-            wire_assert_status(&world, i * 2 + 1, STATUS_RESOURCE_EXHAUSTED);
-            assert_int_equal(world.client.goaways, 0);
+            wire_assert_status(&fixture, i * 2 + 1, STATUS_RESOURCE_EXHAUSTED);
+            assert_int_equal(fixture.client.goaways, 0);
         }
     }
-    wire_run(&world);
-    wire_assert_rate_limited(&world, "too_many_large_header_lists");
-    wire_teardown(&world);
+    wire_run(&fixture);
+    wire_assert_rate_limited(&fixture, "too_many_large_header_lists");
+    wire_teardown(&fixture);
 }
 
 /* Goal: the services see several authorization fields, with any content. Method: two that differ,
@@ -287,20 +287,20 @@ static void test_services_see_several_authorization_fields(void **state)
         {{"authorization", "Bearer a"}, {"authorization", "Bearer a"}},
         {{"authorization", ""}, {"authorization", "Bearer a"}},
     };
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (uint32_t i = 0; i < 3; i++) {
-        wire_headers(&world, i * 2 + 1, WIRE_META, false, table[i], 2);
-        wire_message(&world, i * 2 + 1, 0, SLICE("x"), true);
-        wire_run(&world);
-        assert_true(slice_equal(wire_reply(&world, i * 2 + 1), SLICE("none|none|repeated")));
+        wire_headers(&fixture, i * 2 + 1, WIRE_META, false, table[i], 2);
+        wire_message(&fixture, i * 2 + 1, 0, SLICE("x"), true);
+        wire_run(&fixture);
+        assert_true(slice_equal(wire_reply(&fixture, i * 2 + 1), SLICE("none|none|repeated")));
     }
-    wire_headers(&world, 7, WIRE_META, false, table[0], 1);
-    wire_message(&world, 7, 0, SLICE("x"), true);
-    wire_run(&world);
-    assert_true(slice_equal(wire_reply(&world, 7), SLICE("none|none|Bearer a")));
-    wire_teardown(&world);
+    wire_headers(&fixture, 7, WIRE_META, false, table[0], 1);
+    wire_message(&fixture, 7, 0, SLICE("x"), true);
+    wire_run(&fixture);
+    assert_true(slice_equal(wire_reply(&fixture, 7), SLICE("none|none|Bearer a")));
+    wire_teardown(&fixture);
 }
 
 /* Goal: a call without time left gets DEADLINE_EXCEEDED and is not run; the shortest remaining time
@@ -312,22 +312,22 @@ static void test_call_without_time_is_not_run(void **state)
                                                  {"grpc-timeout", "1n"},
                                                  {"grpc-timeout", "999n"}};
     static const struct wire_field shortest = {"grpc-timeout", "1u"};
-    struct wire_world world;
+    struct wire_fixture fixture;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (uint32_t i = 0; i < 4; i++) {
-        wire_headers(&world, i * 2 + 1, WIRE_ECHO, false, &timeouts[i], 1);
-        wire_message(&world, i * 2 + 1, 0, SLICE("x"), true);
-        wire_run(&world);
-        wire_assert_status(&world, i * 2 + 1, STATUS_DEADLINE_EXCEEDED);
+        wire_headers(&fixture, i * 2 + 1, WIRE_ECHO, false, &timeouts[i], 1);
+        wire_message(&fixture, i * 2 + 1, 0, SLICE("x"), true);
+        wire_run(&fixture);
+        wire_assert_status(&fixture, i * 2 + 1, STATUS_DEADLINE_EXCEEDED);
     }
-    assert_int_equal(world.starts, 0);
-    assert_int_equal(call_server_stats(world.calls).calls_expired, 4);
-    wire_headers(&world, 9, WIRE_ECHO, false, &shortest, 1);
-    wire_message(&world, 9, 0, SLICE("x"), true);
-    wire_run(&world);
-    wire_assert_status(&world, 9, STATUS_OK);
-    wire_teardown(&world);
+    assert_int_equal(fixture.starts, 0);
+    assert_int_equal(call_server_stats(fixture.calls).calls_expired, 4);
+    wire_headers(&fixture, 9, WIRE_ECHO, false, &shortest, 1);
+    wire_message(&fixture, 9, 0, SLICE("x"), true);
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 9, STATUS_OK);
+    wire_teardown(&fixture);
 }
 
 int run_refusal_tests(void)

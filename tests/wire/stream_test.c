@@ -41,32 +41,32 @@ static size_t count_messages(const struct wire_answer *answer, size_t size)
  * all the window they need. */
 static void test_stream_messages_are_whole_and_in_order(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t request[8];
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_settings(&world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 20);
-    wire_window(&world, 0, 1 << 20);
-    wire_call(&world, 1, WIRE_STREAM, stream_request(request, 300, 1000));
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_OK);
-    assert_int_equal(count_messages(wire_answer(&world, 1), 1000), 300);
-    assert_int_equal(wire_answer(&world, 1)->blocks, 2);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_settings(&fixture, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 20);
+    wire_window(&fixture, 0, 1 << 20);
+    wire_call(&fixture, 1, WIRE_STREAM, stream_request(request, 300, 1000));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    assert_int_equal(count_messages(wire_answer(&fixture, 1), 1000), 300);
+    assert_int_equal(wire_answer(&fixture, 1)->blocks, 2);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a stream without messages has a status. Method: a stream of no messages. */
 static void test_empty_stream_has_a_status(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t request[8];
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_call(&world, 1, WIRE_STREAM, stream_request(request, 0, 0));
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_OK);
-    assert_int_equal(wire_answer(&world, 1)->body_size, 0);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_call(&fixture, 1, WIRE_STREAM, stream_request(request, 0, 0));
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    assert_int_equal(wire_answer(&fixture, 1)->body_size, 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: the queue for a slow reader is bounded, and it gets everything. Method: 5 MB through a
@@ -74,54 +74,54 @@ static void test_empty_stream_has_a_status(void **state)
  * message. */
 static void test_slow_reader_bounds_the_queue(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t request[8];
     struct wire_answer *answer = NULL;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_call(&world, 1, WIRE_STREAM, stream_request(request, 1000, 5000));
-    wire_run(&world);
-    answer = wire_answer(&world, 1);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_call(&fixture, 1, WIRE_STREAM, stream_request(request, 1000, 5000));
+    wire_run(&fixture);
+    answer = wire_answer(&fixture, 1);
     assert_int_equal(answer->body_size, 65535);
     assert_false(answer->ended);
     while (!answer->ended) {
         size_t before = answer->body_size;
 
-        wire_window(&world, 0, 10000);
-        wire_window(&world, 1, 10000);
-        wire_run(&world);
+        wire_window(&fixture, 0, 10000);
+        wire_window(&fixture, 1, 10000);
+        wire_run(&fixture);
         assert_true(answer->ended || answer->body_size == before + 10000);
     }
-    wire_assert_status(&world, 1, STATUS_OK);
+    wire_assert_status(&fixture, 1, STATUS_OK);
     assert_int_equal(count_messages(answer, 5000), 1000);
-    assert_true(world.writables > 10);
-    assert_true(world.output_bytes_max <= CALL_OUTPUT_BYTES_HIGH + 5005);
-    wire_teardown(&world);
+    assert_true(fixture.writables > 10);
+    assert_true(fixture.output_bytes_max <= CALL_OUTPUT_BYTES_HIGH + 5005);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a unary reply waits for the window and continues where it stopped. Method: 200,000 bytes
  * through 65,535, then the rest; trailers are last. */
 static void test_reply_continues_once_the_window_opens(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t request[4];
     struct wire_answer *answer = NULL;
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     bytes_put_be32(request, 200000);
-    wire_call(&world, 1, WIRE_SIZE, slice_of(request, 4));
-    wire_run(&world);
-    answer = wire_answer(&world, 1);
+    wire_call(&fixture, 1, WIRE_SIZE, slice_of(request, 4));
+    wire_run(&fixture);
+    answer = wire_answer(&fixture, 1);
     assert_int_equal(answer->body_size, 65535);
     assert_int_equal(answer->grpc_status, -1);
-    wire_window(&world, 0, 200000);
-    wire_run(&world);
+    wire_window(&fixture, 0, 200000);
+    wire_run(&fixture);
     assert_int_equal(answer->body_size, 65535);
-    wire_window(&world, 1, 200000);
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_OK);
+    wire_window(&fixture, 1, 200000);
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_OK);
     assert_int_equal(count_messages(answer, 200000), 1);
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 /* Goal: output that the peer's window blocks is not kept forever. Method: a reply larger than the
@@ -129,21 +129,21 @@ static void test_reply_continues_once_the_window_opens(void **state)
  * it. */
 static void test_blocked_output_is_reset_after_a_minute(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t request[4];
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     bytes_put_be32(request, 200000);
-    wire_call(&world, 1, WIRE_SIZE, slice_of(request, 4));
-    wire_run(&world);
+    wire_call(&fixture, 1, WIRE_SIZE, slice_of(request, 4));
+    wire_run(&fixture);
     for (int i = 0; i < 65; i++) {
-        wire_window(&world, 0, 1);
-        wire_window(&world, 1, 1);
-        wire_pass(&world, 1000000);
+        wire_window(&fixture, 0, 1);
+        wire_window(&fixture, 1, 1);
+        wire_pass(&fixture, 1000000);
     }
-    assert_int_equal(wire_answer(&world, 1)->reset, H2_CANCEL);
-    assert_int_equal(call_server_stats(world.calls).calls_live, 0);
-    wire_teardown(&world);
+    assert_int_equal(wire_answer(&fixture, 1)->reset, H2_CANCEL);
+    assert_int_equal(call_server_stats(fixture.calls).calls_live, 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a deadline ends a stream that is blocked in the middle of a message. Method: RST_STREAM, since
@@ -151,59 +151,59 @@ static void test_blocked_output_is_reset_after_a_minute(void **state)
 static void test_deadline_resets_a_blocked_stream(void **state)
 {
     static const struct wire_field timeout[] = {{"grpc-timeout", "2S"}};
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t request[8];
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_headers(&world, 1, WIRE_STREAM, false, timeout, 1);
-    wire_message(&world, 1, 0, stream_request(request, 1000, 5000), true);
-    wire_run(&world);
-    wire_pass(&world, 2500000);
-    assert_int_equal(world.cancels, 1);
-    assert_int_equal(wire_answer(&world, 1)->reset, H2_CANCEL);
-    assert_int_equal(call_server_stats(world.calls).calls_live, 0);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_headers(&fixture, 1, WIRE_STREAM, false, timeout, 1);
+    wire_message(&fixture, 1, 0, stream_request(request, 1000, 5000), true);
+    wire_run(&fixture);
+    wire_pass(&fixture, 2500000);
+    assert_int_equal(fixture.cancels, 1);
+    assert_int_equal(wire_answer(&fixture, 1)->reset, H2_CANCEL);
+    assert_int_equal(call_server_stats(fixture.calls).calls_live, 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a reset ends a producing stream. Method: the producer is in the middle; it is notified
  * once. */
 static void test_reset_ends_the_producer(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t request[8];
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_call(&world, 1, WIRE_STREAM, stream_request(request, 1000, 5000));
-    wire_run(&world);
-    wire_reset(&world, 1, H2_CANCEL);
-    wire_window(&world, 0, 100000);
-    wire_run(&world);
-    assert_int_equal(world.cancels, 1);
-    assert_int_equal(call_server_stats(world.calls).calls_live, 0);
-    wire_teardown(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_call(&fixture, 1, WIRE_STREAM, stream_request(request, 1000, 5000));
+    wire_run(&fixture);
+    wire_reset(&fixture, 1, H2_CANCEL);
+    wire_window(&fixture, 0, 100000);
+    wire_run(&fixture);
+    assert_int_equal(fixture.cancels, 1);
+    assert_int_equal(call_server_stats(fixture.calls).calls_live, 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: requests and answers of a bidi stream interleave. Method: message, answer, message,
  * answer. */
 static void test_bidi_messages_interleave(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     struct wire_answer *answer = NULL;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_headers(&world, 1, WIRE_BIDI, false, NULL, 0);
-    wire_run(&world);
-    answer = wire_answer(&world, 1);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_headers(&fixture, 1, WIRE_BIDI, false, NULL, 0);
+    wire_run(&fixture);
+    answer = wire_answer(&fixture, 1);
     for (size_t i = 1; i <= 3; i++) {
-        wire_message(&world, 1, 0, SLICE("again"), false);
-        wire_run(&world);
+        wire_message(&fixture, 1, 0, SLICE("again"), false);
+        wire_run(&fixture);
         assert_int_equal(answer->body_size, i * (16384 + 5));
         assert_memory_equal(answer->body + (i - 1) * (16384 + 5) + 5, "again.", 6);
     }
-    wire_data(&world, 1, SLICE(""), true);
-    wire_run(&world);
-    wire_assert_status(&world, 1, STATUS_OK);
-    wire_teardown(&world);
+    wire_data(&fixture, 1, SLICE(""), true);
+    wire_run(&fixture);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    wire_teardown(&fixture);
 }
 
 /* Goal: a bidi peer that sends requests and does not read is not answered without bound. Method:
@@ -211,38 +211,38 @@ static void test_bidi_messages_interleave(void **state)
  * all are answered when the peer reads. */
 static void test_bidi_answers_are_bounded_until_read(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     struct wire_answer *answer = NULL;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_headers(&world, 1, WIRE_BIDI, false, NULL, 0);
-    wire_run(&world);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_headers(&fixture, 1, WIRE_BIDI, false, NULL, 0);
+    wire_run(&fixture);
     for (int i = 0; i < 500; i++) {
-        wire_message(&world, 1, 0, SLICE("q"), i == 499);
+        wire_message(&fixture, 1, 0, SLICE("q"), i == 499);
     }
-    wire_run(&world);
-    answer = wire_answer(&world, 1);
+    wire_run(&fixture);
+    answer = wire_answer(&fixture, 1);
     assert_int_equal(answer->body_size, 65535);
-    assert_true(world.messages < 12);
+    assert_true(fixture.messages < 12);
     while (!answer->ended) {
         size_t before = answer->body_size;
 
-        wire_window(&world, 0, 400000);
-        wire_window(&world, 1, 400000);
-        wire_run(&world);
+        wire_window(&fixture, 0, 400000);
+        wire_window(&fixture, 1, 400000);
+        wire_run(&fixture);
         assert_true(answer->body_size > before);
     }
-    wire_assert_status(&world, 1, STATUS_OK);
-    assert_int_equal(world.messages, 500);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    assert_int_equal(fixture.messages, 500);
     assert_int_equal(answer->body_size, 500 * (16384 + 5));
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 /* Goal: the request's window opens as bytes are read, so that a message may be larger than it.
  * Method: 700,000 bytes; the updates of the stream add up to the bytes sent. */
 static void test_request_window_opens_as_bytes_are_read(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     size_t size = 700000;
     uint8_t *body = malloc(size);
     uint8_t head[5] = {0};
@@ -251,44 +251,44 @@ static void test_request_window_opens_as_bytes_are_read(void **state)
     for (size_t i = 0; i < size; i++) {
         body[i] = wire_pattern(i);
     }
-    wire_setup(&world, WIRE_MODE(state));
-    wire_settings(&world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 20);
-    wire_window(&world, 0, 1 << 20);
-    wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_settings(&fixture, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 20);
+    wire_window(&fixture, 0, 1 << 20);
+    wire_headers(&fixture, 1, WIRE_ECHO, false, NULL, 0);
     bytes_put_be32(head + 1, (uint32_t)size);
-    wire_data(&world, 1, slice_of(head, sizeof(head)), false);
+    wire_data(&fixture, 1, slice_of(head, sizeof(head)), false);
     for (size_t at = 0; at < size; at += 100000) { /* within the window updates */
-        wire_data(&world, 1, slice_of(body + at, 100000), at + 100000 == size);
-        wire_run(&world);
+        wire_data(&fixture, 1, slice_of(body + at, 100000), at + 100000 == size);
+        wire_run(&fixture);
     }
-    wire_assert_status(&world, 1, STATUS_OK);
-    assert_int_equal(count_messages(wire_answer(&world, 1), size), 1);
-    assert_true(world.client.stream_window_opened >= size - H2_STREAM_WINDOW_BYTES);
+    wire_assert_status(&fixture, 1, STATUS_OK);
+    assert_int_equal(count_messages(wire_answer(&fixture, 1), size), 1);
+    assert_true(fixture.client.stream_window_opened >= size - H2_STREAM_WINDOW_BYTES);
     free(body);
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 /* Goal: 128 calls share a connection, each with its own state. Method: all heads first, then all
  * messages in reverse, with their answers. */
 static void test_calls_interleave_on_one_connection(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t text[4];
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     for (uint32_t i = 0; i < H2_STREAMS_MAX; i++) {
-        wire_headers(&world, i * 2 + 1, WIRE_ECHO, false, NULL, 0);
+        wire_headers(&fixture, i * 2 + 1, WIRE_ECHO, false, NULL, 0);
     }
     for (uint32_t i = H2_STREAMS_MAX; i > 0; i--) {
         bytes_put_be32(text, i);
-        wire_message(&world, i * 2 - 1, 0, slice_of(text, 4), true);
+        wire_message(&fixture, i * 2 - 1, 0, slice_of(text, 4), true);
     }
-    wire_run(&world);
+    wire_run(&fixture);
     for (uint32_t i = 1; i <= H2_STREAMS_MAX; i++) {
-        wire_assert_status(&world, i * 2 - 1, STATUS_OK);
-        assert_int_equal(bytes_get_be32(wire_reply(&world, i * 2 - 1).data), i);
+        wire_assert_status(&fixture, i * 2 - 1, STATUS_OK);
+        assert_int_equal(bytes_get_be32(wire_reply(&fixture, i * 2 - 1).data), i);
     }
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 /* Goal: the connection's window opens as small requests are read, none of which needs it by itself.
@@ -296,45 +296,45 @@ static void test_calls_interleave_on_one_connection(void **state)
 static void test_connection_window_opens_for_small_requests(void **state)
 {
     static const uint8_t body[4000];
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint64_t sent = 0;
 
-    wire_setup(&world, WIRE_MODE(state));
-    wire_window(&world, 0, 16 << 20);
+    wire_setup(&fixture, WIRE_MODE(state));
+    wire_window(&fixture, 0, 16 << 20);
     for (uint32_t i = 0; i < 600; i++) {
-        wire_call(&world, i * 2 + 1, WIRE_ECHO, slice_of(body, sizeof(body)));
-        wire_run(&world);
-        wire_assert_status(&world, i * 2 + 1, STATUS_OK);
+        wire_call(&fixture, i * 2 + 1, WIRE_ECHO, slice_of(body, sizeof(body)));
+        wire_run(&fixture);
+        wire_assert_status(&fixture, i * 2 + 1, STATUS_OK);
         sent += sizeof(body) + 5;
-        assert_true(world.client.window_opened + 65535 >= sent);
+        assert_true(fixture.client.window_opened + 65535 >= sent);
     }
-    assert_true(world.client.window_opened >= sent - H2_CONNECTION_WINDOW_BYTES / 2);
-    assert_int_equal(world.client.stream_window_opened, 0);
-    wire_teardown(&world);
+    assert_true(fixture.client.window_opened >= sent - H2_CONNECTION_WINDOW_BYTES / 2);
+    assert_int_equal(fixture.client.stream_window_opened, 0);
+    wire_teardown(&fixture);
 }
 
 /* Goal: the answers to many simultaneous requests are not all in memory at once. Method: a hundred
  * requests in one read; live ones are counted after each piece that the server reads. */
 static void test_answers_of_many_requests_are_not_all_in_memory(void **state)
 {
-    struct wire_world world;
+    struct wire_fixture fixture;
     uint8_t size[4];
 
-    wire_setup(&world, WIRE_MODE(state));
+    wire_setup(&fixture, WIRE_MODE(state));
     bytes_put_be32(size, 4000);
-    wire_window(&world, 0, 1 << 20);
+    wire_window(&fixture, 0, 1 << 20);
     for (uint32_t i = 0; i < 100; i++) {
-        wire_call(&world, i * 2 + 1, WIRE_SIZE, slice_of(size, sizeof(size)));
+        wire_call(&fixture, i * 2 + 1, WIRE_SIZE, slice_of(size, sizeof(size)));
     }
-    wire_run(&world);
+    wire_run(&fixture);
     for (uint32_t i = 0; i < 100; i++) {
-        wire_assert_status(&world, i * 2 + 1, STATUS_OK);
-        assert_int_equal(wire_reply(&world, i * 2 + 1).size, 4000);
+        wire_assert_status(&fixture, i * 2 + 1, STATUS_OK);
+        assert_int_equal(wire_reply(&fixture, i * 2 + 1).size, 4000);
     }
-    if (!world.bytewise) {
-        assert_int_equal(world.live_max, H2_FEED_REQUESTS_MAX);
+    if (!fixture.bytewise) {
+        assert_int_equal(fixture.live_max, H2_FEED_REQUESTS_MAX);
     }
-    wire_teardown(&world);
+    wire_teardown(&fixture);
 }
 
 int run_stream_tests(void)

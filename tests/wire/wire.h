@@ -1,5 +1,5 @@
 /*
- * wire.h: a world without sockets: the transport's server side with a few methods of its own, and a
+ * wire.h: a fixture without sockets: the transport's server side with a few methods of its own, and a
  * client that writes its frames byte by byte and reads the answers' frames, so that it can break
  * every rule. Time moves only when a test says so. Each test runs twice: its bytes fed whole, and one
  * at a time.
@@ -24,7 +24,7 @@
 #define WIRE_HELD_MAX 512
 /* Jobs of the pool that are under way at once, at most; above it the pool is full. */
 #define WIRE_JOBS_MAX 64
-/* Maximum bytes that the world reads in one call. */
+/* Maximum bytes that the fixture reads in one call. */
 #define WIRE_DRAIN_BYTES ((size_t)64 * 1024)
 
 /* Methods of the test server: index of method_info and path. */
@@ -109,7 +109,7 @@ struct wire_job {
     void *job;
 };
 
-struct wire_world {
+struct wire_fixture {
     bool bytewise;
     int64_t now_us;
     struct call_handlers handlers;
@@ -145,76 +145,76 @@ struct wire_field {
     const char *value;
 };
 
-void wire_setup(struct wire_world *world, bool bytewise);
+void wire_setup(struct wire_fixture *fixture, bool bytewise);
 /* The same with a config that the test changed (wire_config). */
-void wire_setup_with(struct wire_world *world, bool bytewise, const struct call_config *config);
-struct call_config wire_config(struct wire_world *world);
+void wire_setup_with(struct wire_fixture *fixture, bool bytewise, const struct call_config *config);
+struct call_config wire_config(struct wire_fixture *fixture);
 /* Adds a client with another connection to the server of `first`, which owns the held calls. */
-void wire_join(struct wire_world *world, struct wire_world *first);
+void wire_join(struct wire_fixture *fixture, struct wire_fixture *first);
 /* Closes its connection; before the teardown of `first`. */
-void wire_leave(struct wire_world *world);
+void wire_leave(struct wire_fixture *fixture);
 /* Closes what is open, finishes held calls, and asserts that nothing lives. */
-void wire_teardown(struct wire_world *world);
+void wire_teardown(struct wire_fixture *fixture);
 /* Feeds what the client has written, and reads what the server answers, until both are silent. */
-void wire_run(struct wire_world *world);
+void wire_run(struct wire_fixture *fixture);
 /* The same, but the client reads nothing: what a full socket is like. */
-void wire_feed_only(struct wire_world *world);
+void wire_feed_only(struct wire_fixture *fixture);
 /* The pool does its oldest job, and the loop hears of it; false if it has no job. */
-bool wire_pool_step(struct wire_world *world);
+bool wire_pool_step(struct wire_fixture *fixture);
 /* Moves time, with the ticks that come with it. */
-void wire_pass(struct wire_world *world, int64_t by_us);
+void wire_pass(struct wire_fixture *fixture, int64_t by_us);
 /* The connection is gone. */
-void wire_disconnect(struct wire_world *world);
-bool wire_finished(const struct wire_world *world);
+void wire_disconnect(struct wire_fixture *fixture);
+bool wire_finished(const struct wire_fixture *fixture);
 /* Finishes a held call with a reply, or (code not OK) an error. */
-void wire_finish_held(struct wire_world *world, uint32_t which, enum status_code code);
+void wire_finish_held(struct wire_fixture *fixture, uint32_t which, enum status_code code);
 const char *wire_path(enum wire_method method);
 
 /* The client. A stream's id is 1, 3, 5, ... */
-void wire_preface(struct wire_world *world);
-void wire_settings(struct wire_world *world, uint16_t id, uint32_t value);
-void wire_settings_ack(struct wire_world *world);
-void wire_frame(struct wire_world *world, uint8_t type, uint8_t flags, uint32_t stream,
+void wire_preface(struct wire_fixture *fixture);
+void wire_settings(struct wire_fixture *fixture, uint16_t id, uint32_t value);
+void wire_settings_ack(struct wire_fixture *fixture);
+void wire_frame(struct wire_fixture *fixture, uint8_t type, uint8_t flags, uint32_t stream,
                 struct slice payload);
 /* HEADERS with the usual fields and `extra` ones (up to `extra_count`). */
-void wire_headers(struct wire_world *world, uint32_t stream, enum wire_method method, bool end,
+void wire_headers(struct wire_fixture *fixture, uint32_t stream, enum wire_method method, bool end,
                   const struct wire_field *extra, size_t extra_count);
 /* Sends HEADERS with only these fields. */
-void wire_headers_raw(struct wire_world *world, uint32_t stream, uint8_t flags,
+void wire_headers_raw(struct wire_fixture *fixture, uint32_t stream, uint8_t flags,
                       const struct wire_field *fields, size_t count);
 /* A header block, encoded; the caller frees. */
-struct wire_bytes wire_encode(struct wire_world *world, const struct wire_field *fields,
+struct wire_bytes wire_encode(struct wire_fixture *fixture, const struct wire_field *fields,
                               size_t count);
-void wire_data(struct wire_world *world, uint32_t stream, struct slice bytes, bool end);
+void wire_data(struct wire_fixture *fixture, uint32_t stream, struct slice bytes, bool end);
 /* Sends a length-prefixed message, in DATA frames of at most 16 KiB. */
-void wire_message(struct wire_world *world, uint32_t stream, uint8_t flags, struct slice message,
-                  bool end);
+void wire_message(struct wire_fixture *fixture, uint32_t stream, uint8_t flags,
+                  struct slice message, bool end);
 /* HEADERS and one message. */
-void wire_call(struct wire_world *world, uint32_t stream, enum wire_method method,
+void wire_call(struct wire_fixture *fixture, uint32_t stream, enum wire_method method,
                struct slice message);
-void wire_window(struct wire_world *world, uint32_t stream, uint32_t by);
-void wire_reset(struct wire_world *world, uint32_t stream, uint32_t code);
-void wire_ping(struct wire_world *world);
-struct wire_answer *wire_answer(struct wire_world *world, uint32_t stream);
+void wire_window(struct wire_fixture *fixture, uint32_t stream, uint32_t by);
+void wire_reset(struct wire_fixture *fixture, uint32_t stream, uint32_t code);
+void wire_ping(struct wire_fixture *fixture);
+struct wire_answer *wire_answer(struct wire_fixture *fixture, uint32_t stream);
 /* The answer's only message, without its head; asserts that it is one and not compressed. */
-struct slice wire_reply(struct wire_world *world, uint32_t stream);
+struct slice wire_reply(struct wire_fixture *fixture, uint32_t stream);
 bool wire_has_field(const struct wire_answer *answer, const char *line);
 void wire_bytes_append(struct wire_bytes *bytes, struct slice more);
 /* Counts one more message. */
 void wire_upload_add(struct wire_upload *upload, struct slice message);
 /* The reply of stream `id` says just this. */
-void wire_assert_upload(struct wire_world *world, uint32_t stream,
+void wire_assert_upload(struct wire_fixture *fixture, uint32_t stream,
                         const struct wire_upload *upload);
 /* Byte `index` of patterned bytes. */
 uint8_t wire_pattern(size_t index);
 
 /* The answer ended with this status. */
-void wire_assert_status(struct wire_world *world, uint32_t stream, int grpc_status);
+void wire_assert_status(struct wire_fixture *fixture, uint32_t stream, int grpc_status);
 
 /* The connection was ended with ENHANCE_YOUR_CALM and this text. */
-void wire_assert_rate_limited(struct wire_world *world, const char *why);
+void wire_assert_rate_limited(struct wire_fixture *fixture, const char *why);
 /* Parses the whole frames that the server has sent. */
-void wire_client_parse(struct wire_world *world);
+void wire_client_parse(struct wire_fixture *fixture);
 
 /* Each test twice. */
 extern bool wire_modes[2];

@@ -28,37 +28,37 @@ uint8_t wire_pattern(size_t index)
     return (uint8_t)(index * 7 + (index >> 8));
 }
 
-void wire_preface(struct wire_world *world)
+void wire_preface(struct wire_fixture *fixture)
 {
-    wire_bytes_append(&world->client.out, SLICE(H2_PREFACE));
-    wire_frame(world, NGHTTP2_SETTINGS, 0, 0, slice_of(NULL, 0));
+    wire_bytes_append(&fixture->client.out, SLICE(H2_PREFACE));
+    wire_frame(fixture, NGHTTP2_SETTINGS, 0, 0, slice_of(NULL, 0));
 }
 
-void wire_frame(struct wire_world *world, uint8_t type, uint8_t flags, uint32_t stream,
+void wire_frame(struct wire_fixture *fixture, uint8_t type, uint8_t flags, uint32_t stream,
                 struct slice payload)
 {
     uint8_t head[HEAD_BYTES] = {(uint8_t)(payload.size >> 16), (uint8_t)(payload.size >> 8),
                                 (uint8_t)payload.size, type, flags};
 
     bytes_put_be32(head + 5, stream);
-    wire_bytes_append(&world->client.out, slice_of(head, sizeof(head)));
-    wire_bytes_append(&world->client.out, payload);
+    wire_bytes_append(&fixture->client.out, slice_of(head, sizeof(head)));
+    wire_bytes_append(&fixture->client.out, payload);
 }
 
-void wire_settings(struct wire_world *world, uint16_t id, uint32_t value)
+void wire_settings(struct wire_fixture *fixture, uint16_t id, uint32_t value)
 {
     uint8_t entry[6] = {(uint8_t)(id >> 8), (uint8_t)id};
 
     bytes_put_be32(entry + 2, value);
-    wire_frame(world, NGHTTP2_SETTINGS, 0, 0, slice_of(entry, sizeof(entry)));
+    wire_frame(fixture, NGHTTP2_SETTINGS, 0, 0, slice_of(entry, sizeof(entry)));
 }
 
-void wire_settings_ack(struct wire_world *world)
+void wire_settings_ack(struct wire_fixture *fixture)
 {
-    wire_frame(world, NGHTTP2_SETTINGS, NGHTTP2_FLAG_ACK, 0, slice_of(NULL, 0));
+    wire_frame(fixture, NGHTTP2_SETTINGS, NGHTTP2_FLAG_ACK, 0, slice_of(NULL, 0));
 }
 
-struct wire_bytes wire_encode(struct wire_world *world, const struct wire_field *fields,
+struct wire_bytes wire_encode(struct wire_fixture *fixture, const struct wire_field *fields,
                               size_t count)
 {
     nghttp2_nv *pairs = calloc(count, sizeof(*pairs));
@@ -72,26 +72,27 @@ struct wire_bytes wire_encode(struct wire_world *world, const struct wire_field 
         pairs[i].value = (uint8_t *)(uintptr_t)fields[i].value;
         pairs[i].valuelen = strlen(fields[i].value);
     }
-    block.capacity = nghttp2_hd_deflate_bound(world->client.deflater, pairs, count);
+    block.capacity = nghttp2_hd_deflate_bound(fixture->client.deflater, pairs, count);
     block.data = malloc(block.capacity);
     assert_non_null(block.data);
-    size = nghttp2_hd_deflate_hd(world->client.deflater, block.data, block.capacity, pairs, count);
+    size =
+        nghttp2_hd_deflate_hd(fixture->client.deflater, block.data, block.capacity, pairs, count);
     assert_true(size > 0);
     block.size = (size_t)size;
     free(pairs);
     return block;
 }
 
-void wire_headers_raw(struct wire_world *world, uint32_t stream, uint8_t flags,
+void wire_headers_raw(struct wire_fixture *fixture, uint32_t stream, uint8_t flags,
                       const struct wire_field *fields, size_t count)
 {
-    struct wire_bytes block = wire_encode(world, fields, count);
+    struct wire_bytes block = wire_encode(fixture, fields, count);
 
-    wire_frame(world, NGHTTP2_HEADERS, flags, stream, slice_of(block.data, block.size));
+    wire_frame(fixture, NGHTTP2_HEADERS, flags, stream, slice_of(block.data, block.size));
     free(block.data);
 }
 
-void wire_headers(struct wire_world *world, uint32_t stream, enum wire_method method, bool end,
+void wire_headers(struct wire_fixture *fixture, uint32_t stream, enum wire_method method, bool end,
                   const struct wire_field *extra, size_t extra_count)
 {
     struct wire_field fields[WIRE_FIELDS_MAX] = {
@@ -104,25 +105,25 @@ void wire_headers(struct wire_world *world, uint32_t stream, enum wire_method me
     for (size_t i = 0; i < extra_count; i++) {
         fields[count++] = extra[i];
     }
-    wire_headers_raw(world, stream,
+    wire_headers_raw(fixture, stream,
                      (uint8_t)(NGHTTP2_FLAG_END_HEADERS | (end ? NGHTTP2_FLAG_END_STREAM : 0)),
                      fields, count);
 }
 
-void wire_data(struct wire_world *world, uint32_t stream, struct slice bytes, bool end)
+void wire_data(struct wire_fixture *fixture, uint32_t stream, struct slice bytes, bool end)
 {
     do {
         size_t step = bytes.size < FRAME_BYTES_MAX ? bytes.size : FRAME_BYTES_MAX;
         bool last = end && step == bytes.size;
 
-        wire_frame(world, NGHTTP2_DATA, last ? NGHTTP2_FLAG_END_STREAM : 0, stream,
+        wire_frame(fixture, NGHTTP2_DATA, last ? NGHTTP2_FLAG_END_STREAM : 0, stream,
                    slice_of(bytes.data, step));
         bytes = slice_after(bytes, step);
     } while (bytes.size > 0);
 }
 
-void wire_message(struct wire_world *world, uint32_t stream, uint8_t flags, struct slice message,
-                  bool end)
+void wire_message(struct wire_fixture *fixture, uint32_t stream, uint8_t flags,
+                  struct slice message, bool end)
 {
     uint8_t *framed = malloc(message.size + 5);
 
@@ -132,44 +133,44 @@ void wire_message(struct wire_world *world, uint32_t stream, uint8_t flags, stru
     if (message.size > 0) {
         memcpy(framed + 5, message.data, message.size);
     }
-    wire_data(world, stream, slice_of(framed, message.size + 5), end);
+    wire_data(fixture, stream, slice_of(framed, message.size + 5), end);
     free(framed);
 }
 
-void wire_call(struct wire_world *world, uint32_t stream, enum wire_method method,
+void wire_call(struct wire_fixture *fixture, uint32_t stream, enum wire_method method,
                struct slice message)
 {
-    wire_headers(world, stream, method, false, NULL, 0);
-    wire_message(world, stream, 0, message, true);
+    wire_headers(fixture, stream, method, false, NULL, 0);
+    wire_message(fixture, stream, 0, message, true);
 }
 
-void wire_window(struct wire_world *world, uint32_t stream, uint32_t by)
+void wire_window(struct wire_fixture *fixture, uint32_t stream, uint32_t by)
 {
     uint8_t payload[4];
 
     bytes_put_be32(payload, by);
-    wire_frame(world, NGHTTP2_WINDOW_UPDATE, 0, stream, slice_of(payload, sizeof(payload)));
+    wire_frame(fixture, NGHTTP2_WINDOW_UPDATE, 0, stream, slice_of(payload, sizeof(payload)));
 }
 
-void wire_reset(struct wire_world *world, uint32_t stream, uint32_t code)
+void wire_reset(struct wire_fixture *fixture, uint32_t stream, uint32_t code)
 {
     uint8_t payload[4];
 
     bytes_put_be32(payload, code);
-    wire_frame(world, NGHTTP2_RST_STREAM, 0, stream, slice_of(payload, sizeof(payload)));
+    wire_frame(fixture, NGHTTP2_RST_STREAM, 0, stream, slice_of(payload, sizeof(payload)));
 }
 
-void wire_ping(struct wire_world *world)
+void wire_ping(struct wire_fixture *fixture)
 {
-    wire_frame(world, NGHTTP2_PING, 0, 0, SLICE("12345678"));
+    wire_frame(fixture, NGHTTP2_PING, 0, 0, SLICE("12345678"));
 }
 
-struct wire_answer *wire_answer(struct wire_world *world, uint32_t stream)
+struct wire_answer *wire_answer(struct wire_fixture *fixture, uint32_t stream)
 {
     struct wire_answer **answer = NULL;
 
     assert_true(stream % 2 == 1 && stream / 2 < WIRE_STREAMS_MAX);
-    answer = &world->client.answers[stream / 2];
+    answer = &fixture->client.answers[stream / 2];
     if (*answer == NULL) {
         *answer = calloc(1, sizeof(**answer));
         assert_non_null(*answer);
@@ -179,9 +180,9 @@ struct wire_answer *wire_answer(struct wire_world *world, uint32_t stream)
     return *answer;
 }
 
-struct slice wire_reply(struct wire_world *world, uint32_t stream)
+struct slice wire_reply(struct wire_fixture *fixture, uint32_t stream)
 {
-    struct wire_answer *answer = wire_answer(world, stream);
+    struct wire_answer *answer = wire_answer(fixture, stream);
 
     assert_true(answer->body_size >= 5);
     assert_int_equal(answer->body[0], 0);
@@ -194,22 +195,22 @@ bool wire_has_field(const struct wire_answer *answer, const char *line)
     return strstr(answer->fields, line) != NULL;
 }
 
-void wire_assert_status(struct wire_world *world, uint32_t stream, int grpc_status)
+void wire_assert_status(struct wire_fixture *fixture, uint32_t stream, int grpc_status)
 {
-    struct wire_answer *answer = wire_answer(world, stream);
+    struct wire_answer *answer = wire_answer(fixture, stream);
 
     assert_int_equal(answer->http_status, 200);
     assert_int_equal(answer->grpc_status, grpc_status);
     assert_true(answer->ended);
 }
 
-void wire_assert_rate_limited(struct wire_world *world, const char *why)
+void wire_assert_rate_limited(struct wire_fixture *fixture, const char *why)
 {
-    assert_int_equal(world->client.goaways, 1);
-    assert_int_equal(world->client.goaway_code, H2_ENHANCE_YOUR_CALM);
-    assert_string_equal(world->client.goaway_text, why);
-    assert_true(wire_finished(world));
-    assert_int_equal(grpc_server_h2_stats(world->grpc)->connections_rate_limited, 1);
+    assert_int_equal(fixture->client.goaways, 1);
+    assert_int_equal(fixture->client.goaway_code, H2_ENHANCE_YOUR_CALM);
+    assert_string_equal(fixture->client.goaway_text, why);
+    assert_true(wire_finished(fixture));
+    assert_int_equal(grpc_server_h2_stats(fixture->grpc)->connections_rate_limited, 1);
 }
 
 static void client_note_field(struct wire_answer *answer, const nghttp2_nv *pair)
@@ -227,14 +228,14 @@ static void client_note_field(struct wire_answer *answer, const nghttp2_nv *pair
     }
 }
 
-static void client_take_block(struct wire_world *world, struct wire_answer *answer,
+static void client_take_block(struct wire_fixture *fixture, struct wire_answer *answer,
                               struct slice block)
 {
     answer->blocks++;
     for (;;) {
         nghttp2_nv pair;
         int flags = 0;
-        ssize_t taken = nghttp2_hd_inflate_hd2(world->client.inflater, &pair, &flags, block.data,
+        ssize_t taken = nghttp2_hd_inflate_hd2(fixture->client.inflater, &pair, &flags, block.data,
                                                block.size, 1);
 
         assert_true(taken >= 0);
@@ -246,7 +247,7 @@ static void client_take_block(struct wire_world *world, struct wire_answer *answ
             break;
         }
     }
-    assert_int_equal(nghttp2_hd_inflate_end_headers(world->client.inflater), 0);
+    assert_int_equal(nghttp2_hd_inflate_end_headers(fixture->client.inflater), 0);
 }
 
 static void client_take_data(struct wire_answer *answer, struct slice payload)
@@ -282,9 +283,10 @@ static void client_take_goaway(struct wire_client *client, struct slice payload)
     client->goaway_text[text] = '\0';
 }
 
-static void client_take_control(struct wire_world *world, const uint8_t *head, struct slice payload)
+static void client_take_control(struct wire_fixture *fixture, const uint8_t *head,
+                                struct slice payload)
 {
-    struct wire_client *client = &world->client;
+    struct wire_client *client = &fixture->client;
     uint8_t type = head[3];
     bool ack = (head[4] & NGHTTP2_FLAG_ACK) != 0;
 
@@ -299,27 +301,28 @@ static void client_take_control(struct wire_world *world, const uint8_t *head, s
     } else if (type == NGHTTP2_PING) {
         client->pings_received++;
         if (client->answers_pings) {
-            wire_frame(world, NGHTTP2_PING, NGHTTP2_FLAG_ACK, 0, payload);
+            wire_frame(fixture, NGHTTP2_PING, NGHTTP2_FLAG_ACK, 0, payload);
         }
     }
 }
 
-static void client_take_frame(struct wire_world *world, const uint8_t *head, struct slice payload)
+static void client_take_frame(struct wire_fixture *fixture, const uint8_t *head,
+                              struct slice payload)
 {
     uint32_t id = bytes_get_be32(head + 5);
     struct wire_answer *answer = NULL;
 
     if (id == 0) {
-        client_take_control(world, head, payload);
+        client_take_control(fixture, head, payload);
         return;
     }
-    answer = wire_answer(world, id);
+    answer = wire_answer(fixture, id);
     assert_true(!answer->ended || head[3] == NGHTTP2_RST_STREAM ||
                 head[3] == NGHTTP2_WINDOW_UPDATE);
     switch (head[3]) {
     case NGHTTP2_HEADERS:
         assert_true((head[4] & NGHTTP2_FLAG_END_HEADERS) != 0);
-        client_take_block(world, answer, payload);
+        client_take_block(fixture, answer, payload);
         break;
     case NGHTTP2_DATA:
         client_take_data(answer, payload);
@@ -328,7 +331,7 @@ static void client_take_frame(struct wire_world *world, const uint8_t *head, str
         answer->reset = bytes_get_be32(payload.data);
         return;
     case NGHTTP2_WINDOW_UPDATE:
-        world->client.stream_window_opened += bytes_get_be32(payload.data);
+        fixture->client.stream_window_opened += bytes_get_be32(payload.data);
         return;
     default:
         fail_msg("the server sent a frame of type %u", head[3]);
@@ -336,9 +339,9 @@ static void client_take_frame(struct wire_world *world, const uint8_t *head, str
     answer->ended = answer->ended || (head[4] & NGHTTP2_FLAG_END_STREAM) != 0;
 }
 
-void wire_client_parse(struct wire_world *world)
+void wire_client_parse(struct wire_fixture *fixture)
 {
-    struct wire_bytes *in = &world->client.in;
+    struct wire_bytes *in = &fixture->client.in;
     size_t at = 0;
 
     while (in->size - at >= HEAD_BYTES) {
@@ -349,7 +352,7 @@ void wire_client_parse(struct wire_world *world)
         if (in->size - at - HEAD_BYTES < size) {
             break;
         }
-        client_take_frame(world, head, slice_of(head + HEAD_BYTES, size));
+        client_take_frame(fixture, head, slice_of(head + HEAD_BYTES, size));
         at += HEAD_BYTES + size;
     }
     memmove(in->data, in->data + at, in->size - at);

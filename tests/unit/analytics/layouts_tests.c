@@ -8,7 +8,7 @@
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/records.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 #include "tests/unit/analytics/analytics_tests.h"
 
 #include <setjmp.h>
@@ -35,11 +35,11 @@ static void name_layout(struct name *name, unsigned number)
     name->slice = slice_of(name->text, (size_t)size);
 }
 
-static struct store_txn *begin(struct store_world *world)
+static struct store_txn *begin(struct store_fixture *fixture)
 {
     struct store_txn *txn = NULL;
 
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
     return txn;
 }
 
@@ -52,10 +52,10 @@ static void test_coverage_page_reads_a_bounded_number_of_rows(void **state)
         LAYOUTS = 2 * PAGE_ROWS_MAX + 100,
         UNSEEN_EACH = 500
     };
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct page page;
-    struct coverage_list list = {.org = store_world_org(1), .page = &page};
-    struct store_txn *txn = begin(world);
+    struct coverage_list list = {.org = store_fixture_org(1), .page = &page};
+    struct store_txn *txn = begin(fixture);
     struct slice after = {NULL, 0};
     size_t pages = 0;
     size_t items = 0;
@@ -69,7 +69,7 @@ static void test_coverage_page_reads_a_bounded_number_of_rows(void **state)
         name_layout(&name, i);
         fingerprint = key_fingerprint_of(name.slice);
         key = key_profile(list.org, &fingerprint);
-        assert_int_equal(sums_name_layout(&world->ctx, txn, list.org, name.slice), OK);
+        assert_int_equal(sums_name_layout(&fixture->ctx, txn, list.org, name.slice), OK);
         if (i % UNSEEN_EACH != 0) {
             assert_int_equal(store_put(txn, TABLE_PROFILE, key_slice(&key), SLICE("-")), OK);
         }
@@ -78,10 +78,10 @@ static void test_coverage_page_reads_a_bounded_number_of_rows(void **state)
         struct layout_coverage_view layout;
         struct buffer body;
 
-        buffer_init(&body, &world->arena, 0);
+        buffer_init(&body, &fixture->arena, 0);
         page_init(&page, 1000, after, &body);
         assert_int_equal(coverage_list_begin(txn, &list), OK);
-        while (coverage_list_next(&world->ctx, txn, &list, &layout) == OK) {
+        while (coverage_list_next(&fixture->ctx, txn, &list, &layout) == OK) {
             layout_coverage_view_put(&layout, 1, &body);
             items++;
         }
@@ -89,7 +89,7 @@ static void test_coverage_page_reads_a_bounded_number_of_rows(void **state)
         pages++;
         assert_true(pages < 10);
         more = page.more;
-        assert_true(arena_copy(&world->arena, key_slice(&page.last), &after));
+        assert_true(arena_copy(&fixture->arena, key_slice(&page.last), &after));
     }
     assert_int_equal(pages, 3);
     assert_int_equal(items, (LAYOUTS + UNSEEN_EACH - 1) / UNSEEN_EACH);
@@ -97,15 +97,15 @@ static void test_coverage_page_reads_a_bounded_number_of_rows(void **state)
 }
 
 /* Records extractions of a layout in an arm, of which the first `corrected` were corrected. */
-static void extract(struct store_world *world, struct store_txn *txn, struct slice layout,
+static void extract(struct store_fixture *fixture, struct store_txn *txn, struct slice layout,
                     uint32_t arm, unsigned count, unsigned corrected)
 {
     const struct counted_corrections none = {false, 0};
     const struct counted_corrections two_fields = {true, 2};
     const struct counted_extraction extraction = {
-        .org = store_world_org(1),
+        .org = store_fixture_org(1),
         .layout_fingerprint = layout,
-        .created_at_us = STORE_WORLD_START_US,
+        .created_at_us = STORE_FIXTURE_START_US,
         .confidence_millionths = 900000,
         .arm = arm,
         .exclusion = arm == EXPERIMENT_ARM_NONE ? EXPERIMENT_EXCLUSION_NO_HOLDOUT
@@ -113,22 +113,22 @@ static void extract(struct store_world *world, struct store_txn *txn, struct sli
         .field_count = 10};
 
     for (unsigned i = 0; i < count; i++) {
-        assert_int_equal(sums_add_extraction(&world->ctx, txn, &extraction), OK);
+        assert_int_equal(sums_add_extraction(&fixture->ctx, txn, &extraction), OK);
         if (i < corrected) {
             assert_int_equal(
-                sums_change_corrected(&world->ctx, txn, &extraction, &none, &two_fields), OK);
+                sums_change_corrected(&fixture->ctx, txn, &extraction, &none, &two_fields), OK);
         }
     }
 }
 
-static void set_examples(struct store_world *world, struct store_txn *txn, struct slice layout,
+static void set_examples(struct store_fixture *fixture, struct store_txn *txn, struct slice layout,
                          uint64_t count)
 {
     const struct layout_head_record head = {.feedback_count = count, .example_count = count};
     struct key_fingerprint fingerprint = key_fingerprint_of(layout);
-    struct key key = key_layout_head(store_world_org(1), &fingerprint);
+    struct key key = key_layout_head(store_fixture_org(1), &fingerprint);
 
-    assert_int_equal(layout_head_write(&world->arena, txn, &key, &head), OK);
+    assert_int_equal(layout_head_write(&fixture->arena, txn, &key, &head), OK);
 }
 
 /* The parts of the response of GetExperimentReport. */
@@ -138,26 +138,26 @@ struct report {
     size_t layout_count;
 };
 
-static struct report report(struct store_world *world, struct store_txn *txn, uint32_t page_size,
-                            struct slice *after, bool *ret_more)
+static struct report report(struct store_fixture *fixture, struct store_txn *txn,
+                            uint32_t page_size, struct slice *after, bool *ret_more)
 {
     struct page page;
-    const struct experiment_list list = {.org = store_world_org(1), .page = &page};
+    const struct experiment_list list = {.org = store_fixture_org(1), .page = &page};
     struct report report = {.layout_count = 0};
     struct buffer body;
 
     assert_int_equal(experiment_read_organization(txn, list.org, &report.organization), OK);
-    buffer_init(&body, &world->arena, 0);
+    buffer_init(&body, &fixture->arena, 0);
     page_init(&page, page_size, *after, &body);
     assert_int_equal(experiment_list_begin(txn, &list), OK);
-    while (experiment_list_next(&world->arena, txn, &list, &report.layouts[report.layout_count]) ==
-           OK) {
+    while (experiment_list_next(&fixture->arena, txn, &list,
+                                &report.layouts[report.layout_count]) == OK) {
         buffer_append_byte(&body, 'l');
         report.layout_count++;
     }
     page_deinit(&page);
     *ret_more = page.more;
-    assert_true(arena_copy(&world->arena, key_slice(&page.last), after));
+    assert_true(arena_copy(&fixture->arena, key_slice(&page.last), after));
     return report;
 }
 
@@ -165,18 +165,18 @@ static struct report report(struct store_world *world, struct store_txn *txn, ui
  * reported). Method: 92 of 100 against 80 of 100, and a layout that has only one arm. */
 static void test_experiment_compares_both_arms(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     struct report found;
     const struct experiment_comparison *both = NULL;
     struct slice after = {NULL, 0};
     bool more = false;
 
-    extract(world, txn, SLICE("both"), EXPERIMENT_ARM_TREATMENT, 100, 8);
-    extract(world, txn, SLICE("both"), EXPERIMENT_ARM_CONTROL, 100, 20);
-    extract(world, txn, SLICE("both"), EXPERIMENT_ARM_NONE, 50, 50);
-    set_examples(world, txn, SLICE("both"), 3);
-    found = report(world, txn, 50, &after, &more);
+    extract(fixture, txn, SLICE("both"), EXPERIMENT_ARM_TREATMENT, 100, 8);
+    extract(fixture, txn, SLICE("both"), EXPERIMENT_ARM_CONTROL, 100, 20);
+    extract(fixture, txn, SLICE("both"), EXPERIMENT_ARM_NONE, 50, 50);
+    set_examples(fixture, txn, SLICE("both"), 3);
+    found = report(fixture, txn, 50, &after, &more);
     assert_false(more);
     assert_int_equal(found.organization.holdout_percent, 0);
     assert_int_equal(found.layout_count, 1);
@@ -203,26 +203,26 @@ static void test_experiment_compares_both_arms(void **state)
  * nothing. Method: no extraction at all, only one arm, a control that is never correct. */
 static void test_uncomputable_values_are_absent(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     struct report found;
     const struct experiment_comparison *whole = NULL;
     struct slice after = {NULL, 0};
     bool more = false;
 
-    found = report(world, txn, 50, &after, &more);
+    found = report(fixture, txn, 50, &after, &more);
     assert_false(found.organization.comparison.treatment.has_accuracy);
     assert_false(found.organization.comparison.view.has_p_value);
     assert_false(found.organization.comparison.view.has_relative_improvement);
-    extract(world, txn, SLICE("a"), EXPERIMENT_ARM_TREATMENT, 5, 0);
+    extract(fixture, txn, SLICE("a"), EXPERIMENT_ARM_TREATMENT, 5, 0);
     after = slice_of(NULL, 0);
-    found = report(world, txn, 50, &after, &more);
+    found = report(fixture, txn, 50, &after, &more);
     assert_true(found.organization.comparison.treatment.has_accuracy);
     assert_false(found.organization.comparison.control.has_accuracy);
     assert_false(found.organization.comparison.view.has_p_value);
-    extract(world, txn, SLICE("a"), EXPERIMENT_ARM_CONTROL, 5, 5);
+    extract(fixture, txn, SLICE("a"), EXPERIMENT_ARM_CONTROL, 5, 5);
     after = slice_of(NULL, 0);
-    found = report(world, txn, 50, &after, &more);
+    found = report(fixture, txn, 50, &after, &more);
     whole = &found.organization.comparison;
     assert_true(whole->view.has_p_value);
     assert_true(whole->view.p_value < 0.01);
@@ -244,27 +244,27 @@ static void test_experiment_lists_each_layout_once(void **state)
         OTHERS = 12,
         SILENT = PAGE_ROWS_MAX + 50
     };
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     struct slice after = {NULL, 0};
     bool more = true;
     struct name name;
 
     for (unsigned i = 0; i < LISTED + OTHERS; i++) {
         name_layout(&name, i);
-        set_examples(world, txn, name.slice, i < LISTED ? 3 + i : i % 3);
-        extract(world, txn, name.slice,
+        set_examples(fixture, txn, name.slice, i < LISTED ? 3 + i : i % 3);
+        extract(fixture, txn, name.slice,
                 i % 2 == 0 ? EXPERIMENT_ARM_TREATMENT : EXPERIMENT_ARM_CONTROL, 1, 0);
     }
     name_layout(&name, LISTED + OTHERS);
-    set_examples(world, txn, name.slice, 9);
-    extract(world, txn, name.slice, EXPERIMENT_ARM_NONE, 1, 0);
+    set_examples(fixture, txn, name.slice, 9);
+    extract(fixture, txn, name.slice, EXPERIMENT_ARM_NONE, 1, 0);
     for (uint32_t page_size = 1; page_size <= LISTED + 1; page_size++) {
         unsigned listed = 0;
 
         after = slice_of(NULL, 0);
         for (more = true; more;) {
-            const struct report found = report(world, txn, page_size, &after, &more);
+            const struct report found = report(fixture, txn, page_size, &after, &more);
 
             assert_int_equal(found.organization.comparison.treatment.extraction_count, 10);
             for (size_t i = 0; i < found.layout_count; i++) {
@@ -279,12 +279,13 @@ static void test_experiment_lists_each_layout_once(void **state)
     }
     for (unsigned i = 0; i < SILENT; i++) {
         name_layout(&name, 1000 + i);
-        assert_int_equal(sums_name_layout(&world->ctx, txn, store_world_org(1), name.slice), OK);
+        assert_int_equal(sums_name_layout(&fixture->ctx, txn, store_fixture_org(1), name.slice),
+                         OK);
     }
     after = slice_of(NULL, 0);
-    (void)report(world, txn, 50, &after, &more);
+    (void)report(fixture, txn, 50, &after, &more);
     assert_true(more);
-    (void)report(world, txn, 50, &after, &more);
+    (void)report(fixture, txn, 50, &after, &more);
     assert_false(more);
     store_abort(txn);
 }
@@ -293,13 +294,13 @@ int run_layouts_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_coverage_page_reads_a_bounded_number_of_rows,
-                                        store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_experiment_compares_both_arms, store_world_set_up,
-                                        store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_uncomputable_values_are_absent, store_world_set_up,
-                                        store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_experiment_lists_each_layout_once, store_world_set_up,
-                                        store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_experiment_compares_both_arms, store_fixture_set_up,
+                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_uncomputable_values_are_absent, store_fixture_set_up,
+                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_experiment_lists_each_layout_once,
+                                        store_fixture_set_up, store_fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("layouts of analytics", tests, NULL, NULL);

@@ -8,7 +8,7 @@
 #include "server/domain/analytics/field_counts.h"
 #include "server/domain/counters/counters.h"
 #include "server/domain/counters/keys.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 #include "tests/unit/analytics/analytics_tests.h"
 
 #include <setjmp.h>
@@ -78,13 +78,13 @@ static size_t rank_of(const struct field_counts *counts, enum field_kind kind,
  * many ties, each item's rank by a plain count. */
 static void test_top_fields_are_ordered_by_count_and_name(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     const struct field_count *top[MODEL_FIELDS];
     struct field_counts counts;
     char names[MODEL_FIELDS + 1][8];
 
-    assert_int_equal(field_counts_init(&counts, &world->arena, &world->random.random, MODEL_FIELDS),
-                     OK);
+    assert_int_equal(
+        field_counts_init(&counts, &fixture->arena, &fixture->random.random, MODEL_FIELDS), OK);
     for (unsigned i = 0; i < 3 * MODEL_FIELDS; i++) {
         unsigned number = i * 7 % MODEL_FIELDS;
         struct sha256_digest hash;
@@ -114,22 +114,22 @@ static void test_top_fields_are_ordered_by_count_and_name(void **state)
                      ERR_CORRUPT);
 }
 
-static void must_add(struct store_world *world, struct store_txn *txn, int64_t day,
+static void must_add(struct store_fixture *fixture, struct store_txn *txn, int64_t day,
                      enum counter_dimension dimension, struct slice name, uint64_t amount)
 {
-    const struct counter_day at = {store_world_org(1), (uint32_t)day};
+    const struct counter_day at = {store_fixture_org(1), (uint32_t)day};
 
-    assert_int_equal(counters_add(&world->ctx, txn, &at, dimension, name, amount), OK);
+    assert_int_equal(counters_add(&fixture->ctx, txn, &at, dimension, name, amount), OK);
 }
 
-static struct learning_report learn(struct store_world *world, struct store_txn *txn,
+static struct learning_report learn(struct store_fixture *fixture, struct store_txn *txn,
                                     struct learning_range range)
 {
     const struct learning_query query = {
-        .org = store_world_org(1), .range = range, .top_fields = 3};
+        .org = store_fixture_org(1), .range = range, .top_fields = 3};
     struct learning_report report;
 
-    assert_int_equal(learning_read(&world->ctx, txn, &query, &report), OK);
+    assert_int_equal(learning_read(&fixture->ctx, txn, &query, &report), OK);
     return report;
 }
 
@@ -138,20 +138,20 @@ static struct learning_report learn(struct store_world *world, struct store_txn 
 static void test_report_has_the_means_of_its_range(void **state)
 {
     static const struct slice no_name = {NULL, 0};
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct store_txn *txn = NULL;
     struct learning_report report;
 
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
     for (int64_t day = DAY - 1; day <= DAY + 2; day++) {
-        must_add(world, txn, day, COUNTER_EXTRACTIONS, no_name, 4);
-        must_add(world, txn, day, COUNTER_CONFIDENCE, no_name, 3000000);
-        must_add(world, txn, day, COUNTER_CORRECTED, no_name, day == DAY ? 1 : 0);
-        must_add(world, txn, day, COUNTER_MAPPING_APPLIED, no_name, 10);
-        must_add(world, txn, day, COUNTER_EVENT_TYPE, SLICE("1"), 2);
-        must_add(world, txn, day, COUNTER_EVENT_TYPE, SLICE("5"), 3);
+        must_add(fixture, txn, day, COUNTER_EXTRACTIONS, no_name, 4);
+        must_add(fixture, txn, day, COUNTER_CONFIDENCE, no_name, 3000000);
+        must_add(fixture, txn, day, COUNTER_CORRECTED, no_name, day == DAY ? 1 : 0);
+        must_add(fixture, txn, day, COUNTER_MAPPING_APPLIED, no_name, 10);
+        must_add(fixture, txn, day, COUNTER_EVENT_TYPE, SLICE("1"), 2);
+        must_add(fixture, txn, day, COUNTER_EVENT_TYPE, SLICE("5"), 3);
     }
-    report = learn(world, txn, (struct learning_range){DAY, DAY + 1});
+    report = learn(fixture, txn, (struct learning_range){DAY, DAY + 1});
     assert_int_equal(report.day_count, 2);
     assert_int_equal(report.days[0].extraction_count, 4);
     assert_true(report.days[0].mean_confidence == 0.75);
@@ -166,7 +166,7 @@ static void test_report_has_the_means_of_its_range(void **state)
     assert_int_equal(report.type_count, 2);
     assert_int_equal(report.types[0].event_type, 5);
     assert_int_equal(report.types[0].count, 6);
-    report = learn(world, txn, (struct learning_range){DAY + 3, DAY + 3});
+    report = learn(fixture, txn, (struct learning_range){DAY + 3, DAY + 3});
     assert_true(report.correction_rate == 0);
     assert_int_equal(report.extraction_count, 0);
     store_abort(txn);
@@ -176,27 +176,27 @@ static void test_report_has_the_means_of_its_range(void **state)
  * one in each, in both kinds. */
 static void test_longest_range_adds_the_names_of_each_day(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct store_txn *txn = NULL;
     struct learning_report report;
 
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
     for (int64_t day = DAY; day < DAY + LEARNING_DAYS_MAX + 5; day++) {
-        const struct counter_day at = {store_world_org(1), (uint32_t)day};
+        const struct counter_day at = {store_fixture_org(1), (uint32_t)day};
         char own[16];
         int size = snprintf(own, sizeof(own), "own-%lld", (long long)day);
 
         for (int kind = COUNTER_LINE_FIELD; kind <= COUNTER_FIELD_FIELD; kind++) {
             enum counter_dimension dimension = (enum counter_dimension)kind;
 
-            assert_int_equal(counters_add_field(&world->ctx, txn, &at, dimension, SLICE("shared")),
-                             OK);
             assert_int_equal(
-                counters_add_field(&world->ctx, txn, &at, dimension, slice_of(own, (size_t)size)),
+                counters_add_field(&fixture->ctx, txn, &at, dimension, SLICE("shared")), OK);
+            assert_int_equal(
+                counters_add_field(&fixture->ctx, txn, &at, dimension, slice_of(own, (size_t)size)),
                 OK);
         }
     }
-    report = learn(world, txn, (struct learning_range){DAY, DAY + LEARNING_DAYS_MAX - 1});
+    report = learn(fixture, txn, (struct learning_range){DAY, DAY + LEARNING_DAYS_MAX - 1});
     assert_int_equal(report.day_count, LEARNING_DAYS_MAX);
     assert_int_equal(report.fields[FIELD_OF_BOTH].count, 3);
     assert_true(slice_equal(report.fields[FIELD_OF_BOTH].items[0].field, SLICE("shared")));
@@ -207,13 +207,13 @@ static void test_longest_range_adds_the_names_of_each_day(void **state)
     store_abort(txn);
 }
 
-static enum err try_to_learn(struct store_world *world, struct store_txn *txn)
+static enum err try_to_learn(struct store_fixture *fixture, struct store_txn *txn)
 {
     const struct learning_query query = {
-        .org = store_world_org(1), .range = {DAY, DAY}, .top_fields = 1};
+        .org = store_fixture_org(1), .range = {DAY, DAY}, .top_fields = 1};
     struct learning_report report;
 
-    return learning_read(&world->ctx, txn, &query, &report);
+    return learning_read(&fixture->ctx, txn, &query, &report);
 }
 
 /* Goal: impossible counters are reported as damage. Method: an unknown type, one that is not a
@@ -222,24 +222,24 @@ static void test_impossible_counters_are_corrupt(void **state)
 {
     static const struct slice no_name = {NULL, 0};
     static const char *const types[] = {"0", "6", "99999999999999999999999", "x", "1x"};
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct store_txn *txn = NULL;
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
-        must_add(world, txn, DAY, COUNTER_EVENT_TYPE, slice_text(types[i]), 1);
-        assert_int_equal(try_to_learn(world, txn), ERR_CORRUPT);
+        assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
+        must_add(fixture, txn, DAY, COUNTER_EVENT_TYPE, slice_text(types[i]), 1);
+        assert_int_equal(try_to_learn(fixture, txn), ERR_CORRUPT);
         store_abort(txn);
     }
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
-    must_add(world, txn, DAY, COUNTER_FIELD_NAMES, no_name, COUNTERS_FIELD_NAMES_MAX + 1);
-    assert_int_equal(try_to_learn(world, txn), ERR_CORRUPT);
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
+    must_add(fixture, txn, DAY, COUNTER_FIELD_NAMES, no_name, COUNTERS_FIELD_NAMES_MAX + 1);
+    assert_int_equal(try_to_learn(fixture, txn), ERR_CORRUPT);
     store_abort(txn);
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
-    must_add(world, txn, DAY, COUNTER_LINE_FIELD, SLICE("other"), 1);
-    assert_int_equal(try_to_learn(world, txn), OK);
-    must_add(world, txn, DAY, COUNTER_LINE_FIELD, SLICE("never counted"), 1);
-    assert_int_equal(try_to_learn(world, txn), ERR_CORRUPT);
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
+    must_add(fixture, txn, DAY, COUNTER_LINE_FIELD, SLICE("other"), 1);
+    assert_int_equal(try_to_learn(fixture, txn), OK);
+    must_add(fixture, txn, DAY, COUNTER_LINE_FIELD, SLICE("never counted"), 1);
+    assert_int_equal(try_to_learn(fixture, txn), ERR_CORRUPT);
     store_abort(txn);
 }
 
@@ -247,18 +247,18 @@ static void test_impossible_counters_are_corrupt(void **state)
  * can have, and with one more. */
 static void test_too_many_rows_are_corrupt(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct store_txn *txn = NULL;
     char name[16];
 
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
     for (int row = 1; row <= LEARNING_DAY_ROWS_MAX; row++) {
         (void)snprintf(name, sizeof(name), "%d", row);
-        must_add(world, txn, DAY, COUNTER_EXTRACTIONS, slice_text(name), 1);
+        must_add(fixture, txn, DAY, COUNTER_EXTRACTIONS, slice_text(name), 1);
     }
-    assert_int_equal(try_to_learn(world, txn), OK);
-    must_add(world, txn, DAY, COUNTER_EXTRACTIONS, SLICE("one more"), 1);
-    assert_int_equal(try_to_learn(world, txn), ERR_CORRUPT);
+    assert_int_equal(try_to_learn(fixture, txn), OK);
+    must_add(fixture, txn, DAY, COUNTER_EXTRACTIONS, SLICE("one more"), 1);
+    assert_int_equal(try_to_learn(fixture, txn), ERR_CORRUPT);
     store_abort(txn);
 }
 
@@ -267,15 +267,15 @@ int run_learning_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_day_text_round_trips),
         cmocka_unit_test_setup_teardown(test_top_fields_are_ordered_by_count_and_name,
-                                        store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_report_has_the_means_of_its_range, store_world_set_up,
-                                        store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_report_has_the_means_of_its_range,
+                                        store_fixture_set_up, store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_longest_range_adds_the_names_of_each_day,
-                                        store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_impossible_counters_are_corrupt, store_world_set_up,
-                                        store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_too_many_rows_are_corrupt, store_world_set_up,
-                                        store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_impossible_counters_are_corrupt, store_fixture_set_up,
+                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_too_many_rows_are_corrupt, store_fixture_set_up,
+                                        store_fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("learning", tests, NULL, NULL);

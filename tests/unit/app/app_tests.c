@@ -6,7 +6,7 @@
 #include "server/app/rebuild.h"
 #include "server/app/verify_message.h"
 #include "store/memory/memory.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 static void put(struct store_backend *backend, const char *name, struct slice value)
 {
@@ -35,17 +35,17 @@ static void expect(struct store_backend *backend, const char *name, enum err wan
  * Method: names before and after those of the store, in both stores. */
 static void test_only_server_values_are_carried_into_a_rebuilt_store(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct store_backend *made = NULL;
 
     assert_int_equal(store_memory_open(&made), OK);
-    put(world->backend, "format", SLICE("old"));
-    put(world->backend, "probe", SLICE("old"));
-    put(world->backend, "format2", SLICE("mine"));
-    put(world->backend, "page_token_key", SLICE("key"));
-    put(world->backend, "probes", slice_of(NULL, 0));
+    put(fixture->backend, "format", SLICE("old"));
+    put(fixture->backend, "probe", SLICE("old"));
+    put(fixture->backend, "format2", SLICE("mine"));
+    put(fixture->backend, "page_token_key", SLICE("key"));
+    put(fixture->backend, "probes", slice_of(NULL, 0));
     put(made, "format", SLICE("new"));
-    assert_int_equal(rebuild_carry_local(world->backend, made), OK);
+    assert_int_equal(rebuild_carry_local(fixture->backend, made), OK);
     expect(made, "format", OK, SLICE("new"));
     expect(made, "probe", ERR_NOT_FOUND, slice_of(NULL, 0));
     expect(made, "format2", OK, SLICE("mine"));
@@ -90,7 +90,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_only_server_values_are_carried_into_a_rebuilt_store,
-                                        store_world_set_up, store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
         cmocka_unit_test(test_invalid_message_is_rejected),
     };
 

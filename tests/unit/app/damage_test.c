@@ -25,7 +25,7 @@
 #define NODE_DUPLICATES 0x04 /* flag of tables with several values per key, which no store has */
 #define PAGE_BYTES 4096
 
-struct world {
+struct fixture {
     struct temp_folder folder;
     char data[TEMP_FOLDER_PATH_BYTES + 8];
     char path[TEMP_FOLDER_PATH_BYTES + 32]; /* path of the file */
@@ -36,100 +36,100 @@ struct world {
     int said; /* standard error of the child */
 };
 
-static void find_row(struct world *world)
+static void find_row(struct fixture *fixture)
 {
     struct store_txn *txn = NULL;
     struct slice value = {NULL, 0};
 
-    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
-    assert_int_equal(store_get(txn, TABLE_META, key_slice(&world->key), &value), OK);
-    world->row = value.data;
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
+    assert_int_equal(store_get(txn, TABLE_META, key_slice(&fixture->key), &value), OK);
+    fixture->row = value.data;
     store_abort(txn);
 }
 
 static int set_up(void **state)
 {
-    struct world *world = calloc(1, sizeof(*world));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
     struct store_lmdb_config config = {.map_bytes = 64ull << 20, .reserve_bytes = 1};
     struct store_txn *txn = NULL;
     struct arena arena;
     struct fault fault;
 
-    assert_non_null(world);
-    temp_folder_init(&world->folder);
-    (void)snprintf(world->data, sizeof(world->data), "%s/data", world->folder.path);
-    (void)snprintf(world->path, sizeof(world->path), "%s/db/data.mdb", world->data);
-    config.path = world->data;
+    assert_non_null(fixture);
+    temp_folder_init(&fixture->folder);
+    (void)snprintf(fixture->data, sizeof(fixture->data), "%s/data", fixture->folder.path);
+    (void)snprintf(fixture->path, sizeof(fixture->path), "%s/db/data.mdb", fixture->data);
+    config.path = fixture->data;
     arena_init(&arena, SIZE_MAX);
     fault_init(&fault, &arena);
-    assert_int_equal(store_lmdb_open(&config, &fault, &world->backend), OK);
+    assert_int_equal(store_lmdb_open(&config, &fault, &fixture->backend), OK);
     arena_deinit(&arena);
-    world->key = key_meta_global(SLICE("row"));
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
-    assert_int_equal(store_put(txn, TABLE_META, key_slice(&world->key), SLICE("value")), OK);
+    fixture->key = key_meta_global(SLICE("row"));
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_put(txn, TABLE_META, key_slice(&fixture->key), SLICE("value")), OK);
     assert_int_equal(store_commit(txn), OK);
-    find_row(world);
-    world->closed_page = mmap(NULL, PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(world->closed_page != MAP_FAILED);
-    *state = world;
+    find_row(fixture);
+    fixture->closed_page = mmap(NULL, PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(fixture->closed_page != MAP_FAILED);
+    *state = fixture;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    (void)munmap(world->closed_page, PAGE_BYTES);
-    store_lmdb_close(world->backend);
-    temp_folder_deinit(&world->folder);
-    free(world);
+    (void)munmap(fixture->closed_page, PAGE_BYTES);
+    store_lmdb_close(fixture->backend);
+    temp_folder_deinit(&fixture->folder);
+    free(fixture);
     return 0;
 }
 
-static void read_row(struct world *world)
+static void read_row(struct fixture *fixture)
 {
     struct store_txn *txn = NULL;
     struct slice value = {NULL, 0};
 
-    if (store_begin(world->backend, STORE_READ, &txn) == OK) {
-        (void)!store_get(txn, TABLE_META, key_slice(&world->key), &value);
+    if (store_begin(fixture->backend, STORE_READ, &txn) == OK) {
+        (void)!store_get(txn, TABLE_META, key_slice(&fixture->key), &value);
         store_abort(txn);
     }
 }
 
-static void lose_pages(struct world *world)
+static void lose_pages(struct fixture *fixture)
 {
-    (void)!truncate(world->path, 2 * PAGE_BYTES);
-    read_row(world);
+    (void)!truncate(fixture->path, 2 * PAGE_BYTES);
+    read_row(fixture);
 }
 
 /* LMDB takes the row for one with several values, and follows a pointer that this table has not. */
-static void follow_flag(struct world *world)
+static void follow_flag(struct fixture *fixture)
 {
-    struct slice map = store_lmdb_map(world->backend);
-    const uint8_t *node = world->row - world->key.size - NODE_HEAD_BYTES;
+    struct slice map = store_lmdb_map(fixture->backend);
+    const uint8_t *node = fixture->row - fixture->key.size - NODE_HEAD_BYTES;
     off_t at = node + NODE_FLAGS_AT - map.data;
     uint16_t flags = NODE_DUPLICATES;
-    int fd = open(world->path, O_RDWR | O_CLOEXEC);
+    int fd = open(fixture->path, O_RDWR | O_CLOEXEC);
 
     (void)!pwrite(fd, &flags, sizeof(flags), at);
-    read_row(world);
+    read_row(fixture);
 }
 
-static void read_closed_page(struct world *world)
+static void read_closed_page(struct fixture *fixture)
 {
-    read_row(world); /* the store was used, and is left */
-    (void)*(volatile uint8_t *)world->closed_page;
+    read_row(fixture); /* the store was used, and is left */
+    (void)*(volatile uint8_t *)fixture->closed_page;
 }
 
-static void get_signal(struct world *world)
+static void get_signal(struct fixture *fixture)
 {
-    (void)world;
+    (void)fixture;
     (void)raise(SIGSEGV);
 }
 
 /* Does it in a child that watches the map; how the child ended. */
-static int end_of_child(struct world *world, void (*act)(struct world *))
+static int end_of_child(struct fixture *fixture, void (*act)(struct fixture *))
 {
     int ends[2];
     int status = 0;
@@ -142,37 +142,37 @@ static int end_of_child(struct world *world, void (*act)(struct world *))
         (void)signal(SIGSEGV, SIG_DFL); /* removes the handler of a sanitizer */
         (void)signal(SIGBUS, SIG_DFL);
         (void)dup2(ends[1], STDERR_FILENO);
-        app_damage_watch(world->data, store_lmdb_map(world->backend));
-        act(world);
+        app_damage_watch(fixture->data, store_lmdb_map(fixture->backend));
+        act(fixture);
         _exit(0);
     }
     (void)close(ends[1]);
-    world->said = ends[0];
+    fixture->said = ends[0];
     assert_int_equal(waitpid(child, &status, 0), child);
     return status;
 }
 
-static void expect_damage(struct world *world, void (*act)(struct world *))
+static void expect_damage(struct fixture *fixture, void (*act)(struct fixture *))
 {
-    int status = end_of_child(world, act);
+    int status = end_of_child(fixture, act);
     char said[1024] = {0};
-    ssize_t size = read(world->said, said, sizeof(said) - 1);
+    ssize_t size = read(fixture->said, said, sizeof(said) - 1);
 
-    (void)close(world->said);
+    (void)close(fixture->said);
     assert_true(size > 0);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), APP_EXIT_DAMAGED);
-    assert_non_null(strstr(said, world->path));
+    assert_non_null(strstr(said, fixture->path));
     assert_non_null(strstr(said, "restore a backup"));
 }
 
-static void expect_signal(struct world *world, void (*act)(struct world *))
+static void expect_signal(struct fixture *fixture, void (*act)(struct fixture *))
 {
-    int status = end_of_child(world, act);
+    int status = end_of_child(fixture, act);
     char said[1];
 
-    assert_int_equal(read(world->said, said, sizeof(said)), 0);
-    (void)close(world->said);
+    assert_int_equal(read(fixture->said, said, sizeof(said)), 0);
+    (void)close(fixture->said);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGSEGV);
 }

@@ -6,7 +6,7 @@
 #include "server/domain/artifacts/keys.h"
 #include "server/domain/artifacts/life.h"
 #include "server/domain/artifacts/state.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@
 /* Goal: exactly the table of state.h. Method: every pair of states, with and without votes. */
 static void test_person_sets_the_states_of_the_table(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     static const struct {
         enum artifact_state from;
         enum artifact_state retired; /* the result of RETIRED */
@@ -39,10 +39,10 @@ static void test_person_sets_the_states_of_the_table(void **state)
         for (int wanted = 0; wanted < STATES; wanted++) {
             for (int votes = 0; votes < 2; votes++) {
                 enum artifact_state found = NONE;
-                enum err err = artifact_state_decide(&world->ctx, votes == 1, rows[i].from,
+                enum err err = artifact_state_decide(&fixture->ctx, votes == 1, rows[i].from,
                                                      (enum artifact_state)wanted, &found);
 
-                fault_init(world->ctx.fault, &world->arena);
+                fault_init(fixture->ctx.fault, &fixture->arena);
                 if (wanted != SHADOW && wanted != ACTIVE && wanted != RETIRED) {
                     assert_int_equal(err, ERR_INVALID);
                 } else if (wanted == ACTIVE && votes == 1 && rows[i].is_by_votes) {
@@ -59,7 +59,7 @@ static void test_person_sets_the_states_of_the_table(void **state)
 static struct artifact_life_record life_at(struct store_txn *txn, uint64_t as_of_seq)
 {
     struct artifact_life_record life = {.state = 0};
-    enum err err = artifact_life_read_as_of(txn, store_world_org(1), 10, as_of_seq, &life);
+    enum err err = artifact_life_read_as_of(txn, store_fixture_org(1), 10, as_of_seq, &life);
 
     assert_true(err == OK || (err == ERR_NOT_FOUND && as_of_seq < 10));
     return life;
@@ -69,15 +69,15 @@ static struct artifact_life_record life_at(struct store_txn *txn, uint64_t as_of
  * through all changes, beside another one. */
 static void test_life_is_found_as_of_every_event(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = store_world_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = store_fixture_begin(fixture);
     struct artifact_life_record life = artifact_life_begin(PROPOSED, 10);
     struct artifact_life_record lives[5];
     struct artifact_life_record other = artifact_life_begin(ACTIVE, 11);
 
-    assert_int_equal(artifact_life_put(&world->arena, txn, store_world_org(1), 11, NULL, &other),
-                     OK);
-    assert_int_equal(artifact_life_put(&world->arena, txn, store_world_org(1), 10, NULL, &life),
+    assert_int_equal(
+        artifact_life_put(&fixture->arena, txn, store_fixture_org(1), 11, NULL, &other), OK);
+    assert_int_equal(artifact_life_put(&fixture->arena, txn, store_fixture_org(1), 10, NULL, &life),
                      OK);
     for (size_t i = 0; i < 5; i++) {
         struct artifact_life_record before = life;
@@ -97,7 +97,7 @@ static void test_life_is_found_as_of_every_event(void **state)
             artifact_life_derive(&life, RETIRED, seq);
         }
         assert_int_equal(
-            artifact_life_put(&world->arena, txn, store_world_org(1), 10, &before, &life), OK);
+            artifact_life_put(&fixture->arena, txn, store_fixture_org(1), 10, &before, &life), OK);
     }
     assert_int_equal(life_at(txn, 9).version, 0);
     for (uint64_t seq = 10; seq < 60; seq++) {
@@ -122,21 +122,23 @@ static void test_life_is_found_as_of_every_event(void **state)
 /* Goal: the newest events are listed, retracted ones too, and none of another artifact. Method: more than a list has. */
 static void test_evidence_is_listed_newest_first(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = store_world_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = store_fixture_begin(fixture);
     struct artifact_evidence evidence;
 
     for (uint64_t seq = 1; seq <= ARTIFACT_EVIDENCE_MAX; seq++) {
-        assert_int_equal(artifact_evidence_add(txn, store_world_org(1), 7, seq), OK);
+        assert_int_equal(artifact_evidence_add(txn, store_fixture_org(1), 7, seq), OK);
     }
-    assert_int_equal(artifact_evidence_add(txn, store_world_org(1), 8, 99), OK);
-    assert_int_equal(artifact_evidence_list(txn, store_world_org(1), 7, UINT64_MAX, &evidence), OK);
+    assert_int_equal(artifact_evidence_add(txn, store_fixture_org(1), 8, 99), OK);
+    assert_int_equal(artifact_evidence_list(txn, store_fixture_org(1), 7, UINT64_MAX, &evidence),
+                     OK);
     assert_int_equal(evidence.count, ARTIFACT_EVIDENCE_MAX);
     assert_false(evidence.is_incomplete);
-    assert_int_equal(artifact_evidence_add(txn, store_world_org(1), 7, 50), OK);
-    assert_int_equal(artifact_evidence_retract(txn, store_world_org(1), 7, 20, 51), OK);
-    assert_int_equal(artifact_evidence_retract(txn, store_world_org(1), 7, 60, 61), ERR_CORRUPT);
-    assert_int_equal(artifact_evidence_list(txn, store_world_org(1), 7, UINT64_MAX, &evidence), OK);
+    assert_int_equal(artifact_evidence_add(txn, store_fixture_org(1), 7, 50), OK);
+    assert_int_equal(artifact_evidence_retract(txn, store_fixture_org(1), 7, 20, 51), OK);
+    assert_int_equal(artifact_evidence_retract(txn, store_fixture_org(1), 7, 60, 61), ERR_CORRUPT);
+    assert_int_equal(artifact_evidence_list(txn, store_fixture_org(1), 7, UINT64_MAX, &evidence),
+                     OK);
     assert_int_equal(evidence.count, ARTIFACT_EVIDENCE_MAX);
     assert_true(evidence.is_incomplete);
     assert_int_equal(evidence.items[0].event_seq, 50);
@@ -144,7 +146,8 @@ static void test_evidence_is_listed_newest_first(void **state)
     assert_int_equal(evidence.items[1].event_seq, 20);
     assert_int_equal(evidence.items[1].retraction_seq, 51);
     assert_int_equal(evidence.items[ARTIFACT_EVIDENCE_MAX - 1].event_seq, 2);
-    assert_int_equal(artifact_evidence_list(txn, store_world_org(2), 7, UINT64_MAX, &evidence), OK);
+    assert_int_equal(artifact_evidence_list(txn, store_fixture_org(2), 7, UINT64_MAX, &evidence),
+                     OK);
     assert_int_equal(evidence.count, 0);
     store_abort(txn);
 }
@@ -153,11 +156,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_person_sets_the_states_of_the_table,
-                                        store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_life_is_found_as_of_every_event, store_world_set_up,
-                                        store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_evidence_is_listed_newest_first, store_world_set_up,
-                                        store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_life_is_found_as_of_every_event, store_fixture_set_up,
+                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_evidence_is_listed_newest_first, store_fixture_set_up,
+                                        store_fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("artifacts", tests, NULL, NULL);

@@ -4,7 +4,7 @@
 #include "server/domain/backtest/backtest.h"
 #include "server/domain/settings/settings.h"
 #include "server/domain/verdicts/verdicts.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,26 +17,26 @@
 #define SUBMISSIONS 3000
 #define REVIEWERS (BACKTEST_REVIEWERS_MAX + 20)
 
-static uint32_t draw(struct store_world *world, uint32_t limit)
+static uint32_t draw(struct store_fixture *fixture, uint32_t limit)
 {
     uint32_t number = 0;
 
-    random_fill(world->ctx.random, &number, sizeof(number));
+    random_fill(fixture->ctx.random, &number, sizeof(number));
     return number % limit;
 }
 
-static void submit(struct store_world *world, struct store_txn *txn,
+static void submit(struct store_fixture *fixture, struct store_txn *txn,
                    const struct verdict_input *input)
 {
     const struct verdict_request request = {
-        .org = store_world_org(1),
+        .org = store_fixture_org(1),
         .caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false},
         .input = input,
     };
     struct work_result result = {.first_seq = 0};
 
     log_begin_write(txn, NULL);
-    assert_int_equal(verdict_submit(&world->ctx, txn, &request, &result), OK);
+    assert_int_equal(verdict_submit(&fixture->ctx, txn, &request, &result), OK);
 }
 
 static bool never(const void *user)
@@ -51,16 +51,16 @@ static bool always(const void *user)
     return true;
 }
 
-static struct backtest *make(struct store_world *world, const char *pattern, double adjustment)
+static struct backtest *make(struct store_fixture *fixture, const char *pattern, double adjustment)
 {
-    struct backtest *backtest = arena_calloc(&world->arena, 1, sizeof(*backtest));
+    struct backtest *backtest = arena_calloc(&fixture->arena, 1, sizeof(*backtest));
 
     assert_non_null(backtest);
-    backtest->org = store_world_org(1);
+    backtest->org = store_fixture_org(1);
     backtest->thresholds =
         (struct score_thresholds){SETTINGS_SUSPICIOUS_AT_DEFAULT, SETTINGS_FAKE_AT_DEFAULT};
     backtest->submissions_max = BACKTEST_SUBMISSIONS_MAX;
-    assert_int_equal(backtest_set_candidate(&world->ctx, LEARNED_RULE_TYPE_MISSED_INDICATOR,
+    assert_int_equal(backtest_set_candidate(&fixture->ctx, LEARNED_RULE_TYPE_MISSED_INDICATOR,
                                             slice_text(pattern), &adjustment, backtest),
                      OK);
     return backtest;
@@ -104,27 +104,27 @@ static void add_counts(const struct backtest_counts *from, struct backtest_count
  * left out. Method: random submissions with an indicator in one of the three lists, and a count in integers. */
 static void test_random_submissions_equal_a_second_count(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = store_world_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = store_fixture_begin(fixture);
     struct backtest_counts wanted = {.hits = 0};
     struct backtest_counts sum = {.hits = 0};
-    struct backtest *backtest = make(world, "font", 0.15);
-    struct verdict_input *input = arena_calloc(&world->arena, 1, sizeof(*input));
+    struct backtest *backtest = make(fixture, "font", 0.15);
+    struct verdict_input *input = arena_calloc(&fixture->arena, 1, sizeof(*input));
     char reviewer[16] = "";
     unsigned steps = 0;
 
     for (unsigned i = 0; i < SUBMISSIONS; i++) {
-        uint32_t percent = draw(world, 101);
-        uint32_t list = draw(world, 4);
+        uint32_t percent = draw(fixture, 101);
+        uint32_t list = draw(fixture, 4);
 
         *input = (struct verdict_input){
             .receipt_id = SLICE("receipt"),
-            .original_verdict = (enum verdict)(1 + draw(world, 3)),
-            .correct_verdict = (enum verdict)(1 + draw(world, 3)),
+            .original_verdict = (enum verdict)(1 + draw(fixture, 3)),
+            .correct_verdict = (enum verdict)(1 + draw(fixture, 3)),
             .has_original_score = true,
             .original_score = (double)percent / 100,
         };
-        (void)snprintf(reviewer, sizeof(reviewer), "r%u", draw(world, REVIEWERS));
+        (void)snprintf(reviewer, sizeof(reviewer), "r%u", draw(fixture, REVIEWERS));
         input->actor_user_id = slice_text(reviewer);
         if (list < 3) {
             struct verdict_indicators *lists[] = {&input->confirmed, &input->rejected,
@@ -136,12 +136,12 @@ static void test_random_submissions_equal_a_second_count(void **state)
         if (list < 2) {
             count(percent, 15, input->correct_verdict, &wanted);
         }
-        submit(world, txn, input);
+        submit(fixture, txn, input);
     }
     while (!backtest->has_ended) {
-        assert_int_equal(backtest_step(&world->ctx, txn, backtest, never, NULL), OK);
+        assert_int_equal(backtest_step(&fixture->ctx, txn, backtest, never, NULL), OK);
         steps++;
-        submit(world, txn, input);
+        submit(fixture, txn, input);
     }
     assert_int_equal(steps, (SUBMISSIONS + BACKTEST_STEP_MAX - 1) / BACKTEST_STEP_MAX);
     assert_int_equal(backtest->submissions, SUBMISSIONS);
@@ -159,31 +159,32 @@ static void test_random_submissions_equal_a_second_count(void **state)
 /* Goal: a backtest ends at its maximum and reports whether there is more; a cancelled one ends early. */
 static void test_limits_end_a_backtest(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = store_world_begin(world);
-    struct verdict_input *input = arena_calloc(&world->arena, 1, sizeof(*input));
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = store_fixture_begin(fixture);
+    struct verdict_input *input = arena_calloc(&fixture->arena, 1, sizeof(*input));
     struct backtest *backtest = NULL;
 
     input->receipt_id = SLICE("receipt");
     input->original_verdict = VERDICT_REAL;
     input->correct_verdict = VERDICT_REAL;
     for (int i = 0; i < 100; i++) {
-        submit(world, txn, input);
+        submit(fixture, txn, input);
     }
     for (uint64_t most = 99; most <= 101; most++) {
-        backtest = make(world, "font", 0.15);
+        backtest = make(fixture, "font", 0.15);
         backtest->submissions_max = most;
-        assert_int_equal(backtest_step(&world->ctx, txn, backtest, never, NULL), OK);
+        assert_int_equal(backtest_step(&fixture->ctx, txn, backtest, never, NULL), OK);
         assert_true(backtest->has_ended);
         assert_int_equal(backtest->submissions, most < 100 ? most : 100);
         assert_int_equal(backtest->is_incomplete, most < 100);
     }
-    backtest = make(world, "font", 0.15);
-    assert_int_equal(backtest_step(&world->ctx, txn, backtest, always, NULL), ERR_CANCELLED);
+    backtest = make(fixture, "font", 0.15);
+    assert_int_equal(backtest_step(&fixture->ctx, txn, backtest, always, NULL), ERR_CANCELLED);
     store_abort(txn);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_set_up, store_world_tear_down)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, store_fixture_set_up, store_fixture_tear_down)
 
 int main(void)
 {

@@ -18,17 +18,17 @@
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 /* Arena, clock and fault of one test. */
-struct world {
+struct fixture {
     struct arena arena;
     struct clock_manual clock;
     struct fault fault;
     struct ctx ctx;
 };
 
-int world_set_up(void **state);
-int world_tear_down(void **state);
+int fixture_set_up(void **state);
+int fixture_tear_down(void **state);
 /* The fault's message begins so; it is forgotten. */
-void world_expect_fault(struct world *world, const char *start);
+void fixture_expect_fault(struct fixture *fixture, const char *start);
 
 int run_parse_tests(void);
 int run_histogram_tests(void);

@@ -15,7 +15,7 @@
 static const struct peer_script plain_script = {.table_bytes = -1, .body_bytes = 100};
 
 struct scene {
-    struct world *world;
+    struct fixture *fixture;
     struct connection_shared shared;
     struct load_kind kinds[2];
     struct template template;
@@ -71,16 +71,17 @@ static void pump(struct scene *scene)
     }
 }
 
-static struct scene *scene_open(struct world *world, const struct peer_script *script, size_t step)
+static struct scene *scene_open(struct fixture *fixture, const struct peer_script *script,
+                                size_t step)
 {
     static const struct template_keys keys = {10, 0};
     static const char json[] = "{\"layoutFingerprint\":\"bench-layout-${layout}\"}";
     struct scene *scene = calloc(1, sizeof(*scene));
 
     assert_non_null(scene);
-    scene->world = world;
+    scene->fixture = fixture;
     scene->step = step;
-    assert_int_equal(methods_compile(&world->ctx, NULL,
+    assert_int_equal(methods_compile(&fixture->ctx, NULL,
                                      SLICE("/errata.v1.PromptService/GetExamples"),
                                      slice_text(json), &keys, &scene->template),
                      OK);
@@ -105,7 +106,7 @@ static struct scene *scene_open(struct world *world, const struct peer_script *s
 static void scene_connect(struct scene *scene, struct slice token)
 {
     assert_int_equal(
-        connection_new(&scene->shared, 3, token, &scene->world->fault, &scene->connection), OK);
+        connection_new(&scene->shared, 3, token, &scene->fixture->fault, &scene->connection), OK);
     assert_false(connection_is_ready(scene->connection));
     pump(scene);
     assert_true(connection_is_ready(scene->connection));
@@ -142,11 +143,11 @@ static void test_request_has_the_expected_headers_and_body(void **state)
         ":method: POST\n:scheme: http\n:path: /errata.v1.PromptService/GetExamples\n"
         ":authority: localhost:7443\ncontent-type: application/grpc\nte: trailers\n"
         "user-agent: errata-bench/" ERRATA_VERSION "\nauthorization: Bearer abc\nx-own: 7\n";
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (size_t s = 0; s < COUNT(steps); s++) {
         for (unsigned way = 0; way < 2; way++) {
-            struct scene *scene = scene_open(world, &plain_script, steps[s]);
+            struct scene *scene = scene_open(fixture, &plain_script, steps[s]);
 
             scene->shared.way = way == 0 ? HPACK_INDEXED : HPACK_LITERAL;
             scene->shared.extra[0] =
@@ -174,8 +175,8 @@ static void test_request_has_the_expected_headers_and_body(void **state)
 /* Keys are there, and none is twice. */
 static void test_idempotency_keys_are_unique(void **state)
 {
-    struct world *world = *state;
-    struct scene *scene = scene_open(world, &plain_script, SIZE_MAX);
+    struct fixture *fixture = *state;
+    struct scene *scene = scene_open(fixture, &plain_script, SIZE_MAX);
     char first[PEER_FIELDS_BYTES];
 
     scene->shared.idempotency_keys = true;
@@ -190,11 +191,11 @@ static void test_idempotency_keys_are_unique(void **state)
     scene_close(scene);
 }
 
-static void expect_wrong(struct world *world, const struct peer_script *script,
+static void expect_wrong(struct fixture *fixture, const struct peer_script *script,
                          enum answer_wrong wrong, uint64_t code, const char *message)
 {
     for (size_t s = 0; s < COUNT(steps); s++) {
-        struct scene *scene = scene_open(world, script, steps[s]);
+        struct scene *scene = scene_open(fixture, script, steps[s]);
         const struct answer *answer = NULL;
 
         scene_connect(scene, slice_of(NULL, 0));
@@ -208,43 +209,43 @@ static void expect_wrong(struct world *world, const struct peer_script *script,
 
 static void test_wrong_answer_is_counted_by_its_problem(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct peer_script script = plain_script;
 
     script.status = "16";
     script.message = "bad token";
-    expect_wrong(world, &script, ANSWER_STATUS, 16, "bad token");
+    expect_wrong(fixture, &script, ANSWER_STATUS, 16, "bad token");
     script.trailers_only = true;
-    expect_wrong(world, &script, ANSWER_STATUS, 16, "bad token");
+    expect_wrong(fixture, &script, ANSWER_STATUS, 16, "bad token");
     script = plain_script;
     script.status = "";
-    expect_wrong(world, &script, ANSWER_NO_STATUS, 0, "");
+    expect_wrong(fixture, &script, ANSWER_NO_STATUS, 0, "");
     script.status = "zero";
-    expect_wrong(world, &script, ANSWER_NO_STATUS, 0, "");
+    expect_wrong(fixture, &script, ANSWER_NO_STATUS, 0, "");
     script = plain_script;
     script.http_status = "404";
-    expect_wrong(world, &script, ANSWER_HTTP_STATUS, 404, "");
+    expect_wrong(fixture, &script, ANSWER_HTTP_STATUS, 404, "");
     script = plain_script;
     script.body_lacks = 1;
-    expect_wrong(world, &script, ANSWER_FRAMING, 0, "");
+    expect_wrong(fixture, &script, ANSWER_FRAMING, 0, "");
     script.body_lacks = 103; /* less than a prefix */
-    expect_wrong(world, &script, ANSWER_FRAMING, 0, "");
+    expect_wrong(fixture, &script, ANSWER_FRAMING, 0, "");
     script = plain_script;
     script.body_flag = 1; /* compressed, which was not offered */
-    expect_wrong(world, &script, ANSWER_FRAMING, 0, "");
+    expect_wrong(fixture, &script, ANSWER_FRAMING, 0, "");
     script = plain_script;
     script.trailers_only = true; /* OK without a message */
-    expect_wrong(world, &script, ANSWER_FRAMING, 0, "");
+    expect_wrong(fixture, &script, ANSWER_FRAMING, 0, "");
     script = plain_script;
     script.reset = NGHTTP2_REFUSED_STREAM;
-    expect_wrong(world, &script, ANSWER_RESET, NGHTTP2_REFUSED_STREAM, "");
+    expect_wrong(fixture, &script, ANSWER_RESET, NGHTTP2_REFUSED_STREAM, "");
 }
 
 static void test_answer_outside_of_the_expected_length_is_wrong(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct peer_script script = plain_script;
-    struct scene *scene = scene_open(world, &script, SIZE_MAX);
+    struct scene *scene = scene_open(fixture, &script, SIZE_MAX);
 
     scene->kinds[0].bytes_min = 105;
     scene->kinds[0].bytes_max = 105;
@@ -256,7 +257,7 @@ static void test_answer_outside_of_the_expected_length_is_wrong(void **state)
     scene_close(scene);
     script.status = "5";
     script.trailers_only = true;
-    scene = scene_open(world, &script, SIZE_MAX);
+    scene = scene_open(fixture, &script, SIZE_MAX);
     scene->kinds[0].status = 5;
     scene_connect(scene, slice_of(NULL, 0));
     assert_int_equal(call(scene, 0)->wrong, ANSWER_RIGHT);
@@ -267,12 +268,12 @@ static void test_answer_outside_of_the_expected_length_is_wrong(void **state)
 /* Without gRPC, the HTTP status counts, and GET has no body. */
 static void test_plain_call_is_judged_by_its_http_status(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct peer_script script = plain_script;
     struct scene *scene = NULL;
 
     script.status = "";
-    scene = scene_open(world, &script, SIZE_MAX);
+    scene = scene_open(fixture, &script, SIZE_MAX);
     scene->shared.plain = true;
     scene->shared.get = true;
     scene->kinds[0].status = 200;
@@ -289,24 +290,24 @@ static void test_plain_call_is_judged_by_its_http_status(void **state)
 /* Padding, blocks in several frames, and a peer without a table. */
 static void test_unusual_framing_is_read(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct peer_script script = plain_script;
 
     script.padding = 77;
-    expect_wrong(world, &script, ANSWER_RIGHT, 0, "");
+    expect_wrong(fixture, &script, ANSWER_RIGHT, 0, "");
     script = plain_script;
     script.long_field_bytes = 30000;
-    expect_wrong(world, &script, ANSWER_RIGHT, 0, "");
+    expect_wrong(fixture, &script, ANSWER_RIGHT, 0, "");
     script.padding = 3;
-    expect_wrong(world, &script, ANSWER_RIGHT, 0, "");
+    expect_wrong(fixture, &script, ANSWER_RIGHT, 0, "");
     script = plain_script;
     script.table_bytes = 0;
-    expect_wrong(world, &script, ANSWER_RIGHT, 0, "");
+    expect_wrong(fixture, &script, ANSWER_RIGHT, 0, "");
     script.table_bytes = 120;
-    expect_wrong(world, &script, ANSWER_RIGHT, 0, "");
+    expect_wrong(fixture, &script, ANSWER_RIGHT, 0, "");
     script = plain_script;
     script.body_bytes = 500000; /* several frames */
-    expect_wrong(world, &script, ANSWER_RIGHT, 0, "");
+    expect_wrong(fixture, &script, ANSWER_RIGHT, 0, "");
 }
 
 /* Returns the scene one request of so many bytes instead of a template. */
@@ -334,10 +335,10 @@ static void use_large_request(struct scene *scene, size_t size)
 static void test_large_request_is_sent_as_the_window_opens(void **state)
 {
     static const size_t sizes[] = {16384, 16385, 65535, 65536, 400000};
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < COUNT(sizes); i++) {
-        struct scene *scene = scene_open(world, &plain_script, SIZE_MAX);
+        struct scene *scene = scene_open(fixture, &plain_script, SIZE_MAX);
 
         use_large_request(scene, sizes[i]);
         scene_connect(scene, slice_of(NULL, 0));
@@ -355,13 +356,13 @@ static void test_large_request_is_sent_as_the_window_opens(void **state)
 /* A peer that gives no room back: nothing more goes out, and all of it once there is room. */
 static void test_blocked_request_continues_once_the_window_opens(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct peer_script script = plain_script;
     struct scene *scene = NULL;
 
     script.holds_windows = true;
     script.stream_window = 1 << 20;
-    scene = scene_open(world, &script, SIZE_MAX);
+    scene = scene_open(fixture, &script, SIZE_MAX);
     use_large_request(scene, 100000);
     scene_connect(scene, slice_of(NULL, 0));
     assert_true(connection_start(scene->connection, 0, 1));
@@ -384,14 +385,14 @@ static void test_blocked_request_continues_once_the_window_opens(void **state)
 /* The server answers before the request has ended: the rest is not sent, and the stream is reset. */
 static void test_rest_of_an_answered_request_is_not_sent(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct peer_script script = plain_script;
     struct scene *scene = NULL;
 
     script.holds_windows = true;
     script.trailers_only = true;
     script.status = "8";
-    scene = scene_open(world, &script, SIZE_MAX);
+    scene = scene_open(fixture, &script, SIZE_MAX);
     use_large_request(scene, 100000);
     scene_connect(scene, slice_of(NULL, 0));
     assert_true(connection_start(scene->connection, 0, 1));
@@ -410,14 +411,14 @@ static void test_rest_of_an_answered_request_is_not_sent(void **state)
 /* Calls beyond the streams that the server allows wait, in order. */
 static void test_calls_beyond_the_stream_limit_wait(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct peer_script script = plain_script;
     struct scene *scene = NULL;
     uint64_t due_ns = 0;
     uint32_t kind = 9;
 
     script.streams_max = 3;
-    scene = scene_open(world, &script, SIZE_MAX);
+    scene = scene_open(fixture, &script, SIZE_MAX);
     scene_connect(scene, slice_of(NULL, 0));
     assert_int_equal(connection_streams_allowed(scene->connection), 3);
     for (uint64_t i = 0; i < 10; i++) {
@@ -449,8 +450,8 @@ static void test_calls_beyond_the_stream_limit_wait(void **state)
 /* Many calls in flight at once, answered in order: each is found again. */
 static void test_many_calls_in_flight_are_matched(void **state)
 {
-    struct world *world = *state;
-    struct scene *scene = scene_open(world, &plain_script, SIZE_MAX);
+    struct fixture *fixture = *state;
+    struct scene *scene = scene_open(fixture, &plain_script, SIZE_MAX);
 
     scene_connect(scene, slice_of(NULL, 0));
     for (size_t round = 0; round < 4; round++) {
@@ -474,13 +475,13 @@ static void test_many_calls_in_flight_are_matched(void **state)
 /* More than the connection's window comes in: the server is given it back. */
 static void test_connection_window_is_returned(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct peer_script script = plain_script;
     struct scene *scene = NULL;
     size_t updates = 0;
 
     script.body_bytes = 900000;
-    scene = scene_open(world, &script, SIZE_MAX);
+    scene = scene_open(fixture, &script, SIZE_MAX);
     scene_connect(scene, slice_of(NULL, 0));
     updates = scene->peer.window_update_count;
     for (uint64_t received = 0; received < CONNECTION_WINDOW / 2 + 900000; received += 900000) {
@@ -493,8 +494,8 @@ static void test_connection_window_is_returned(void **state)
 
 static void test_goaway_starts_no_further_call(void **state)
 {
-    struct world *world = *state;
-    struct scene *scene = scene_open(world, &plain_script, SIZE_MAX);
+    struct fixture *fixture = *state;
+    struct scene *scene = scene_open(fixture, &plain_script, SIZE_MAX);
 
     scene_connect(scene, slice_of(NULL, 0));
     assert_true(connection_start(scene->connection, 0, 1));
@@ -512,7 +513,7 @@ static void test_goaway_starts_no_further_call(void **state)
     assert_string_equal(connection_problem(scene->connection),
                         "the server sent GOAWAY: NO_ERROR, bye");
     scene_close(scene);
-    scene = scene_open(world, &plain_script, SIZE_MAX);
+    scene = scene_open(fixture, &plain_script, SIZE_MAX);
     scene_connect(scene, slice_of(NULL, 0));
     assert_true(connection_start(scene->connection, 0, 1));
     peer_go_away(&scene->peer, NGHTTP2_ENHANCE_YOUR_CALM);
@@ -539,11 +540,11 @@ static void test_broken_peer_ends_the_connection_with_a_reason(void **state)
         {"\0\0\2\0\x08\0\0\0\1\x02z", 11, "the server sent a DATA frame with invalid padding"},
         {"\0\0\4\5\4\0\0\0\1\0\0\0\2", 13,
          "the server sent PUSH_PROMISE, although push is disabled"}};
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < COUNT(broken); i++) {
         for (size_t s = 0; s < 2; s++) {
-            struct scene *scene = scene_open(world, &plain_script, SIZE_MAX);
+            struct scene *scene = scene_open(fixture, &plain_script, SIZE_MAX);
             enum err err = OK;
 
             scene_connect(scene, slice_of(NULL, 0));
@@ -564,8 +565,8 @@ static void test_broken_peer_ends_the_connection_with_a_reason(void **state)
 static void test_too_many_header_fields_are_refused(void **state)
 {
     static char value[9000];
-    struct world *world = *state;
-    struct scene *scene = scene_open(world, &plain_script, SIZE_MAX);
+    struct fixture *fixture = *state;
+    struct scene *scene = scene_open(fixture, &plain_script, SIZE_MAX);
 
     memset(value, 'v', sizeof(value));
     for (size_t i = 0; i < 2; i++) {
@@ -574,9 +575,9 @@ static void test_too_many_header_fields_are_refused(void **state)
     }
     scene->shared.extra_count = 2;
     assert_int_equal(
-        connection_new(&scene->shared, 0, slice_of(NULL, 0), &world->fault, &scene->connection),
+        connection_new(&scene->shared, 0, slice_of(NULL, 0), &fixture->fault, &scene->connection),
         ERR_INVALID);
-    world_expect_fault(world, "the header fields of a call exceed");
+    fixture_expect_fault(fixture, "the header fields of a call exceed");
     scene_close(scene);
 }
 
@@ -584,35 +585,35 @@ int run_connection_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_request_has_the_expected_headers_and_body,
-                                        world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_idempotency_keys_are_unique, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_wrong_answer_is_counted_by_its_problem, world_set_up,
-                                        world_tear_down),
+                                        fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_idempotency_keys_are_unique, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_wrong_answer_is_counted_by_its_problem, fixture_set_up,
+                                        fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_answer_outside_of_the_expected_length_is_wrong,
-                                        world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_plain_call_is_judged_by_its_http_status, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_unusual_framing_is_read, world_set_up,
-                                        world_tear_down),
+                                        fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_plain_call_is_judged_by_its_http_status,
+                                        fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_unusual_framing_is_read, fixture_set_up,
+                                        fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_large_request_is_sent_as_the_window_opens,
-                                        world_set_up, world_tear_down),
+                                        fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_blocked_request_continues_once_the_window_opens,
-                                        world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_rest_of_an_answered_request_is_not_sent, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_calls_beyond_the_stream_limit_wait, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_many_calls_in_flight_are_matched, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_connection_window_is_returned, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_goaway_starts_no_further_call, world_set_up,
-                                        world_tear_down),
+                                        fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_rest_of_an_answered_request_is_not_sent,
+                                        fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_calls_beyond_the_stream_limit_wait, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_many_calls_in_flight_are_matched, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_connection_window_is_returned, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_goaway_starts_no_further_call, fixture_set_up,
+                                        fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_broken_peer_ends_the_connection_with_a_reason,
-                                        world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_too_many_header_fields_are_refused, world_set_up,
-                                        world_tear_down)};
+                                        fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_too_many_header_fields_are_refused, fixture_set_up,
+                                        fixture_tear_down)};
 
     return cmocka_run_group_tests_name("connection", tests, NULL, NULL);
 }

@@ -11,11 +11,11 @@
 #define FILES 1 /* FileDescriptorSet.file */
 
 /* A set of the contract's files whose names begin so. */
-static struct slice make_set(struct world *world, const char *prefix)
+static struct slice make_set(struct fixture *fixture, const char *prefix)
 {
     struct buffer set;
 
-    buffer_init(&set, &world->arena, 65536);
+    buffer_init(&set, &fixture->arena, 65536);
     for (uint32_t i = 0; i < contract_file_count; i++) {
         if (slice_starts_with(contract_files[i].name, slice_text(prefix))) {
             wire_put_bytes(&set, FILES, contract_files[i].descriptor);
@@ -53,11 +53,12 @@ static void expect_same_field(const struct field_info *field, const struct field
 
 static void test_descriptors_of_a_file_equal_the_contract(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct descriptors descriptors;
     size_t compared = 0;
 
-    assert_int_equal(descriptors_read(&world->ctx, "all", make_set(world, ""), &descriptors), OK);
+    assert_int_equal(descriptors_read(&fixture->ctx, "all", make_set(fixture, ""), &descriptors),
+                     OK);
     for (uint32_t i = 0; i < contract_message_count; i++) {
         const struct message_info *wanted = contract_messages[i];
         const struct message_info *message =
@@ -96,53 +97,54 @@ static void test_requests_by_descriptors_equal_those_by_the_contract(void **stat
         "\","
         "\"createdAt\":\"2026-01-02T03:04:05Z\",\"fieldsChanged\":[\"a\",\"b\"]}}";
     static const struct template_keys keys = {1, 0};
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct descriptors descriptors;
     const struct method_info *method = NULL;
     struct template theirs;
     struct template ours;
 
-    assert_int_equal(descriptors_read(&world->ctx, "all", make_set(world, ""), &descriptors), OK);
+    assert_int_equal(descriptors_read(&fixture->ctx, "all", make_set(fixture, ""), &descriptors),
+                     OK);
     method = descriptors_find_method(&descriptors,
                                      SLICE("/errata.v1.FeedbackService/CaptureFeedbackEvent"));
     assert_int_equal(
-        template_compile(&world->ctx, method->request, slice_text(json), &keys, &theirs), OK);
+        template_compile(&fixture->ctx, method->request, slice_text(json), &keys, &theirs), OK);
     assert_int_equal(
-        methods_compile(&world->ctx, NULL, method->path, slice_text(json), &keys, &ours), OK);
+        methods_compile(&fixture->ctx, NULL, method->path, slice_text(json), &keys, &ours), OK);
     assert_true(slice_equal(theirs.body, ours.body));
     assert_int_equal(theirs.places[0].at, ours.places[0].at);
 }
 
 static void test_damaged_descriptors_are_refused(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct descriptors descriptors;
-    struct slice set = make_set(world, "");
+    struct slice set = make_set(fixture, "");
 
     assert_int_equal(
-        descriptors_read(&world->ctx, "cut", slice_of(set.data, set.size - 5), &descriptors),
+        descriptors_read(&fixture->ctx, "cut", slice_of(set.data, set.size - 5), &descriptors),
         ERR_INVALID);
-    world_expect_fault(world, "cut: not a FileDescriptorSet; expected the output of protoc");
-    assert_int_equal(descriptors_read(&world->ctx, "empty", slice_of(NULL, 0), &descriptors),
+    fixture_expect_fault(fixture, "cut: not a FileDescriptorSet; expected the output of protoc");
+    assert_int_equal(descriptors_read(&fixture->ctx, "empty", slice_of(NULL, 0), &descriptors),
                      ERR_INVALID);
-    world_expect_fault(world, "empty: it has no method");
-    assert_int_equal(descriptors_read(&world->ctx, "one",
-                                      make_set(world, "errata/v1/feedback_service.proto"),
+    fixture_expect_fault(fixture, "empty: it has no method");
+    assert_int_equal(descriptors_read(&fixture->ctx, "one",
+                                      make_set(fixture, "errata/v1/feedback_service.proto"),
                                       &descriptors),
                      ERR_INVALID);
-    world_expect_fault(world, "one: it does not have a type that it names (was it written with "
-                              "--include_imports?): .errata.v1.");
+    fixture_expect_fault(fixture, "one: it does not have a type that it names (was it written with "
+                                  "--include_imports?): .errata.v1.");
 }
 
 int run_descriptors_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_descriptors_of_a_file_equal_the_contract, world_set_up,
-                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_descriptors_of_a_file_equal_the_contract,
+                                        fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_requests_by_descriptors_equal_those_by_the_contract,
-                                        world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_damaged_descriptors_are_refused, world_set_up,
-                                        world_tear_down)};
+                                        fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_descriptors_are_refused, fixture_set_up,
+                                        fixture_tear_down)};
 
     return cmocka_run_group_tests_name("descriptors", tests, NULL, NULL);
 }

@@ -26,11 +26,11 @@ static const char *write_file(const void *bytes, size_t size)
 static void test_request_groups_are_read(void **state)
 {
     static const uint8_t bytes[] = "\0\0\0\1\0\0\0\3abc\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\1z";
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct requests *requests = NULL;
     const char *path = write_file(bytes, sizeof(bytes) - 1);
 
-    assert_int_equal(requests_read(path, &world->fault, &requests), OK);
+    assert_int_equal(requests_read(path, &fixture->fault, &requests), OK);
     unlink(path);
     assert_int_equal(requests->group_count, 2);
     assert_int_equal(requests->groups[0].count, 1);
@@ -41,38 +41,39 @@ static void test_request_groups_are_read(void **state)
     requests_free(requests);
 }
 
-static void refuse(struct world *world, const char *bytes, size_t size, const char *what)
+static void refuse(struct fixture *fixture, const char *bytes, size_t size, const char *what)
 {
     struct requests *requests = NULL;
     const char *path = write_file(bytes, size);
 
-    assert_int_equal(requests_read(path, &world->fault, &requests), ERR_INVALID);
+    assert_int_equal(requests_read(path, &fixture->fault, &requests), ERR_INVALID);
     unlink(path);
     assert_non_null(
-        memmem(world->fault.message.data, world->fault.message.size, what, strlen(what)));
-    fault_init(&world->fault, &world->arena);
+        memmem(fixture->fault.message.data, fixture->fault.message.size, what, strlen(what)));
+    fault_init(&fixture->fault, &fixture->arena);
 }
 
 static void test_damaged_request_file_is_refused(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct requests *requests = NULL;
 
-    refuse(world, "", 0, "no request; expected");
-    refuse(world, "\0\0\0", 3, "truncated request");
-    refuse(world, "\0\0\0\0\0\0\0\2a", 9, "truncated request");
-    refuse(world, "\0\0\3\xe8\0\0\0\0", 8, "above 999");
-    refuse(world, "\0\0\0\1\0\0\0\0", 8, "group 0 is empty");
-    assert_int_equal(requests_read("/nowhere/to/be/found", &world->fault, &requests), ERR_INVALID);
-    world_expect_fault(world, "cannot read /nowhere/to/be/found: No such file");
-    assert_int_equal(requests_read("/", &world->fault, &requests), ERR_INVALID);
-    world_expect_fault(world, "cannot read /: Is a directory");
+    refuse(fixture, "", 0, "no request; expected");
+    refuse(fixture, "\0\0\0", 3, "truncated request");
+    refuse(fixture, "\0\0\0\0\0\0\0\2a", 9, "truncated request");
+    refuse(fixture, "\0\0\3\xe8\0\0\0\0", 8, "above 999");
+    refuse(fixture, "\0\0\0\1\0\0\0\0", 8, "group 0 is empty");
+    assert_int_equal(requests_read("/nowhere/to/be/found", &fixture->fault, &requests),
+                     ERR_INVALID);
+    fixture_expect_fault(fixture, "cannot read /nowhere/to/be/found: No such file");
+    assert_int_equal(requests_read("/", &fixture->fault, &requests), ERR_INVALID);
+    fixture_expect_fault(fixture, "cannot read /: Is a directory");
 }
 
 /* Larger than the pieces that it is read by. */
 static void test_file_larger_than_a_piece_is_read_whole(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     size_t size = 1000003;
     uint8_t *bytes = malloc(size);
     uint8_t *again = NULL;
@@ -84,7 +85,7 @@ static void test_file_larger_than_a_piece_is_read_whole(void **state)
         bytes[i] = (uint8_t)(i * 7);
     }
     path = write_file(bytes, size);
-    assert_int_equal(file_read(path, &world->fault, &again, &again_size), OK);
+    assert_int_equal(file_read(path, &fixture->fault, &again, &again_size), OK);
     unlink(path);
     assert_int_equal(again_size, size);
     assert_memory_equal(again, bytes, size);
@@ -96,12 +97,12 @@ static void test_file_larger_than_a_piece_is_read_whole(void **state)
 int run_files_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_request_groups_are_read, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_damaged_request_file_is_refused, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_file_larger_than_a_piece_is_read_whole, world_set_up,
-                                        world_tear_down)};
+        cmocka_unit_test_setup_teardown(test_request_groups_are_read, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_request_file_is_refused, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_file_larger_than_a_piece_is_read_whole, fixture_set_up,
+                                        fixture_tear_down)};
 
     return cmocka_run_group_tests_name("files", tests, NULL, NULL);
 }

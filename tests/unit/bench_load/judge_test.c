@@ -21,10 +21,10 @@ static void test_span_text_has_three_digits(void **state)
                  {123456789, "123 ms"},
                  {999600000, "1.00 s"},
                  {UINT64_C(12345678900), "12.3 s"}};
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < COUNT(spans); i++) {
-        struct slice text = judge_span(spans[i].span_ns, &world->arena);
+        struct slice text = judge_span(spans[i].span_ns, &fixture->arena);
 
         assert_true(slice_equal(text, slice_text(spans[i].text)));
     }
@@ -44,32 +44,32 @@ static void test_problem_text_names_the_wrong_answer(void **state)
                   {ANSWER_BYTES, 7, "7 bytes"},
                   {ANSWER_RESET, 8, "RST_STREAM 8"},
                   {ANSWER_LOST, 0, "no answer"}};
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < COUNT(wrongs); i++) {
         const struct run_wrong wrong = {.wrong = wrongs[i].wrong, .code = wrongs[i].code};
 
-        assert_true(slice_equal(judge_wrong(&wrong, &world->arena), slice_text(wrongs[i].text)));
+        assert_true(slice_equal(judge_wrong(&wrong, &fixture->arena), slice_text(wrongs[i].text)));
     }
 }
 
-static void expect_message(struct world *world, const char *encoded, const char *text)
+static void expect_message(struct fixture *fixture, const char *encoded, const char *text)
 {
     struct run_wrong wrong = {.message_size = strlen(encoded)};
 
     memcpy(wrong.message, encoded, wrong.message_size);
-    assert_true(slice_equal(judge_message(&wrong, &world->arena), slice_text(text)));
+    assert_true(slice_equal(judge_message(&wrong, &fixture->arena), slice_text(text)));
 }
 
 static void test_status_message_is_decoded(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    expect_message(world, "", "");
-    expect_message(world, "plain text", "plain text");
-    expect_message(world, "100%25 %C3%a4", "100% \xc3\xa4");
-    expect_message(world, "cut %4", "cut %4");
-    expect_message(world, "no %zz hex", "no %zz hex");
+    expect_message(fixture, "", "");
+    expect_message(fixture, "plain text", "plain text");
+    expect_message(fixture, "100%25 %C3%a4", "100% \xc3\xa4");
+    expect_message(fixture, "cut %4", "cut %4");
+    expect_message(fixture, "no %zz hex", "no %zz hex");
 }
 
 /* Delay of one call in a hundred, in the following tests. */
@@ -96,7 +96,7 @@ static void test_lag_limit_depends_on_shared_cores(void **state)
         {10000, UINT64_C(1200000000), 0, false, "1.00 ms are allowed (--lag-max)"},
         {200, UINT64_C(1200000000), 1, false, "0.00 us are allowed (--lag-max)"},
         {200, 0, 3000000, true, "3.00 ms are allowed (--lag-max)"}};
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct engine_result result = {
@@ -112,7 +112,7 @@ static void test_lag_limit_depends_on_shared_cores(void **state)
         assert_int_equal(histogram_init(&total.latency, HISTOGRAM_FINE_BITS), OK);
         histogram_record(&result.run.lag, LAG_NS);
         histogram_record(&total.latency, LAG_NS);
-        judge_run(&result, &total, rows[i].lag_max_ns, 0, &world->arena, &judgement);
+        judge_run(&result, &total, rows[i].lag_max_ns, 0, &fixture->arena, &judgement);
         assert_int_equal(judgement.problems.count, rows[i].valid ? 0 : 1);
         said = rows[i].valid ? &judgement.notes : &judgement.problems;
         assert_int_equal(said->count, 1);
@@ -126,14 +126,14 @@ static void test_lag_limit_depends_on_shared_cores(void **state)
 int run_judge_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_span_text_has_three_digits, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_problem_text_names_the_wrong_answer, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_status_message_is_decoded, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_lag_limit_depends_on_shared_cores, world_set_up,
-                                        world_tear_down)};
+        cmocka_unit_test_setup_teardown(test_span_text_has_three_digits, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_problem_text_names_the_wrong_answer, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_status_message_is_decoded, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_lag_limit_depends_on_shared_cores, fixture_set_up,
+                                        fixture_tear_down)};
 
     return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
 }

@@ -3,35 +3,35 @@
  */
 #include "tests/unit/bench_load/bench_load_tests.h"
 
-int world_set_up(void **state)
+int fixture_set_up(void **state)
 {
-    static struct world world;
+    static struct fixture fixture;
 
-    arena_init(&world.arena, (size_t)256 << 20);
-    clock_manual_init(&world.clock, INT64_C(1767225600000000));
-    fault_init(&world.fault, &world.arena);
-    world.ctx =
-        (struct ctx){.arena = &world.arena, .clock = &world.clock.clock, .fault = &world.fault};
-    *state = &world;
+    arena_init(&fixture.arena, (size_t)256 << 20);
+    clock_manual_init(&fixture.clock, INT64_C(1767225600000000));
+    fault_init(&fixture.fault, &fixture.arena);
+    fixture.ctx = (struct ctx){
+        .arena = &fixture.arena, .clock = &fixture.clock.clock, .fault = &fixture.fault};
+    *state = &fixture;
     return 0;
 }
 
-int world_tear_down(void **state)
+int fixture_tear_down(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    arena_deinit(&world->arena);
+    arena_deinit(&fixture->arena);
     return 0;
 }
 
-void world_expect_fault(struct world *world, const char *start)
+void fixture_expect_fault(struct fixture *fixture, const char *start)
 {
-    if (!slice_starts_with(world->fault.message, slice_text(start))) {
-        print_error("the fault is \"%.*s\"\n", (int)world->fault.message.size,
-                    (const char *)world->fault.message.data);
+    if (!slice_starts_with(fixture->fault.message, slice_text(start))) {
+        print_error("the fault is \"%.*s\"\n", (int)fixture->fault.message.size,
+                    (const char *)fixture->fault.message.data);
         fail();
     }
-    fault_init(&world->fault, &world->arena);
+    fault_init(&fixture->fault, &fixture->arena);
 }
 
 int main(void)

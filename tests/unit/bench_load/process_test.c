@@ -128,7 +128,7 @@ static void test_listener_is_found_by_its_port(void **state)
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t size = sizeof(address);
     struct process_list list = {.count = 0};
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct target target;
     char text[32];
     int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -142,27 +142,27 @@ static void test_listener_is_found_by_its_port(void **state)
     assert_int_equal(list.count, 1);
     assert_int_equal(list.pids[0], getpid());
     (void)snprintf(text, sizeof(text), "127.0.0.1:%u", ntohs(address.sin_port));
-    assert_int_equal(target_find(text, &world->fault, &target), OK);
-    assert_int_equal(target_connect(&target, text, &world->fault, &client), OK);
+    assert_int_equal(target_find(text, &fixture->fault, &target), OK);
+    assert_int_equal(target_connect(&target, text, &fixture->fault, &client), OK);
     assert_true(target.local);
     close(client);
     close(fd);
-    assert_int_equal(target_connect(&target, text, &world->fault, &client), ERR_UNAVAILABLE);
-    world_expect_fault(world, "cannot reach 127.0.0.1:");
+    assert_int_equal(target_connect(&target, text, &fixture->fault, &client), ERR_UNAVAILABLE);
+    fixture_expect_fault(fixture, "cannot reach 127.0.0.1:");
 }
 
 static void test_malformed_target_is_refused(void **state)
 {
     static const char *const bad[] = {"",       "host",       ":80",   "host:",   "host:0",
                                       "host:x", "host:65536", "[::1]", "[::1]80", "[]:80"};
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct target target;
 
     for (size_t i = 0; i < COUNT(bad); i++) {
-        assert_int_equal(target_find(bad[i], &world->fault, &target), ERR_INVALID);
-        world_expect_fault(world, "--server: malformed \"");
+        assert_int_equal(target_find(bad[i], &fixture->fault, &target), ERR_INVALID);
+        fixture_expect_fault(fixture, "--server: malformed \"");
     }
-    assert_int_equal(target_find("127.0.0.1:7443", &world->fault, &target), OK);
+    assert_int_equal(target_find("127.0.0.1:7443", &fixture->fault, &target), OK);
     assert_int_equal(target.port, 7443);
 }
 
@@ -181,10 +181,10 @@ int run_process_tests(void)
         cmocka_unit_test(test_own_process_reports_cpu_and_memory),
         cmocka_unit_test(test_usage_of_an_ended_child_is_kept),
         cmocka_unit_test(test_wait_for_a_core_is_counted),
-        cmocka_unit_test_setup_teardown(test_listener_is_found_by_its_port, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_malformed_target_is_refused, world_set_up,
-                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_listener_is_found_by_its_port, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_malformed_target_is_refused, fixture_set_up,
+                                        fixture_tear_down),
         cmocka_unit_test(test_ended_process_is_not_read)};
 
     return cmocka_run_group_tests_name("process", tests, NULL, NULL);

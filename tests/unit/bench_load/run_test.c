@@ -17,8 +17,8 @@
 #define CONNECTIONS_MAX 4
 #define START_NS (5 * SECOND)
 
-struct world_of_run {
-    struct world *world;
+struct fixture_of_run {
+    struct fixture *fixture;
     struct run_options options;
     struct connection_shared shared;
     struct load_kind kinds[2];
@@ -40,19 +40,19 @@ struct world_of_run {
     uint64_t now_ns;
 };
 
-static struct world_of_run *open_world(struct world *world)
+static struct fixture_of_run *open_fixture(struct fixture *fixture)
 {
     static const struct template_keys keys = {10, 0};
-    struct world_of_run *at = calloc(1, sizeof(*at));
+    struct fixture_of_run *at = calloc(1, sizeof(*at));
 
     assert_non_null(at);
-    at->world = world;
+    at->fixture = fixture;
     at->options = (struct run_options){
         .connection_count = 2, .rate = 1000, .in_flight = 1, .duration_ns = 4 * SECOND, .seed = 1};
     at->script = (struct peer_script){.table_bytes = -1, .body_bytes = 10};
     at->answers_a_tick = SIZE_MAX;
     assert_int_equal(
-        methods_compile(&world->ctx, NULL, SLICE("/errata.v1.PromptService/GetExamples"),
+        methods_compile(&fixture->ctx, NULL, SLICE("/errata.v1.PromptService/GetExamples"),
                         SLICE("{\"layoutFingerprint\":\"${layout}\"}"), &keys, &at->template),
         OK);
     template_source_init(&at->source, 1, 0);
@@ -75,7 +75,7 @@ static bool is_stalled(uint64_t now_ns, uint64_t from_ns, uint64_t to_ns)
     return now_ns >= START_NS + from_ns && now_ns < START_NS + to_ns;
 }
 
-static void exchange(struct world_of_run *at, size_t connection)
+static void exchange(struct fixture_of_run *at, size_t connection)
 {
     struct run *run = &at->result.run;
     struct peer *peer = &at->peers[connection];
@@ -97,13 +97,13 @@ static void exchange(struct world_of_run *at, size_t connection)
 }
 
 /* Runs a whole run, then computes its total and its judgement. */
-static void go(struct world_of_run *at, struct run_tally *total, struct judgement *judgement)
+static void go(struct fixture_of_run *at, struct run_tally *total, struct judgement *judgement)
 {
     struct run *run = &at->result.run;
     size_t connection = 0;
 
     assert_int_equal(
-        run_init(run, &at->options, &at->shared, at->tokens, at->token_count, &at->world->fault),
+        run_init(run, &at->options, &at->shared, at->tokens, at->token_count, &at->fixture->fault),
         OK);
     at->result.streams_allowed = UINT32_MAX;
     for (size_t i = 0; i < at->options.connection_count; i++) {
@@ -137,10 +137,10 @@ static void go(struct world_of_run *at, struct run_tally *total, struct judgemen
         }
     }
     assert_int_equal(run_total(run, total), OK);
-    judge_run(&at->result, total, MS, at->token_count, &at->world->arena, judgement);
+    judge_run(&at->result, total, MS, at->token_count, &at->fixture->arena, judgement);
 }
 
-static void close_world(struct world_of_run *at, struct run_tally *total)
+static void close_fixture(struct fixture_of_run *at, struct run_tally *total)
 {
     histogram_deinit(&total->latency);
     engine_result_deinit(&at->result);
@@ -169,7 +169,7 @@ static void expect_sentence(const struct judge_sentences *sentences, const char 
 
 static void test_open_loop_starts_all_calls_by_schedule(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
 
@@ -185,14 +185,14 @@ static void test_open_loop_starts_all_calls_by_schedule(void **state)
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(at->peers[i].request_count, 2000);
     }
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 /* A second of stall in four: a quarter of all calls came due in it, and waited half of it on average.
  * "Coordinated omission" would be to have one slow call a connection. */
 static void test_stall_is_in_open_loop_latencies(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
 
@@ -205,13 +205,13 @@ static void test_stall_is_in_open_loop_latencies(void **state)
     assert_in_range((uint64_t)percentile_ms(&total, 0.9), 590, 610);
     assert_true(percentile_ms(&total, 0.7) <= 2);
     assert_int_equal(judgement.problems.count, 0);
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 /* The same with a server that allows few streams: calls wait in the client instead, and are counted alike. */
 static void test_stall_is_in_latencies_with_few_streams(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
 
@@ -222,13 +222,13 @@ static void test_stall_is_in_latencies_with_few_streams(void **state)
     assert_int_equal(total.right, 4000);
     assert_in_range((uint64_t)percentile_ms(&total, 1), 990, 1010);
     assert_in_range((uint64_t)percentile_ms(&total, 0.9), 590, 620);
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 /* The same in a closed loop: the stall is nearly hidden, which is what an open loop is for. */
 static void test_stall_is_hidden_in_a_closed_loop(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
 
@@ -241,14 +241,14 @@ static void test_stall_is_hidden_in_a_closed_loop(void **state)
     assert_int_equal(total.started, total.right);
     assert_int_equal(at->result.run.lag.total_count, 0);
     assert_int_equal(judgement.problems.count, 0);
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 /* This program is stalled: latency is measured from the scheduled times nevertheless, and the run
  * is reported as invalid. */
 static void test_own_stall_makes_the_run_invalid(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
 
@@ -260,13 +260,13 @@ static void test_own_stall_makes_the_run_invalid(void **state)
     assert_int_equal(judgement.problems.count, 1);
     expect_sentence(&judgement.problems,
                     "this program was too slow: one call in a hundred started");
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 /* The program is stalled at the end: calls that it could not start are reported. */
 static void test_unstarted_calls_are_reported(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
 
@@ -276,14 +276,14 @@ static void test_unstarted_calls_are_reported(void **state)
     assert_int_equal(total.started + at->result.run.unstarted, 4000);
     assert_in_range(at->result.run.unstarted, 700, 1000);
     expect_sentence(&judgement.problems, "calls that were due");
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 /* If more calls are due than the server answers, the rate shows it, and the latency of calls
  * without a stream includes their waiting time. */
 static void test_overload_is_in_rate_and_latencies(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
 
@@ -301,12 +301,12 @@ static void test_overload_is_in_rate_and_latencies(void **state)
     assert_int_equal(judgement.problems.count, 0);
     expect_sentence(&judgement.notes, "the load was not sustained");
     expect_sentence(&judgement.notes, "still waited for a stream");
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 static void test_warm_up_is_not_counted(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
 
@@ -317,13 +317,13 @@ static void test_warm_up_is_not_counted(void **state)
     assert_int_equal(total.started, 4000);
     assert_true(percentile_ms(&total, 1) <= 1);
     assert_int_equal(at->peers[0].request_count + at->peers[1].request_count, 6000);
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 static void test_run_ends_at_the_call_limit(void **state)
 {
     for (size_t i = 0; i < 2; i++) {
-        struct world_of_run *at = open_world(*state);
+        struct fixture_of_run *at = open_fixture(*state);
         struct run_tally total;
         struct judgement judgement;
 
@@ -339,14 +339,14 @@ static void test_run_ends_at_the_call_limit(void **state)
         if (i == 1) {
             assert_float_equal(run_seconds(&at->result.run), 777.0 / 2000, 0.002);
         }
-        close_world(at, &total);
+        close_fixture(at, &total);
     }
 }
 
 /* A closed loop keeps exactly the given number of calls in flight. */
 static void test_closed_loop_keeps_its_calls_in_flight(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
 
@@ -358,12 +358,12 @@ static void test_closed_loop_keeps_its_calls_in_flight(void **state)
     assert_in_range(total.started, 2 * 7 * 1000 - 28, 2 * 7 * 2000 + 28);
     assert_int_equal(total.started % 7, 0);
     assert_int_equal(total.right, total.started);
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 static void test_calls_have_their_shares_of_the_mix(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
 
@@ -371,13 +371,13 @@ static void test_calls_have_their_shares_of_the_mix(void **state)
     go(at, &total, &judgement);
     assert_in_range(at->result.run.tallies[1].started, 340, 460);
     assert_int_equal(at->result.run.tallies[0].started + at->result.run.tallies[1].started, 4000);
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 /* Connections take the tokens in turn. */
 static void test_connections_use_tokens_by_turns(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
 
@@ -391,12 +391,12 @@ static void test_connections_use_tokens_by_turns(void **state)
                                                                : "authorization: Bearer two\n"));
         assert_int_equal(at->peers[i].request_count, 1000);
     }
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 static void test_wrong_answers_make_the_run_invalid(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
 
@@ -410,12 +410,12 @@ static void test_wrong_answers_make_the_run_invalid(void **state)
     assert_int_equal(judgement.problems.count, 1);
     expect_sentence(&judgement.problems, "4000 of 4000 answers to often were wrong: "
                                          "UNAUTHENTICATED, no \"token\"");
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 static void test_lost_connection_ends_the_run(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
 
@@ -426,13 +426,13 @@ static void test_lost_connection_ends_the_run(void **state)
     assert_true(total.right < total.started);
     expect_sentence(&judgement.problems, "a connection was lost: the server closed the connection");
     expect_sentence(&judgement.problems, "no answer");
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 /* A server that never answers again ends the run after the time that last answers have. */
 static void test_silent_server_ends_the_run(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
 
@@ -444,12 +444,12 @@ static void test_silent_server_ends_the_run(void **state)
     assert_in_range(total.answered, 2990, 3005);
     assert_int_equal(at->result.run.wrong_total, 4000 - total.answered);
     expect_sentence(&judgement.problems, "no answer");
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 static void test_interrupted_run_reports_what_it_has(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
 
@@ -460,13 +460,13 @@ static void test_interrupted_run_reports_what_it_has(void **state)
     assert_float_equal(run_seconds(&at->result.run), 1, 0.001);
     assert_int_equal(judgement.problems.count, 0);
     expect_sentence(&judgement.notes, "interrupted");
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 /* Each interval has the calls that ended in it; short runs have short ones. */
 static void test_interval_counts_calls_that_ended_in_it(void **state)
 {
-    struct world_of_run *at = open_world(*state);
+    struct fixture_of_run *at = open_fixture(*state);
     struct run_tally total;
     struct judgement judgement;
     uint64_t sum = 0;
@@ -489,45 +489,46 @@ static void test_interval_counts_calls_that_ended_in_it(void **state)
         }
     }
     assert_int_equal(sum, at->result.run.ended_in_measure);
-    close_world(at, &total);
+    close_fixture(at, &total);
 }
 
 int run_run_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_open_loop_starts_all_calls_by_schedule, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_stall_is_in_open_loop_latencies, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_stall_is_in_latencies_with_few_streams, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_stall_is_hidden_in_a_closed_loop, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_own_stall_makes_the_run_invalid, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_unstarted_calls_are_reported, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_overload_is_in_rate_and_latencies, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_warm_up_is_not_counted, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_run_ends_at_the_call_limit, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_closed_loop_keeps_its_calls_in_flight, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_calls_have_their_shares_of_the_mix, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_connections_use_tokens_by_turns, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_wrong_answers_make_the_run_invalid, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_lost_connection_ends_the_run, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_silent_server_ends_the_run, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_interrupted_run_reports_what_it_has, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_interval_counts_calls_that_ended_in_it, world_set_up,
-                                        world_tear_down)};
+        cmocka_unit_test_setup_teardown(test_open_loop_starts_all_calls_by_schedule, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_stall_is_in_open_loop_latencies, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_stall_is_in_latencies_with_few_streams, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_stall_is_hidden_in_a_closed_loop, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_own_stall_makes_the_run_invalid, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_unstarted_calls_are_reported, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_overload_is_in_rate_and_latencies, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_warm_up_is_not_counted, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_run_ends_at_the_call_limit, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_closed_loop_keeps_its_calls_in_flight, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_calls_have_their_shares_of_the_mix, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_connections_use_tokens_by_turns, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_wrong_answers_make_the_run_invalid, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_lost_connection_ends_the_run, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_silent_server_ends_the_run, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_interrupted_run_reports_what_it_has, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_interval_counts_calls_that_ended_in_it, fixture_set_up,
+                                        fixture_tear_down)};
 
     return cmocka_run_group_tests_name("run", tests, NULL, NULL);
 }

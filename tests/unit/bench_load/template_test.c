@@ -23,32 +23,32 @@ static struct slice path_of(const char *method)
     return slice_of(path, (size_t)snprintf(path, sizeof(path), "/errata.v1.%s", method));
 }
 
-static void compile(struct world *world, const char *method, const char *json,
+static void compile(struct fixture *fixture, const char *method, const char *json,
                     struct template *template)
 {
-    if (methods_compile(&world->ctx, NULL, path_of(method), slice_text(json), &keys, template) !=
+    if (methods_compile(&fixture->ctx, NULL, path_of(method), slice_text(json), &keys, template) !=
         OK) {
-        print_error("%.*s\n", (int)world->fault.message.size,
-                    (const char *)world->fault.message.data);
+        print_error("%.*s\n", (int)fixture->fault.message.size,
+                    (const char *)fixture->fault.message.data);
         fail();
     }
     template_source_init(&source, 1, 1000);
 }
 
 /* The next request as JSON, with its prefix checked. */
-static const char *next_json(struct world *world, const char *method,
+static const char *next_json(struct fixture *fixture, const char *method,
                              const struct template *template)
 {
     const struct proto_json_style style = {0};
-    uint8_t *bytes = arena_alloc(&world->arena, template->body.size);
+    uint8_t *bytes = arena_alloc(&fixture->arena, template->body.size);
     struct buffer json;
 
     assert_non_null(bytes);
     template_render(template, &source, bytes);
     assert_int_equal(bytes[0], 0);
     assert_int_equal(bytes_get_be32(bytes + 1), template->body.size - GRPC_PREFIX_BYTES);
-    buffer_init(&json, &world->arena, 256);
-    assert_int_equal(proto_json_write(&world->ctx, contract_find_method(path_of(method))->request,
+    buffer_init(&json, &fixture->arena, 256);
+    assert_int_equal(proto_json_write(&fixture->ctx, contract_find_method(path_of(method))->request,
                                       slice_of(bytes + GRPC_PREFIX_BYTES,
                                                template->body.size - GRPC_PREFIX_BYTES),
                                       &style, &json),
@@ -70,28 +70,28 @@ static unsigned take_number(const char **at, const char *prefix, int base)
     return (unsigned)number;
 }
 
-static void refuse(struct world *world, const char *method, const char *json, const char *start)
+static void refuse(struct fixture *fixture, const char *method, const char *json, const char *start)
 {
     struct template template;
 
     assert_int_equal(
-        methods_compile(&world->ctx, NULL, path_of(method), slice_text(json), &keys, &template),
+        methods_compile(&fixture->ctx, NULL, path_of(method), slice_text(json), &keys, &template),
         ERR_INVALID);
-    world_expect_fault(world, start);
+    fixture_expect_fault(fixture, start);
 }
 
 static void test_number_in_text_has_its_width(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct template template;
     unsigned low = 1000;
     unsigned high = 0;
 
-    compile(world, "PromptService/GetExamples",
+    compile(fixture, "PromptService/GetExamples",
             "{\"layoutFingerprint\": \"x-${uniform:7..412:%06d}-${uniform:0..255:%04x}\"}",
             &template);
     for (size_t i = 0; i < 20000; i++) {
-        const char *json = next_json(world, "PromptService/GetExamples", &template);
+        const char *json = next_json(fixture, "PromptService/GetExamples", &template);
         size_t size = strlen(json);
         unsigned number = take_number(&json, "{\"layoutFingerprint\":\"x-", 10);
         unsigned hex = take_number(&json, "-", 16);
@@ -103,8 +103,8 @@ static void test_number_in_text_has_its_width(void **state)
         low = number < low ? number : low;
         high = number > high ? number : high;
         if (i % 1000 == 0) {
-            arena_reset(&world->arena);
-            compile(world, "PromptService/GetExamples",
+            arena_reset(&fixture->arena);
+            compile(fixture, "PromptService/GetExamples",
                     "{\"layoutFingerprint\": \"x-${uniform:7..412:%06d}-${uniform:0..255:%04x}\"}",
                     &template);
             source.draw.state = i;
@@ -117,23 +117,23 @@ static void test_number_in_text_has_its_width(void **state)
 /* Numbers become varints of one width, for any value. */
 static void test_number_member_has_one_varint_width(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct template template;
     bool seen[4] = {false};
 
-    compile(world, "EventService/GetEvent", "{\"seq\": ${uniform:1..100000}}", &template);
+    compile(fixture, "EventService/GetEvent", "{\"seq\": ${uniform:1..100000}}", &template);
     assert_int_equal(template.body.size, GRPC_PREFIX_BYTES + 1 + 3);
     for (size_t i = 0; i < 3000; i++) {
-        const char *json = next_json(world, "EventService/GetEvent", &template);
+        const char *json = next_json(fixture, "EventService/GetEvent", &template);
         unsigned number = take_number(&json, "{\"seq\":\"", 10);
 
         assert_in_range(number, 1, 100000);
         seen[number < 128 ? 1 : number < 16384 ? 2 : 3] = true;
     }
     assert_true(seen[1] && seen[2] && seen[3]);
-    compile(world, "EventService/GetEvent", "{\"seq\": \"${uniform:5..5}\"}", &template);
-    assert_string_equal(next_json(world, "EventService/GetEvent", &template), "{\"seq\":\"5\"}");
-    compile(world, "PromptService/GetExamples",
+    compile(fixture, "EventService/GetEvent", "{\"seq\": \"${uniform:5..5}\"}", &template);
+    assert_string_equal(next_json(fixture, "EventService/GetEvent", &template), "{\"seq\":\"5\"}");
+    compile(fixture, "PromptService/GetExamples",
             "{\"layoutFingerprint\":\"a\",\"max_examples\":${uniform:0..1},\"view\":\"HINTS\"}",
             &template);
     assert_int_equal(template.place_count, 1);
@@ -141,15 +141,15 @@ static void test_number_member_has_one_varint_width(void **state)
 
 static void test_serials_count_up(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct template template;
 
-    compile(world, "FeedbackService/CaptureFeedbackEvent",
+    compile(fixture, "FeedbackService/CaptureFeedbackEvent",
             "{\"event\":{\"entityId\":\"${serial}\",\"documentId\":\"${serial:%05d}\"}}",
             &template);
-    assert_string_equal(next_json(world, "FeedbackService/CaptureFeedbackEvent", &template),
+    assert_string_equal(next_json(fixture, "FeedbackService/CaptureFeedbackEvent", &template),
                         "{\"event\":{\"entityId\":\"0000000000001000\",\"documentId\":\"01001\"}}");
-    assert_string_equal(next_json(world, "FeedbackService/CaptureFeedbackEvent", &template),
+    assert_string_equal(next_json(fixture, "FeedbackService/CaptureFeedbackEvent", &template),
                         "{\"event\":{\"entityId\":\"0000000000001002\",\"documentId\":\"01003\"}}");
 }
 
@@ -166,38 +166,38 @@ static void expect_uuid(const char *text)
 
 static void test_random_texts_have_their_length(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct template template;
     char first[256];
     const char *json = NULL;
 
-    compile(world, "FeedbackService/CaptureFeedbackEvent",
+    compile(fixture, "FeedbackService/CaptureFeedbackEvent",
             "{\"event\":{\"entityId\":\"${uuid}\",\"documentId\":\"${hex:21}\","
             "\"afterJson\":\"{\\\"t\\\":\\\"${text:60}\\\"}\"}}",
             &template);
-    json = next_json(world, "FeedbackService/CaptureFeedbackEvent", &template);
+    json = next_json(fixture, "FeedbackService/CaptureFeedbackEvent", &template);
     expect_uuid(json + strlen("{\"event\":{\"entityId\":\""));
     assert_int_equal(strspn(strstr(json, "documentId\":\"") + 13, "0123456789abcdef"), 21);
     assert_int_equal(strspn(strstr(json, "\\\"t\\\":\\\"") + 8, "abcdefghijklmnopqrstuvwxyz "), 60);
     (void)snprintf(first, sizeof(first), "%s", json);
-    json = next_json(world, "FeedbackService/CaptureFeedbackEvent", &template);
+    json = next_json(fixture, "FeedbackService/CaptureFeedbackEvent", &template);
     assert_string_not_equal(json, first);
 }
 
 static void test_layout_placeholder_is_drawn_by_skew(void **state)
 {
     static const struct template_keys skewed = {100, 1.2};
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct template template;
     unsigned often = 0;
 
-    assert_int_equal(methods_compile(&world->ctx, NULL, path_of("PromptService/GetExamples"),
+    assert_int_equal(methods_compile(&fixture->ctx, NULL, path_of("PromptService/GetExamples"),
                                      SLICE("{\"layoutFingerprint\":\"bench-layout-${layout}\"}"),
                                      &skewed, &template),
                      OK);
     template_source_init(&source, 1, 0);
     for (size_t i = 0; i < 1000; i++) {
-        const char *json = next_json(world, "PromptService/GetExamples", &template);
+        const char *json = next_json(fixture, "PromptService/GetExamples", &template);
         unsigned number = take_number(&json, "{\"layoutFingerprint\":\"bench-layout-", 10);
 
         assert_in_range(number, 0, 99);
@@ -208,27 +208,27 @@ static void test_layout_placeholder_is_drawn_by_skew(void **state)
 
 static void test_escaped_placeholder_is_text(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct template template;
 
-    compile(world, "PromptService/GetExamples", "{\"layoutFingerprint\":\"$${layout} $ {\"}",
+    compile(fixture, "PromptService/GetExamples", "{\"layoutFingerprint\":\"$${layout} $ {\"}",
             &template);
     assert_int_equal(template.place_count, 0);
-    assert_string_equal(next_json(world, "PromptService/GetExamples", &template),
+    assert_string_equal(next_json(fixture, "PromptService/GetExamples", &template),
                         "{\"layoutFingerprint\":\"${layout} $ {\"}");
-    compile(world, "AdminService/GetServerInfo", "{}", &template);
+    compile(fixture, "AdminService/GetServerInfo", "{}", &template);
     assert_int_equal(template.body.size, GRPC_PREFIX_BYTES);
 }
 
 /* A text that is not gRPC is sent unchanged. */
 static void test_plain_template_is_sent_unchanged(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct template template;
     uint8_t bytes[16];
 
     assert_int_equal(
-        methods_compile_plain(&world->ctx, SLICE("id=${serial:%03d}&x"), &keys, &template), OK);
+        methods_compile_plain(&fixture->ctx, SLICE("id=${serial:%03d}&x"), &keys, &template), OK);
     template_source_init(&source, 1, 41);
     assert_int_equal(template.body.size, 8);
     template_render(&template, &source, bytes);
@@ -256,7 +256,7 @@ static void test_invalid_placeholder_is_refused(void **state)
                                           "${serial:5}",
                                           "${uniform:-1..5}",
                                           "${uniform: 1..5}"};
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < COUNT(unknown); i++) {
         char json[128];
@@ -265,72 +265,73 @@ static void test_invalid_placeholder_is_refused(void **state)
         (void)snprintf(json, sizeof(json), "{\"layoutFingerprint\":\"%s\"}", unknown[i]);
         (void)snprintf(start, sizeof(start), "%s: unknown placeholder; expected uniform",
                        unknown[i]);
-        refuse(world, "PromptService/GetExamples", json, start);
+        refuse(fixture, "PromptService/GetExamples", json, start);
     }
-    refuse(world, "PromptService/GetExamples", "{\"layoutFingerprint\":\"${uniform:1..2\"}",
+    refuse(fixture, "PromptService/GetExamples", "{\"layoutFingerprint\":\"${uniform:1..2\"}",
            "unterminated placeholder \"${uniform:1..2\"}\"; write $${");
 }
 
 /* Placeholders at positions where they would be encoded differently. */
 static void test_placeholder_in_an_encoded_place_is_refused(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    refuse(world, "FeedbackService/ListFeedbackEvents",
+    refuse(fixture, "FeedbackService/ListFeedbackEvents",
            "{\"startTime\":\"2026-01-01T00:00:${uniform:10..59}Z\"}",
            "${uniform:10..59}: cannot be used in this position");
-    refuse(world, "LayoutService/IngestDocument", "{\"documentId\":\"a\",\"content\":\"${hex:8}\"}",
+    refuse(fixture, "LayoutService/IngestDocument",
+           "{\"documentId\":\"a\",\"content\":\"${hex:8}\"}",
            "${hex:8}: cannot be used in this position");
-    refuse(world, "PromptService/GetExamples", "{\"layout${uniform:1..9}\":\"a\"}",
+    refuse(fixture, "PromptService/GetExamples", "{\"layout${uniform:1..9}\":\"a\"}",
            "unknown field \"layout9\"");
-    refuse(world, "PromptService/GetExamples", "{\"max_examples\":${uniform:0..9999999999}}",
+    refuse(fixture, "PromptService/GetExamples", "{\"max_examples\":${uniform:0..9999999999}}",
            "max_examples: ");
-    refuse(world, "PromptService/GetExamples", "{\"max_examples\":", "");
-    refuse(world, "PromptService/GetExamples", "{\"layout_fingerprint\": 5}",
+    refuse(fixture, "PromptService/GetExamples", "{\"max_examples\":", "");
+    refuse(fixture, "PromptService/GetExamples", "{\"layout_fingerprint\": 5}",
            "layout_fingerprint: ");
-    refuse(world, "EventService/WatchEvents", "{}", "errata.v1.EventService/WatchEvents streams");
+    refuse(fixture, "EventService/WatchEvents", "{}", "errata.v1.EventService/WatchEvents streams");
 }
 
 static void test_unknown_method_is_refused(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct template template;
     struct slice path = {NULL, 0};
 
-    assert_int_equal(methods_compile(&world->ctx, NULL, path_of("EventService/GetEvents"),
+    assert_int_equal(methods_compile(&fixture->ctx, NULL, path_of("EventService/GetEvents"),
                                      SLICE("{}"), &keys, &template),
                      ERR_NOT_FOUND);
-    world_expect_fault(world, "unknown method errata.v1.EventService/GetEvents");
-    assert_int_equal(methods_make_path(&world->ctx, "", &path), ERR_INVALID);
-    assert_int_equal(methods_make_path(&world->ctx, "a b", &path), ERR_INVALID);
-    assert_int_equal(methods_make_path(&world->ctx, "/a.B/C", &path), OK);
+    fixture_expect_fault(fixture, "unknown method errata.v1.EventService/GetEvents");
+    assert_int_equal(methods_make_path(&fixture->ctx, "", &path), ERR_INVALID);
+    assert_int_equal(methods_make_path(&fixture->ctx, "a b", &path), ERR_INVALID);
+    assert_int_equal(methods_make_path(&fixture->ctx, "/a.B/C", &path), OK);
     assert_true(slice_equal(path, SLICE("/a.B/C")));
-    assert_int_equal(methods_make_path(&world->ctx, "a.B/C", &path), OK);
+    assert_int_equal(methods_make_path(&fixture->ctx, "a.B/C", &path), OK);
     assert_true(slice_equal(path, SLICE("/a.B/C")));
 }
 
 int run_template_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_number_in_text_has_its_width, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_number_member_has_one_varint_width, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_serials_count_up, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_random_texts_have_their_length, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_layout_placeholder_is_drawn_by_skew, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_escaped_placeholder_is_text, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_plain_template_is_sent_unchanged, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_invalid_placeholder_is_refused, world_set_up,
-                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_number_in_text_has_its_width, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_number_member_has_one_varint_width, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_serials_count_up, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_random_texts_have_their_length, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_layout_placeholder_is_drawn_by_skew, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_escaped_placeholder_is_text, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_plain_template_is_sent_unchanged, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_invalid_placeholder_is_refused, fixture_set_up,
+                                        fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_placeholder_in_an_encoded_place_is_refused,
-                                        world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_unknown_method_is_refused, world_set_up,
-                                        world_tear_down)};
+                                        fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_unknown_method_is_refused, fixture_set_up,
+                                        fixture_tear_down)};
 
     return cmocka_run_group_tests_name("template", tests, NULL, NULL);
 }

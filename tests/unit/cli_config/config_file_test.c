@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-struct world {
+struct fixture {
     struct arena arena;
     struct fault fault;
     struct contexts contexts;
@@ -24,35 +24,36 @@ struct world {
     const char *path;
 };
 
-static int world_open(void **state)
+static int fixture_open(void **state)
 {
-    struct world *world = calloc(1, sizeof(*world));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
 
-    assert_non_null(world);
-    arena_init(&world->arena, 1 << 22);
-    fault_init(&world->fault, &world->arena);
-    (void)snprintf(world->folder, sizeof(world->folder), "/tmp/errata-config-XXXXXX");
-    assert_non_null(mkdtemp(world->folder));
-    assert_int_equal(config_file_path(&world->arena, world->folder, "/nowhere", &world->path), OK);
-    *state = world;
+    assert_non_null(fixture);
+    arena_init(&fixture->arena, 1 << 22);
+    fault_init(&fixture->fault, &fixture->arena);
+    (void)snprintf(fixture->folder, sizeof(fixture->folder), "/tmp/errata-config-XXXXXX");
+    assert_non_null(mkdtemp(fixture->folder));
+    assert_int_equal(config_file_path(&fixture->arena, fixture->folder, "/nowhere", &fixture->path),
+                     OK);
+    *state = fixture;
     return 0;
 }
 
-static int world_close(void **state)
+static int fixture_close(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     char command[128];
 
-    (void)snprintf(command, sizeof(command), "rm -r '%s'", world->folder);
+    (void)snprintf(command, sizeof(command), "rm -r '%s'", fixture->folder);
     assert_int_equal(system(command), 0);
-    arena_deinit(&world->arena);
-    free(world);
+    arena_deinit(&fixture->arena);
+    free(fixture);
     return 0;
 }
 
-static void assert_says(const struct world *world, const char *words)
+static void assert_says(const struct fixture *fixture, const char *words)
 {
-    struct slice message = world->fault.message;
+    struct slice message = fixture->fault.message;
 
     assert_non_null(memmem(message.data, message.size, words, strlen(words)));
 }
@@ -65,15 +66,15 @@ static enum err add(void *user, struct contexts *contexts, struct fault *fault)
     return contexts_put(contexts, slice_text(user), &context);
 }
 
-static enum err change(struct world *world, const char *name)
+static enum err change(struct fixture *fixture, const char *name)
 {
-    return config_file_change(world->path, &world->arena, &world->fault, add,
+    return config_file_change(fixture->path, &fixture->arena, &fixture->fault, add,
                               (void *)(uintptr_t)name);
 }
 
-static enum err read_file(struct world *world)
+static enum err read_file(struct fixture *fixture)
 {
-    return config_file_read(world->path, &world->arena, &world->fault, &world->contexts);
+    return config_file_read(fixture->path, &fixture->arena, &fixture->fault, &fixture->contexts);
 }
 
 static unsigned mode_of(const char *path)
@@ -114,17 +115,17 @@ static void test_file_is_where_xdg_puts_it(void **state)
  * remains. Method: two changes in an empty folder. */
 static void test_stored_settings_are_private_and_read_back(void **state)
 {
-    struct world *world = *state;
-    struct slice folder = arena_printf(&world->arena, "%s/errata", world->folder);
+    struct fixture *fixture = *state;
+    struct slice folder = arena_printf(&fixture->arena, "%s/errata", fixture->folder);
     char command[160];
 
-    assert_int_equal(read_file(world), OK);
-    assert_int_equal(world->contexts.count, 0);
-    assert_int_equal(change(world, "one"), OK);
-    assert_int_equal(change(world, "two"), OK);
-    assert_int_equal(read_file(world), OK);
-    assert_int_equal(world->contexts.count, 2);
-    assert_int_equal(mode_of(world->path), 0600);
+    assert_int_equal(read_file(fixture), OK);
+    assert_int_equal(fixture->contexts.count, 0);
+    assert_int_equal(change(fixture, "one"), OK);
+    assert_int_equal(change(fixture, "two"), OK);
+    assert_int_equal(read_file(fixture), OK);
+    assert_int_equal(fixture->contexts.count, 2);
+    assert_int_equal(mode_of(fixture->path), 0600);
     assert_int_equal(mode_of((const char *)folder.data), 0700);
     (void)snprintf(command, sizeof(command), "test $(ls -A '%s' | wc -l) = 1",
                    (const char *)folder.data);
@@ -135,53 +136,53 @@ static void test_stored_settings_are_private_and_read_back(void **state)
  * and not changed. Method: each of them, and the message. */
 static void test_unsafe_file_is_refused_unchanged(void **state)
 {
-    struct world *world = *state;
-    struct slice folder = arena_printf(&world->arena, "%s/errata", world->folder);
+    struct fixture *fixture = *state;
+    struct slice folder = arena_printf(&fixture->arena, "%s/errata", fixture->folder);
 
-    assert_int_equal(change(world, "one"), OK);
-    assert_int_equal(chmod(world->path, 0640), 0);
-    assert_int_equal(read_file(world), ERR_DENIED);
-    assert_says(world, "other users have access (mode 0640)");
-    assert_says(world, "chmod 600");
-    assert_int_equal(change(world, "two"), ERR_DENIED);
-    assert_int_equal(chmod(world->path, 0600), 0);
+    assert_int_equal(change(fixture, "one"), OK);
+    assert_int_equal(chmod(fixture->path, 0640), 0);
+    assert_int_equal(read_file(fixture), ERR_DENIED);
+    assert_says(fixture, "other users have access (mode 0640)");
+    assert_says(fixture, "chmod 600");
+    assert_int_equal(change(fixture, "two"), ERR_DENIED);
+    assert_int_equal(chmod(fixture->path, 0600), 0);
     assert_int_equal(chmod((const char *)folder.data, 0777), 0);
-    assert_int_equal(change(world, "two"), ERR_DENIED);
-    assert_says(world, "other users may write to this folder");
+    assert_int_equal(change(fixture, "two"), ERR_DENIED);
+    assert_says(fixture, "other users may write to this folder");
     assert_int_equal(chmod((const char *)folder.data, 0700), 0);
     if (geteuid() == 0) {
-        assert_int_equal(chown(world->path, 65534, 65534), 0);
-        assert_int_equal(read_file(world), ERR_DENIED);
-        assert_says(world, "owned by another user");
-        assert_int_equal(chown(world->path, 0, 0), 0);
+        assert_int_equal(chown(fixture->path, 65534, 65534), 0);
+        assert_int_equal(read_file(fixture), ERR_DENIED);
+        assert_says(fixture, "owned by another user");
+        assert_int_equal(chown(fixture->path, 0, 0), 0);
     }
-    write_file(world->path, "{\"contexts\": 1}", 0600);
-    assert_int_equal(read_file(world), ERR_INVALID);
-    assert_says(world, "config.json can't be used: contexts: not a JSON object");
-    assert_int_equal(change(world, "two"), ERR_INVALID);
-    assert_int_equal(unlink(world->path), 0);
-    assert_int_equal(mkdir(world->path, 0700), 0);
-    assert_int_equal(read_file(world), ERR_DENIED);
-    assert_says(world, ": not a regular file");
+    write_file(fixture->path, "{\"contexts\": 1}", 0600);
+    assert_int_equal(read_file(fixture), ERR_INVALID);
+    assert_says(fixture, "config.json can't be used: contexts: not a JSON object");
+    assert_int_equal(change(fixture, "two"), ERR_INVALID);
+    assert_int_equal(unlink(fixture->path), 0);
+    assert_int_equal(mkdir(fixture->path, 0700), 0);
+    assert_int_equal(read_file(fixture), ERR_DENIED);
+    assert_says(fixture, ": not a regular file");
 }
 
 /* Goal: a link to a file elsewhere stays a link.
  * Method: a change through one. */
 static void test_link_to_the_file_stays_a_link(void **state)
 {
-    struct world *world = *state;
-    struct slice folder = arena_printf(&world->arena, "%s/errata", world->folder);
-    struct slice target = arena_printf(&world->arena, "%s/dotfiles.json", world->folder);
+    struct fixture *fixture = *state;
+    struct slice folder = arena_printf(&fixture->arena, "%s/errata", fixture->folder);
+    struct slice target = arena_printf(&fixture->arena, "%s/dotfiles.json", fixture->folder);
     struct stat status;
 
     assert_int_equal(mkdir((const char *)folder.data, 0700), 0);
     write_file((const char *)target.data, "{\"kept\": true}", 0600);
-    assert_int_equal(symlink((const char *)target.data, world->path), 0);
-    assert_int_equal(change(world, "one"), OK);
-    assert_int_equal(lstat(world->path, &status), 0);
+    assert_int_equal(symlink((const char *)target.data, fixture->path), 0);
+    assert_int_equal(change(fixture, "one"), OK);
+    assert_int_equal(lstat(fixture->path, &status), 0);
     assert_true(S_ISLNK(status.st_mode));
-    assert_int_equal(read_file(world), OK);
-    assert_int_equal(world->contexts.count, 1);
+    assert_int_equal(read_file(fixture), OK);
+    assert_int_equal(fixture->contexts.count, 1);
 }
 
 /* Goal: changes at the same time lose nothing.
@@ -192,7 +193,7 @@ static void test_concurrent_changes_lose_nothing(void **state)
         PROCESSES = 8,
         EACH = 10
     };
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (int process = 0; process < PROCESSES; process++) {
         pid_t pid = fork();
@@ -202,7 +203,7 @@ static void test_concurrent_changes_lose_nothing(void **state)
             char name[32];
 
             (void)snprintf(name, sizeof(name), "c%d-%d", process, i);
-            if (change(world, name) != OK) {
+            if (change(fixture, name) != OK) {
                 _exit(1);
             }
         }
@@ -216,22 +217,22 @@ static void test_concurrent_changes_lose_nothing(void **state)
         assert_true(wait(&status) > 0);
         assert_int_equal(status, 0);
     }
-    assert_int_equal(read_file(world), OK);
-    assert_int_equal(world->contexts.count, PROCESSES * EACH);
+    assert_int_equal(read_file(fixture), OK);
+    assert_int_equal(fixture->contexts.count, PROCESSES * EACH);
 }
 
 int run_config_file_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_file_is_where_xdg_puts_it),
-        cmocka_unit_test_setup_teardown(test_stored_settings_are_private_and_read_back, world_open,
-                                        world_close),
-        cmocka_unit_test_setup_teardown(test_unsafe_file_is_refused_unchanged, world_open,
-                                        world_close),
-        cmocka_unit_test_setup_teardown(test_link_to_the_file_stays_a_link, world_open,
-                                        world_close),
-        cmocka_unit_test_setup_teardown(test_concurrent_changes_lose_nothing, world_open,
-                                        world_close)};
+        cmocka_unit_test_setup_teardown(test_stored_settings_are_private_and_read_back,
+                                        fixture_open, fixture_close),
+        cmocka_unit_test_setup_teardown(test_unsafe_file_is_refused_unchanged, fixture_open,
+                                        fixture_close),
+        cmocka_unit_test_setup_teardown(test_link_to_the_file_stays_a_link, fixture_open,
+                                        fixture_close),
+        cmocka_unit_test_setup_teardown(test_concurrent_changes_lose_nothing, fixture_open,
+                                        fixture_close)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,16 +12,16 @@
 #include <cmocka.h>
 
 /* State of a test. */
-struct world {
+struct fixture {
     struct arena arena;
     struct fault fault;
     struct contexts contexts;
 };
 
-static void world_init(struct world *world)
+static void fixture_init(struct fixture *fixture)
 {
-    arena_init(&world->arena, 1 << 20);
-    fault_init(&world->fault, &world->arena);
+    arena_init(&fixture->arena, 1 << 20);
+    fault_init(&fixture->fault, &fixture->arena);
 }
 
 static void assert_text(struct slice text, const char *expected)
@@ -30,18 +30,18 @@ static void assert_text(struct slice text, const char *expected)
     assert_memory_equal(text.size > 0 ? text.data : (const uint8_t *)"", expected, text.size);
 }
 
-static void read_text(struct world *world, const char *text)
+static void read_text(struct fixture *fixture, const char *text)
 {
     assert_int_equal(
-        contexts_read(&world->contexts, &world->arena, slice_text(text), &world->fault), OK);
+        contexts_read(&fixture->contexts, &fixture->arena, slice_text(text), &fixture->fault), OK);
 }
 
-static void assert_written(struct world *world, const char *expected)
+static void assert_written(struct fixture *fixture, const char *expected)
 {
     struct buffer text;
 
-    buffer_init(&text, &world->arena, 64);
-    contexts_write(&world->contexts, &text);
+    buffer_init(&text, &fixture->arena, 64);
+    contexts_write(&fixture->contexts, &text);
     assert_true(buffer_ok(&text));
     buffer_append_byte(&text, '\0');
     assert_string_equal((const char *)text.data, expected);
@@ -67,46 +67,47 @@ static void test_contexts_round_trip_with_unknown_members(void **state)
                                   "  },\n"
                                   "  \"theme\": \"d\\u00e4rk\"\n"
                                   "}\n";
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
-    read_text(&world, "{\"theme\":\"d\\u00e4rk\", \"contexts\":{\"home\":{\"tls\": {\"ca\":  [1, "
-                      "2.50]},\"token_file\":\"\\/etc/admin.token\",\"server\":\"127.0.0.1:7443\"},"
-                      "\"far\":{\"token\":\"errata_01234567_x\",\"server\":\"far:1\"},\"bare\":{}},"
-                      "\"current\":\"home\"}");
-    assert_text(world.contexts.current, "home");
-    assert_int_equal(world.contexts.count, 3);
-    assert_text(contexts_find(&world.contexts, SLICE("home"))->token_file, "/etc/admin.token");
-    assert_written(&world, written);
-    read_text(&world, written);
-    assert_written(&world, written);
-    arena_deinit(&world.arena);
+    fixture_init(&fixture);
+    read_text(&fixture,
+              "{\"theme\":\"d\\u00e4rk\", \"contexts\":{\"home\":{\"tls\": {\"ca\":  [1, "
+              "2.50]},\"token_file\":\"\\/etc/admin.token\",\"server\":\"127.0.0.1:7443\"},"
+              "\"far\":{\"token\":\"errata_01234567_x\",\"server\":\"far:1\"},\"bare\":{}},"
+              "\"current\":\"home\"}");
+    assert_text(fixture.contexts.current, "home");
+    assert_int_equal(fixture.contexts.count, 3);
+    assert_text(contexts_find(&fixture.contexts, SLICE("home"))->token_file, "/etc/admin.token");
+    assert_written(&fixture, written);
+    read_text(&fixture, written);
+    assert_written(&fixture, written);
+    arena_deinit(&fixture.arena);
 }
 
 /* Goal: contexts are added once, and taken out whole.
  * Method: puts and removals on three; the current one goes too. */
 static void test_contexts_are_added_once_and_removed(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct context *context = NULL;
     struct context *again = NULL;
 
     (void)state;
-    world_init(&world);
-    read_text(&world, "{\"current\": \"b\", \"contexts\": {\"a\": {}, \"b\": {}}}");
-    assert_int_equal(contexts_put(&world.contexts, SLICE("c"), &context), OK);
+    fixture_init(&fixture);
+    read_text(&fixture, "{\"current\": \"b\", \"contexts\": {\"a\": {}, \"b\": {}}}");
+    assert_int_equal(contexts_put(&fixture.contexts, SLICE("c"), &context), OK);
     context->server = SLICE("c:1");
-    assert_int_equal(contexts_put(&world.contexts, SLICE("c"), &again), OK);
+    assert_int_equal(contexts_put(&fixture.contexts, SLICE("c"), &again), OK);
     assert_ptr_equal(context, again);
-    contexts_remove(&world.contexts, contexts_find(&world.contexts, SLICE("a")));
-    assert_text(world.contexts.current, "b");
-    contexts_remove(&world.contexts, contexts_find(&world.contexts, SLICE("b")));
-    assert_text(world.contexts.current, "");
-    assert_null(contexts_find(&world.contexts, SLICE("b")));
-    assert_int_equal(world.contexts.count, 1);
-    assert_text(world.contexts.list[0].server, "c:1");
-    arena_deinit(&world.arena);
+    contexts_remove(&fixture.contexts, contexts_find(&fixture.contexts, SLICE("a")));
+    assert_text(fixture.contexts.current, "b");
+    contexts_remove(&fixture.contexts, contexts_find(&fixture.contexts, SLICE("b")));
+    assert_text(fixture.contexts.current, "");
+    assert_null(contexts_find(&fixture.contexts, SLICE("b")));
+    assert_int_equal(fixture.contexts.count, 1);
+    assert_text(fixture.contexts.list[0].server, "c:1");
+    arena_deinit(&fixture.arena);
 }
 
 /* Goal: an invalid file is refused with the reason. Method: a text for each reason. */
@@ -126,14 +127,14 @@ static void test_invalid_file_is_refused_with_the_reason(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct world world;
+        struct fixture fixture;
 
-        world_init(&world);
-        assert_int_equal(
-            contexts_read(&world.contexts, &world.arena, slice_text(cases[i].text), &world.fault),
-            ERR_INVALID);
-        assert_true(slice_starts_with(world.fault.message, slice_text(cases[i].why)));
-        arena_deinit(&world.arena);
+        fixture_init(&fixture);
+        assert_int_equal(contexts_read(&fixture.contexts, &fixture.arena, slice_text(cases[i].text),
+                                       &fixture.fault),
+                         ERR_INVALID);
+        assert_true(slice_starts_with(fixture.fault.message, slice_text(cases[i].why)));
+        arena_deinit(&fixture.arena);
     }
 }
 
@@ -142,7 +143,7 @@ static void test_invalid_file_is_refused_with_the_reason(void **state)
 static void test_names_tokens_and_contexts_are_limited(void **state)
 {
     char name[CONTEXT_NAME_BYTES_MAX + 1];
-    struct world world;
+    struct fixture fixture;
     struct context *context = NULL;
 
     (void)state;
@@ -160,14 +161,14 @@ static void test_names_tokens_and_contexts_are_limited(void **state)
     assert_text(context_token_key_id(SLICE("errata_0123abcd_secret")), "0123abcd");
     assert_text(context_token_key_id(SLICE("errata_0123abcd")), "");
     assert_text(context_token_key_id(SLICE("another_0123abcd_secret")), "");
-    world_init(&world);
-    assert_int_equal(contexts_init(&world.contexts, &world.arena), OK);
+    fixture_init(&fixture);
+    assert_int_equal(contexts_init(&fixture.contexts, &fixture.arena), OK);
     for (int i = 0; i < CONTEXTS_MAX; i++) {
         assert_int_equal(
-            contexts_put(&world.contexts, arena_printf(&world.arena, "c%d", i), &context), OK);
+            contexts_put(&fixture.contexts, arena_printf(&fixture.arena, "c%d", i), &context), OK);
     }
-    assert_int_equal(contexts_put(&world.contexts, SLICE("more"), &context), ERR_TOO_LARGE);
-    arena_deinit(&world.arena);
+    assert_int_equal(contexts_put(&fixture.contexts, SLICE("more"), &context), ERR_TOO_LARGE);
+    arena_deinit(&fixture.arena);
 }
 
 int run_contexts_tests(void)

@@ -1,10 +1,10 @@
 /*
- * random_test.c: long runs of random events of a queue, by a seed. The world checks after each move
+ * random_test.c: long runs of random events of a queue, by a seed. The fixture checks after each move
  * that the statistics add up, limits hold and keys stay; in the end each capture had exactly one
  * result.
  */
 #include "tests/unit/client_captures/captures_tests.h"
-#include "tests/unit/client_captures/world.h"
+#include "tests/unit/client_captures/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,10 +16,10 @@
 #define MOVES 1500
 
 struct run {
-    struct world *world;
-    struct random_seeded random; /* random source of the moves; the world has a separate one */
+    struct fixture *fixture;
+    struct random_seeded random; /* random source of the moves; the fixture has a separate one */
     uint32_t next_tag;
-    bool fates[WORLD_TAGS_MAX]; /* stored, by tag; drops are recorded by the world */
+    bool fates[FIXTURE_TAGS_MAX]; /* stored, by tag; drops are recorded by the fixture */
     uint64_t refused_adds;
 };
 
@@ -33,14 +33,14 @@ static uint32_t draw(struct run *run, uint32_t below)
 
 static void add_some(struct run *run)
 {
-    for (uint32_t i = draw(run, 6); i > 0 && run->next_tag < WORLD_TAGS_MAX; i--) {
+    for (uint32_t i = draw(run, 6); i > 0 && run->next_tag < FIXTURE_TAGS_MAX; i--) {
         size_t size = sizeof(uint32_t) + draw(run, 200);
-        enum errata_result result = world_add_bytes(run->world, run->next_tag, size);
+        enum errata_result result = fixture_add_bytes(run->fixture, run->next_tag, size);
 
         if (result == ERRATA_OK) {
             run->next_tag++;
         } else {
-            assert_true(result == ERRATA_BUSY || run->world->intake.closed);
+            assert_true(result == ERRATA_BUSY || run->fixture->intake.closed);
             run->refused_adds += result == ERRATA_BUSY;
         }
     }
@@ -48,7 +48,7 @@ static void add_some(struct run *run)
 
 static void end_one(struct run *run)
 {
-    struct world_call *call = &run->world->calls[draw(run, WORLD_CALLS_MAX)];
+    struct fixture_call *call = &run->fixture->calls[draw(run, FIXTURE_CALLS_MAX)];
     struct errata_status status = {.message = "drawn",
                                    .from_server = draw(run, 4) != 0,
                                    .attempts = draw(run, 4),
@@ -61,7 +61,7 @@ static void end_one(struct run *run)
         status.code = ERRATA_CODE_OK;
     }
     run->fates[call->tag] = status.code == ERRATA_CODE_OK;
-    world_end_with(run->world, call->tag, &status);
+    fixture_end_with(run->fixture, call->tag, &status);
 }
 
 static void move(struct run *run)
@@ -71,21 +71,21 @@ static void move(struct run *run)
         add_some(run);
         break;
     case 1:
-        world_pass(run->world, draw(run, 200));
+        fixture_pass(run->fixture, draw(run, 200));
         break;
     case 2:
-        world_pass(run->world, draw(run, 20000));
+        fixture_pass(run->fixture, draw(run, 20000));
         break;
     case 3:
-        run->world->start_result = draw(run, 4) == 0 ? ERRATA_BUSY : ERRATA_OK;
+        run->fixture->start_result = draw(run, 4) == 0 ? ERRATA_BUSY : ERRATA_OK;
         break;
     case 4:
-        captures_queue_resume(&run->world->queue);
+        captures_queue_resume(&run->fixture->queue);
         break;
     default:
         end_one(run);
         if (draw(run, 2) == 0) {
-            world_step(run->world);
+            fixture_step(run->fixture);
         }
     }
 }
@@ -96,12 +96,12 @@ static void check_fates(struct run *run)
     uint64_t stored = 0;
 
     for (uint32_t tag = 1; tag < run->next_tag; tag++) {
-        bool dropped = world_drop_of(run->world, tag) != NULL;
+        bool dropped = fixture_drop_of(run->fixture, tag) != NULL;
 
         assert_true(run->fates[tag] != dropped); /* exactly one of the two is true */
         stored += run->fates[tag];
     }
-    world_statistics(run->world, &statistics);
+    fixture_statistics(run->fixture, &statistics);
     assert_int_equal(statistics.added, run->next_tag - 1);
     assert_int_equal(statistics.stored, stored);
     assert_int_equal(statistics.dropped[ERRATA_DROP_FULL], run->refused_adds);
@@ -110,31 +110,31 @@ static void check_fates(struct run *run)
 
 static void run_once(uint64_t seed)
 {
-    static const struct world_limits limits = {
+    static const struct fixture_limits limits = {
         .events_max = 40, .bytes_max = 5000, .in_flight_max = 6, .age_ms_max = 90000};
     static struct run run;
 
-    run = (struct run){.world = world_new(&limits, seed), .next_tag = 1};
+    run = (struct run){.fixture = fixture_new(&limits, seed), .next_tag = 1};
     random_seeded_init(&run.random, seed + 1);
     for (unsigned i = 0; i < MOVES; i++) {
         move(&run);
     }
-    world_close(run.world, draw(&run, 30000));
-    for (unsigned i = 0; i < MOVES && run.world->queue.state != CAPTURES_QUEUE_DONE; i++) {
+    fixture_close(run.fixture, draw(&run, 30000));
+    for (unsigned i = 0; i < MOVES && run.fixture->queue.state != CAPTURES_QUEUE_DONE; i++) {
         move(&run);
     }
-    world_close(run.world, 0);
-    world_step(run.world);
-    for (size_t i = 0; i < WORLD_CALLS_MAX; i++) {
-        struct world_call *call = &run.world->calls[i];
+    fixture_close(run.fixture, 0);
+    fixture_step(run.fixture);
+    for (size_t i = 0; i < FIXTURE_CALLS_MAX; i++) {
+        struct fixture_call *call = &run.fixture->calls[i];
 
         if (call->capture != NULL) {
-            world_end(run.world, call->tag, ERRATA_CODE_CANCELLED);
+            fixture_end(run.fixture, call->tag, ERRATA_CODE_CANCELLED);
         }
     }
-    assert_int_equal(run.world->queue.state, CAPTURES_QUEUE_DONE);
+    assert_int_equal(run.fixture->queue.state, CAPTURES_QUEUE_DONE);
     check_fates(&run);
-    world_free(run.world);
+    fixture_free(run.fixture);
 }
 
 struct random_runs {

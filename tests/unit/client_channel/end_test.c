@@ -3,7 +3,7 @@
  * inside callbacks.
  */
 #include "tests/unit/client_channel/channel_tests.h"
-#include "tests/unit/client_channel/world.h"
+#include "tests/unit/client_channel/fixture.h"
 
 #include <stdlib.h>
 
@@ -24,46 +24,46 @@ static void assert_cancelled(const struct asked *asked, uint32_t attempts)
  * callbacks. */
 static void test_cancel_ends_a_call_in_each_state(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct asked asked = {0};
     struct fake_connection *connection = NULL;
 
     (void)state;
-    world_start(&world);
-    ask_cancel(&(struct asked){.world = &world});
-    assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
+    fixture_start(&fixture);
+    ask_cancel(&(struct asked){.fixture = &fixture});
+    assert_int_equal(ask(&fixture, &asked, &method_read, NULL), OK);
     ask_cancel(&asked);
     ask_cancel(&asked);
     assert_int_equal(asked.ends, 0);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_cancelled(&asked, 0);
-    assert_int_equal(world.opened, 0);
+    assert_int_equal(fixture.opened, 0);
 
-    assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
-    world_run(&world);
-    fake_lose(world_newest(&world), true);
+    assert_int_equal(ask(&fixture, &asked, &method_read, NULL), OK);
+    fixture_run(&fixture);
+    fake_lose(fixture_newest(&fixture), true);
     ask_cancel(&asked);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_cancelled(&asked, 0);
 
-    assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
-    world_pass(&world, 120);
-    connection = world_make_ready(&world);
+    assert_int_equal(ask(&fixture, &asked, &method_read, NULL), OK);
+    fixture_pass(&fixture, 120);
+    connection = fixture_make_ready(&fixture);
     fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);
-    world_run(&world);
+    fixture_run(&fixture);
     ask_cancel(&asked);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_cancelled(&asked, 1);
 
-    assert_int_equal(ask(&world, &asked, &method_watch, NULL), OK);
+    assert_int_equal(ask(&fixture, &asked, &method_watch, NULL), OK);
     fake_reply(fake_at(connection, 0), "one");
     ask_cancel(&asked);
     fake_reply(fake_at(connection, 0), "two");
     fake_end(fake_at(connection, 0), CLIENT_CODE_OK);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_cancelled(&asked, 1);
     assert_int_equal(asked.replies, 1);
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 static void cancel_it(struct asked *asked)
@@ -78,48 +78,48 @@ static void ask_again(struct asked *asked)
     struct asked *more = asked->more;
 
     cancel_it(asked);
-    assert_int_equal(ask(asked->world, more, &method_read, NULL), OK);
+    assert_int_equal(ask(asked->fixture, more, &method_read, NULL), OK);
 }
 
 static void shut_it(struct asked *asked)
 {
-    ask_shut(asked->world);
+    ask_shut(asked->fixture);
 }
 
 /* Goal: calls can be cancelled, paused and started from inside a reply and inside an end, also if
  * the channel was full. */
 static void test_callbacks_may_cancel_pause_and_start_calls(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct asked third = {0};
     struct asked second = {.in_reply = ask_again, .more = &third};
     struct asked first = {.in_end = ask_again, .more = &second};
     struct fake_connection *connection = NULL;
 
     (void)state;
-    world_init(&world, 1);
-    world.config.calls_max = 2;
-    world_open(&world);
-    assert_int_equal(ask(&world, &first, &method_read, NULL), OK);
-    world_run(&world);
-    connection = world_make_ready(&world);
+    fixture_init(&fixture, 1);
+    fixture.config.calls_max = 2;
+    fixture_open(&fixture);
+    assert_int_equal(ask(&fixture, &first, &method_read, NULL), OK);
+    fixture_run(&fixture);
+    connection = fixture_make_ready(&fixture);
     fake_answer(fake_at(connection, 0), "one");
     assert_int_equal(first.ends, 1);
     assert_int_equal(fake_count(connection), 1);
     fake_reply(fake_at(connection, 0), "two");
     assert_int_equal(second.replies, 1);
     assert_int_equal(second.ends, 0);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_cancelled(&second, 1);
-    assert_int_equal(ask(&world, &first, &method_read, NULL), OK);
-    assert_int_equal(ask(&world, &second, &method_read, NULL), ERR_BUSY);
+    assert_int_equal(ask(&fixture, &first, &method_read, NULL), OK);
+    assert_int_equal(ask(&fixture, &second, &method_read, NULL), ERR_BUSY);
     assert_int_equal(second.ends, 0);
     fake_answer(fake_at(connection, 0), "three");
     assert_int_equal(third.ends, 1);
     /* The first one's end asks the second again, which the first one's place makes room for. */
     fake_answer(fake_at(connection, 0), "one");
     assert_int_equal(fake_count(connection), 1);
-    world_end(&world);
+    fixture_end(&fixture);
     assert_int_equal(second.ends, 1);
     assert_string_equal(second.message, "the channel was closed");
 }
@@ -134,25 +134,25 @@ static void ask_and_cancel(struct asked *asked)
  * ends. */
 static void test_chain_of_ends_does_not_block_a_step(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct asked second = {.in_end = ask_and_cancel};
     struct asked first = {.in_end = ask_and_cancel, .more = &second};
 
     (void)state;
     second.more = &first;
-    world_start(&world);
-    assert_int_equal(ask(&world, &first, &method_read, NULL), OK);
+    fixture_start(&fixture);
+    assert_int_equal(ask(&fixture, &first, &method_read, NULL), OK);
     ask_cancel(&first);
     for (int i = 0; i < 10; i++) {
-        assert_true(world.woken);
-        world.woken = false;
-        (void)client_channel_step(world.channel);
+        assert_true(fixture.woken);
+        fixture.woken = false;
+        (void)client_channel_step(fixture.channel);
         assert_cancelled(i % 2 == 0 ? &first : &second, 0);
         assert_int_equal(first.ends + second.ends, 1);
     }
     first.in_end = NULL;
     second.in_end = NULL;
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Goal: the channel can be closed from any callback, with calls in each state; each ends once, and
@@ -161,27 +161,27 @@ static void test_channel_may_be_closed_from_any_callback(void **state)
 {
     (void)state;
     for (int round = 0; round < 8; round++) {
-        struct world world;
+        struct fixture fixture;
         struct asked calls[4] = {{0}};
         struct asked shutting = {.in_reply = round % 4 == 0 ? shut_it : NULL,
                                  .in_end = round % 4 == 1 || round % 4 == 3 ? shut_it : NULL,
                                  .in_room = round % 4 == 2 ? shut_it : NULL};
         struct fake_connection *connection = NULL;
 
-        world_start(&world);
-        world.late_ends = round >= 4;
+        fixture_start(&fixture);
+        fixture.late_ends = round >= 4;
         for (int i = 0; i < 4; i++) {
-            assert_int_equal(ask(&world, &calls[i], i == 1 ? &method_watch : &method_upload, NULL),
-                             OK);
+            assert_int_equal(
+                ask(&fixture, &calls[i], i == 1 ? &method_watch : &method_upload, NULL), OK);
         }
-        world_run(&world);
-        connection = world_make_ready(&world);
+        fixture_run(&fixture);
+        connection = fixture_make_ready(&fixture);
         fake_drain(connection); /* one connection is draining */
         fake_vanish(fake_at(connection, 0)); /* and one call is waiting for its retry */
         assert_int_equal(
-            ask(&world, &shutting, round % 4 == 2 ? &method_upload : &method_watch, NULL), OK);
-        world_pass(&world, 120);
-        connection = world_make_ready(&world);
+            ask(&fixture, &shutting, round % 4 == 2 ? &method_upload : &method_watch, NULL), OK);
+        fixture_pass(&fixture, 120);
+        connection = fixture_make_ready(&fixture);
         if (round % 4 == 0) {
             fake_reply(fake_at(connection, 0), "last words");
         } else if (round % 4 == 1) {
@@ -189,17 +189,17 @@ static void test_channel_may_be_closed_from_any_callback(void **state)
         } else if (round % 4 == 3) {
             ask_cancel(&shutting);
         }
-        world_run(&world);
-        assert_int_equal(world_statistics(&world).calls_under_way, 0);
-        assert_int_equal(world.connection_count, 0);
+        fixture_run(&fixture);
+        assert_int_equal(fixture_statistics(&fixture).calls_under_way, 0);
+        assert_int_equal(fixture.connection_count, 0);
         assert_int_equal(shutting.ends, 1);
         for (int i = 0; i < 4; i++) {
             assert_int_equal(calls[i].ends, 1);
             assert_int_equal(calls[i].code, CLIENT_CODE_CANCELLED);
             assert_string_equal(calls[i].message, "the channel was closed");
         }
-        assert_int_equal(ask(&world, &shutting, &method_read, NULL), ERR_UNAVAILABLE);
-        world_end(&world);
+        assert_int_equal(ask(&fixture, &shutting, &method_read, NULL), ERR_UNAVAILABLE);
+        fixture_end(&fixture);
         assert_int_equal(shutting.ends, 0);
     }
 }
@@ -207,17 +207,17 @@ static void test_channel_may_be_closed_from_any_callback(void **state)
 /* Goal: the channel may be freed before its connections report the ends of their calls. */
 static void test_channel_may_be_freed_before_its_connections_end(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct asked asked[2] = {{0}};
 
     (void)state;
-    world_start(&world);
-    world.late_ends = true;
-    assert_int_equal(ask(&world, &asked[0], &method_read, NULL), OK);
-    assert_int_equal(ask(&world, &asked[1], &method_upload, NULL), OK);
-    world_run(&world);
-    assert_int_equal(fake_count(world_make_ready(&world)), 2);
-    world_end(&world);
+    fixture_start(&fixture);
+    fixture.late_ends = true;
+    assert_int_equal(ask(&fixture, &asked[0], &method_read, NULL), OK);
+    assert_int_equal(ask(&fixture, &asked[1], &method_upload, NULL), OK);
+    fixture_run(&fixture);
+    assert_int_equal(fake_count(fixture_make_ready(&fixture)), 2);
+    fixture_end(&fixture);
     assert_int_equal(asked[0].ends + asked[1].ends, 2);
 }
 
@@ -228,8 +228,8 @@ static void test_unsendable_call_is_refused_at_once(void **state)
     struct client_metadata many[65];
     const struct client_options invalid = {.metadata = &wrong, .metadata_count = 1};
     struct client_options options = {.metadata = many, .metadata_count = 64};
-    uint8_t large[WORLD_TEXT_BYTES] = {0};
-    struct world world;
+    uint8_t large[FIXTURE_TEXT_BYTES] = {0};
+    struct fixture fixture;
     struct asked asked = {0};
     struct asked taken = {0};
 
@@ -237,24 +237,25 @@ static void test_unsendable_call_is_refused_at_once(void **state)
     for (int i = 0; i < 65; i++) {
         many[i] = (struct client_metadata){.key = SLICE("x-many"), .value = SLICE("1")};
     }
-    world_start(&world);
-    assert_int_equal(ask(&world, &asked, &method_read, &invalid), ERR_INVALID);
-    assert_int_equal(ask(&world, &asked, &method_write, &options), ERR_INVALID);
-    assert_int_equal(ask_bytes(&world, &asked, &method_upload, SLICE("x"), NULL), ERR_INVALID);
-    assert_int_equal(ask_bytes(&world, &asked, &method_read, slice_of(large, sizeof(large)), NULL),
-                     ERR_TOO_LARGE);
-    world_run(&world);
-    assert_int_equal(world.opened, 0);
+    fixture_start(&fixture);
+    assert_int_equal(ask(&fixture, &asked, &method_read, &invalid), ERR_INVALID);
+    assert_int_equal(ask(&fixture, &asked, &method_write, &options), ERR_INVALID);
+    assert_int_equal(ask_bytes(&fixture, &asked, &method_upload, SLICE("x"), NULL), ERR_INVALID);
+    assert_int_equal(
+        ask_bytes(&fixture, &asked, &method_read, slice_of(large, sizeof(large)), NULL),
+        ERR_TOO_LARGE);
+    fixture_run(&fixture);
+    assert_int_equal(fixture.opened, 0);
     options.metadata_count = 63;
-    assert_int_equal(ask(&world, &taken, &method_write, &options), OK);
-    world_run(&world);
-    (void)world_make_ready(&world);
+    assert_int_equal(ask(&fixture, &taken, &method_write, &options), OK);
+    fixture_run(&fixture);
+    (void)fixture_make_ready(&fixture);
     /* The same, refused by the connection. */
-    world_newest(&world)->refusal = ERR_TOO_LARGE;
-    assert_int_equal(ask(&world, &asked, &method_read, NULL), ERR_TOO_LARGE);
-    assert_int_equal(world_statistics(&world).calls_under_way, 1);
-    assert_int_equal(world_statistics(&world).calls, 1);
-    world_end(&world);
+    fixture_newest(&fixture)->refusal = ERR_TOO_LARGE;
+    assert_int_equal(ask(&fixture, &asked, &method_read, NULL), ERR_TOO_LARGE);
+    assert_int_equal(fixture_statistics(&fixture).calls_under_way, 1);
+    assert_int_equal(fixture_statistics(&fixture).calls, 1);
+    fixture_end(&fixture);
     assert_int_equal(asked.ends, 0);
     assert_int_equal(taken.ends, 1);
 }
@@ -262,63 +263,63 @@ static void test_unsendable_call_is_refused_at_once(void **state)
 /* Goal: a call that waited and is then refused by the connection ends with the reason. */
 static void test_call_refused_after_waiting_has_the_reason(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct asked asked[2] = {{0}};
 
     (void)state;
-    world_start(&world);
-    assert_int_equal(ask(&world, &asked[0], &method_read, NULL), OK);
-    assert_int_equal(ask(&world, &asked[1], &method_read, NULL), OK);
-    world_run(&world);
-    world_newest(&world)->refusal = ERR_TOO_LARGE;
-    (void)world_make_ready(&world);
+    fixture_start(&fixture);
+    assert_int_equal(ask(&fixture, &asked[0], &method_read, NULL), OK);
+    assert_int_equal(ask(&fixture, &asked[1], &method_read, NULL), OK);
+    fixture_run(&fixture);
+    fixture_newest(&fixture)->refusal = ERR_TOO_LARGE;
+    (void)fixture_make_ready(&fixture);
     assert_int_equal(asked[0].ends, 1);
     assert_int_equal(asked[0].code, CLIENT_CODE_RESOURCE_EXHAUSTED);
     assert_non_null(strstr(asked[0].message, "the connection did not accept the call: "));
     assert_int_equal(asked[0].attempts, 0);
     assert_int_equal(asked[1].ends, 0);
-    assert_int_equal(fake_count(world_newest(&world)), 1);
+    assert_int_equal(fake_count(fixture_newest(&fixture)), 1);
     /* If the connection is about to be lost, calls wait for the next one, whether they start at
      * that moment or have waited before. */
-    world_newest(&world)->refusal = ERR_UNAVAILABLE;
-    assert_int_equal(ask(&world, &asked[0], &method_read, NULL), OK);
-    fake_lose(world_newest(&world), true);
-    world_pass(&world, 120);
-    world_newest(&world)->refusal = ERR_UNAVAILABLE;
-    assert_int_equal(fake_count(world_make_ready(&world)), 0);
-    fake_lose(world_newest(&world), true);
-    world_pass(&world, 200);
-    assert_int_equal(fake_count(world_make_ready(&world)), 2);
-    world_end(&world);
+    fixture_newest(&fixture)->refusal = ERR_UNAVAILABLE;
+    assert_int_equal(ask(&fixture, &asked[0], &method_read, NULL), OK);
+    fake_lose(fixture_newest(&fixture), true);
+    fixture_pass(&fixture, 120);
+    fixture_newest(&fixture)->refusal = ERR_UNAVAILABLE;
+    assert_int_equal(fake_count(fixture_make_ready(&fixture)), 0);
+    fake_lose(fixture_newest(&fixture), true);
+    fixture_pass(&fixture, 200);
+    assert_int_equal(fake_count(fixture_make_ready(&fixture)), 2);
+    fixture_end(&fixture);
 }
 
 /* Goal: ten thousand waiting calls, and ten thousand deadlines one by one, cost linear time: in
  * quadratic time this takes minutes. */
 static void test_many_waiting_calls_take_linear_time(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct asked *asked = calloc(MANY + 1, sizeof(*asked));
     unsigned ends = 0;
 
     (void)state;
     assert_non_null(asked);
-    world_start(&world);
+    fixture_start(&fixture);
     for (int i = 0; i < MANY; i++) {
         const struct client_options options = {.timeout_ms = 1 + i * 7919 % MANY};
 
-        assert_int_equal(ask(&world, &asked[i], &method_read, &options), OK);
+        assert_int_equal(ask(&fixture, &asked[i], &method_read, &options), OK);
     }
-    assert_int_equal(ask(&world, &asked[MANY], &method_read, NULL), ERR_BUSY);
+    assert_int_equal(ask(&fixture, &asked[MANY], &method_read, NULL), ERR_BUSY);
     for (int ms = 1; ms <= MANY; ms++) {
-        world_pass(&world, 1);
-        assert_int_equal(world_statistics(&world).calls_under_way, MANY - ms);
+        fixture_pass(&fixture, 1);
+        assert_int_equal(fixture_statistics(&fixture).calls_under_way, MANY - ms);
     }
     for (int i = 0; i < MANY; i++) {
         ends += asked[i].ends;
         assert_int_equal(asked[i].code, CLIENT_CODE_DEADLINE_EXCEEDED);
     }
     assert_int_equal(ends, MANY);
-    world_end(&world);
+    fixture_end(&fixture);
     free(asked);
 }
 
@@ -327,32 +328,32 @@ static void test_many_waiting_calls_take_linear_time(void **state)
 static void test_owner_is_woken_for_an_earlier_deadline(void **state)
 {
     const struct client_options soon = {.timeout_ms = 10};
-    struct world world;
+    struct fixture fixture;
     struct asked asked[4] = {{0}};
 
     (void)state;
-    world_start(&world);
-    assert_int_equal(ask(&world, &asked[0], &method_read, NULL), OK);
-    assert_true(world.woken);
-    world_run(&world);
-    (void)world_make_ready(&world);
-    assert_int_equal(ask(&world, &asked[1], &method_read, NULL), OK);
-    assert_false(world.woken);
-    assert_int_equal(ask(&world, &asked[2], &method_read, &soon), OK);
-    assert_true(world.woken);
-    world_run(&world);
-    assert_int_equal(world.delay_ms, 10);
+    fixture_start(&fixture);
+    assert_int_equal(ask(&fixture, &asked[0], &method_read, NULL), OK);
+    assert_true(fixture.woken);
+    fixture_run(&fixture);
+    (void)fixture_make_ready(&fixture);
+    assert_int_equal(ask(&fixture, &asked[1], &method_read, NULL), OK);
+    assert_false(fixture.woken);
+    assert_int_equal(ask(&fixture, &asked[2], &method_read, &soon), OK);
+    assert_true(fixture.woken);
+    fixture_run(&fixture);
+    assert_int_equal(fixture.delay_ms, 10);
     for (int i = 0; i < 3; i++) {
-        assert_false(world.woken);
-        fake_answer(fake_at(world_newest(&world), 0), "now");
+        assert_false(fixture.woken);
+        fake_answer(fake_at(fixture_newest(&fixture), 0), "now");
     }
     /* The last one's end lets the owner rest. */
-    assert_true(world.woken);
-    world_run(&world);
-    assert_int_equal(world.delay_ms, -1);
-    assert_int_equal(ask(&world, &asked[3], &method_watch, NULL), OK);
-    assert_true(world.woken);
-    world_end(&world);
+    assert_true(fixture.woken);
+    fixture_run(&fixture);
+    assert_int_equal(fixture.delay_ms, -1);
+    assert_int_equal(ask(&fixture, &asked[3], &method_watch, NULL), OK);
+    assert_true(fixture.woken);
+    fixture_end(&fixture);
 }
 
 int run_end_tests(void)

@@ -3,7 +3,7 @@
  * network act at random. A model beside the channel specifies what must hold for every call.
  */
 #include "tests/unit/client_channel/channel_tests.h"
-#include "tests/unit/client_channel/world.h"
+#include "tests/unit/client_channel/fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +21,12 @@ struct model {
     bool cancelled;
     bool committed; /* a reply of a stream was passed on, or a message of an upload taken */
     unsigned attempts; /* number of attempts seen by connections */
-    char key[WORLD_TEXT_BYTES];
+    char key[FIXTURE_TEXT_BYTES];
     int64_t deadline_ms; /* INT64_MAX: none */
 };
 
 struct life {
-    struct world world; /* first */
+    struct fixture fixture; /* first */
     struct random_seeded dice;
     struct model models[CALLS];
     unsigned started;
@@ -45,8 +45,8 @@ static unsigned live_connections(const struct life *life)
 {
     unsigned live = 0;
 
-    for (size_t i = 0; i < life->world.connection_count; i++) {
-        live += !life->world.connections[i]->closed;
+    for (size_t i = 0; i < life->fixture.connection_count; i++) {
+        live += !life->fixture.connections[i]->closed;
     }
     return live;
 }
@@ -65,9 +65,9 @@ static struct model *model_of(struct life *life, const struct fake_call *call)
 }
 
 /* An attempt starts: it must be allowed to. */
-static void check_attempt(struct world *world, struct fake_call *call)
+static void check_attempt(struct fixture *fixture, struct fake_call *call)
 {
-    struct life *life = (struct life *)world;
+    struct life *life = (struct life *)fixture;
     struct model *model = model_of(life, call);
 
     assert_true(call->method == model->method);
@@ -94,15 +94,15 @@ static void check_life(struct life *life)
         under_way += model->started && model->asked.ends == 0;
         if (model->started && model->asked.ends == 0) {
             assert_false(model->cancelled);
-            assert_true(world_now_ms(&life->world) < model->deadline_ms);
+            assert_true(fixture_now_ms(&life->fixture) < model->deadline_ms);
         } else if (model->started) {
             assert_int_equal(model->asked.attempts, model->attempts);
             assert_true(model->asked.replies <= 1 || model->method == &method_watch);
         }
     }
-    assert_int_equal(world_statistics(&life->world).calls_under_way, under_way);
-    if (world_statistics(&life->world).state == CLIENT_CHANNEL_BACKOFF) {
-        assert_true(life->world.delay_ms >= 0);
+    assert_int_equal(fixture_statistics(&life->fixture).calls_under_way, under_way);
+    if (fixture_statistics(&life->fixture).state == CLIENT_CHANNEL_BACKOFF) {
+        assert_true(life->fixture.delay_ms >= 0);
     }
 }
 
@@ -156,13 +156,13 @@ static void start_call(struct life *life)
     model->deadline_ms = INT64_MAX;
     if (options.timeout_ms > 0 ||
         (options.timeout_ms == 0 && model->method->stream == METHOD_UNARY)) {
-        model->deadline_ms = world_now_ms(&life->world) +
+        model->deadline_ms = fixture_now_ms(&life->fixture) +
                              (options.timeout_ms > 0 ? options.timeout_ms : CLIENT_CALL_TIMEOUT_MS);
     }
     (void)snprintf(text, sizeof(text), "%u", number);
     metadata.value = slice_text(text);
     options.metadata_count = model->method == &method_upload ? 1 : 0;
-    assert_int_equal(ask_bytes(&life->world, &model->asked, model->method,
+    assert_int_equal(ask_bytes(&life->fixture, &model->asked, model->method,
                                model->method == &method_upload ? SLICE("") : slice_text(text),
                                &options),
                      OK);
@@ -284,10 +284,10 @@ static void network_moves(struct life *life, bool server)
 {
     struct fake_connection *connection = NULL;
 
-    if (life->world.connection_count == 0) {
+    if (life->fixture.connection_count == 0) {
         return;
     }
-    connection = life->world.connections[roll(life, (uint32_t)life->world.connection_count)];
+    connection = life->fixture.connections[roll(life, (uint32_t)life->fixture.connection_count)];
     if (connection->closed) {
         return;
     }
@@ -312,9 +312,9 @@ static void move(struct life *life)
     } else if (what < 9) {
         network_moves(life, false);
     } else {
-        life->world.late_ends = roll(life, 2) == 0;
-        life->world.open_err = roll(life, 20) == 0 ? ERR_MEMORY : OK;
-        world_pass(&life->world, passes_ms[roll(life, 6)]);
+        life->fixture.late_ends = roll(life, 2) == 0;
+        life->fixture.open_err = roll(life, 20) == 0 ? ERR_MEMORY : OK;
+        fixture_pass(&life->fixture, passes_ms[roll(life, 6)]);
         check_life(life);
     }
 }
@@ -331,17 +331,17 @@ static void test_each_call_ends_once_in_random_runs(void **state)
 
         **(uint64_t **)state = seed;
         random_seeded_init(&life.dice, seed);
-        world_init(&life.world, seed);
-        life.world.on_attempt = check_attempt;
-        world_open(&life.world);
+        fixture_init(&life.fixture, seed);
+        life.fixture.on_attempt = check_attempt;
+        fixture_open(&life.fixture);
         for (int i = 0; i < MOVES; i++) {
             move(&life);
         }
-        world_run(&life.world);
+        fixture_run(&life.fixture);
         check_life(&life);
-        calls += world_statistics(&life.world).calls;
+        calls += fixture_statistics(&life.fixture).calls;
         life.ending = true;
-        world_end(&life.world);
+        fixture_end(&life.fixture);
         for (unsigned i = 0; i < life.started; i++) {
             assert_int_equal(life.models[i].asked.ends, life.models[i].started);
             repeated += life.models[i].attempts > 1;

@@ -4,52 +4,52 @@
  */
 #include "store/base/uuid.h"
 #include "tests/unit/client_channel/channel_tests.h"
-#include "tests/unit/client_channel/world.h"
+#include "tests/unit/client_channel/fixture.h"
 
 #include <stdio.h>
 
 #define RESTART_CALLS 200
 
-/* A world with one connection that is made, and one call on it that was answered. */
-static struct fake_connection *start_ready(struct world *world)
+/* A fixture with one connection that is made, and one call on it that was answered. */
+static struct fake_connection *start_ready(struct fixture *fixture)
 {
     struct asked asked = {0};
 
-    world_start(world);
-    assert_int_equal(ask(world, &asked, &method_read, NULL), OK);
-    world_run(world);
-    fake_answer(fake_at(world_make_ready(world), 0), "hello");
-    world_run(world);
+    fixture_start(fixture);
+    assert_int_equal(ask(fixture, &asked, &method_read, NULL), OK);
+    fixture_run(fixture);
+    fake_answer(fake_at(fixture_make_ready(fixture), 0), "hello");
+    fixture_run(fixture);
     assert_int_equal(asked.ends, 1);
-    return world_newest(world);
+    return fixture_newest(fixture);
 }
 
 /* Goal: an idempotency key is made only for writes, is a UUID, differs for each call, and is
  * reported. */
 static void test_keys_are_made_only_for_writes(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct asked asked[3] = {{0}};
     struct fake_connection *connection = NULL;
     struct uuid uuid;
 
     (void)state;
-    connection = start_ready(&world);
-    assert_int_equal(ask(&world, &asked[0], &method_write, NULL), OK);
-    assert_int_equal(ask(&world, &asked[1], &method_write, NULL), OK);
-    assert_int_equal(ask(&world, &asked[2], &method_read, NULL), OK);
+    connection = start_ready(&fixture);
+    assert_int_equal(ask(&fixture, &asked[0], &method_write, NULL), OK);
+    assert_int_equal(ask(&fixture, &asked[1], &method_write, NULL), OK);
+    assert_int_equal(ask(&fixture, &asked[2], &method_read, NULL), OK);
     assert_true(uuid_parse(slice_text(fake_at(connection, 0)->key), &uuid));
     assert_true(uuid_parse(slice_text(fake_at(connection, 1)->key), &uuid));
     assert_string_not_equal(fake_at(connection, 0)->key, fake_at(connection, 1)->key);
     assert_int_equal(fake_at(connection, 2)->keys, 0);
     for (int i = 0; i < 3; i++) {
-        char key[WORLD_TEXT_BYTES];
+        char key[FIXTURE_TEXT_BYTES];
 
         memcpy(key, fake_at(connection, 0)->key, sizeof(key));
         fake_answer(fake_at(connection, 0), "done");
         assert_string_equal(asked[i].key, key);
     }
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Goal: the caller's own key is kept, and reported. */
@@ -59,33 +59,33 @@ static void test_callers_key_is_kept(void **state)
         {.key = SLICE("x-one"), .value = SLICE("1")},
         {.key = SLICE("idempotency-key"), .value = SLICE("invoice 7")}};
     const struct client_options options = {.metadata = metadata, .metadata_count = 2};
-    struct world world;
+    struct fixture fixture;
     struct asked asked = {0};
     struct fake_connection *connection = NULL;
 
     (void)state;
-    connection = start_ready(&world);
-    assert_int_equal(ask(&world, &asked, &method_write, &options), OK);
+    connection = start_ready(&fixture);
+    assert_int_equal(ask(&fixture, &asked, &method_write, &options), OK);
     assert_int_equal(fake_at(connection, 0)->keys, 1);
     assert_string_equal(fake_at(connection, 0)->key, "invoice 7");
     fake_answer(fake_at(connection, 0), "done");
     assert_string_equal(asked.key, "invoice 7");
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Goal: a server that is restarted in the middle of many calls loses none and gets no write under
  * two keys. Some calls are answered, of the others the server has seen half. */
 static void test_restarted_server_loses_no_call(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct asked asked[RESTART_CALLS] = {{0}};
     char keys[RESTART_CALLS][UUID_TEXT_BYTES + 1] = {{0}};
     struct fake_connection *connection = NULL;
 
     (void)state;
-    connection = start_ready(&world);
+    connection = start_ready(&fixture);
     for (int i = 0; i < RESTART_CALLS; i++) {
-        assert_int_equal(ask(&world, &asked[i], i % 2 == 0 ? &method_write : &method_read, NULL),
+        assert_int_equal(ask(&fixture, &asked[i], i % 2 == 0 ? &method_write : &method_read, NULL),
                          OK);
         memcpy(keys[i], fake_at(connection, (unsigned)i)->key, sizeof(keys[i]));
     }
@@ -99,16 +99,16 @@ static void test_restarted_server_loses_no_call(void **state)
     while (connection->calls != NULL) {
         fake_refuse(fake_at(connection, 0));
     }
-    world_run(&world);
-    assert_int_equal(world_statistics(&world).calls_under_way, RESTART_CALLS * 3 / 4);
+    fixture_run(&fixture);
+    assert_int_equal(fixture_statistics(&fixture).calls_under_way, RESTART_CALLS * 3 / 4);
     /* The third attempt succeeds. */
-    world_pass(&world, 120);
-    fake_lose(world_newest(&world), true);
-    world_pass(&world, 200);
-    fake_lose(world_newest(&world), true);
-    world_pass(&world, 320);
-    connection = world_make_ready(&world);
-    world_pass(&world, 1000);
+    fixture_pass(&fixture, 120);
+    fake_lose(fixture_newest(&fixture), true);
+    fixture_pass(&fixture, 200);
+    fake_lose(fixture_newest(&fixture), true);
+    fixture_pass(&fixture, 320);
+    connection = fixture_make_ready(&fixture);
+    fixture_pass(&fixture, 1000);
     assert_int_equal(fake_count(connection), RESTART_CALLS * 3 / 4);
     while (connection->calls != NULL) {
         fake_answer(connection->calls, connection->calls->key);
@@ -121,29 +121,29 @@ static void test_restarted_server_loses_no_call(void **state)
         assert_string_equal(asked[i].key, keys[i]);
         assert_string_equal(asked[i].reply, i < RESTART_CALLS / 4 ? "first" : keys[i]);
     }
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Goal: after UNAVAILABLE a call is repeated after its own wait, which grows; the key stays. */
 static void test_unavailable_call_is_repeated_after_growing_waits(void **state)
 {
     static const int64_t waits_ms[] = {100, 160, 256, 410, 656, 1050, 1680};
-    struct world world;
+    struct fixture fixture;
     struct asked asked = {0};
-    struct fake_connection *connection = start_ready(&world);
-    char key[WORLD_TEXT_BYTES];
+    struct fake_connection *connection = start_ready(&fixture);
+    char key[FIXTURE_TEXT_BYTES];
 
     (void)state;
-    assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
+    assert_int_equal(ask(&fixture, &asked, &method_write, NULL), OK);
     memcpy(key, fake_at(connection, 0)->key, sizeof(key));
     for (unsigned i = 0; i < CLIENT_ATTEMPTS_DEFAULT - 1; i++) {
         assert_string_equal(fake_at(connection, 0)->key, key);
         assert_string_equal(fake_at(connection, 0)->request, "please");
         fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);
-        world_run(&world);
+        fixture_run(&fixture);
         assert_int_equal(fake_count(connection), 0);
-        assert_in_range(world.delay_ms, waits_ms[i] * 4 / 5 - 1, waits_ms[i] * 6 / 5 + 1);
-        world_pass(&world, world.delay_ms);
+        assert_in_range(fixture.delay_ms, waits_ms[i] * 4 / 5 - 1, waits_ms[i] * 6 / 5 + 1);
+        fixture_pass(&fixture, fixture.delay_ms);
     }
     fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);
     assert_int_equal(asked.ends, 1);
@@ -152,58 +152,58 @@ static void test_unavailable_call_is_repeated_after_growing_waits(void **state)
     assert_int_equal(asked.attempts, CLIENT_ATTEMPTS_DEFAULT);
     assert_true(asked.from_server);
     assert_false(asked.unseen);
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Goal: the delay of RetryInfo is used, for any error, if it is longer than the call's own. */
 static void test_longer_retry_info_delay_is_used(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct asked asked = {0};
-    struct fake_connection *connection = start_ready(&world);
+    struct fake_connection *connection = start_ready(&fixture);
 
     (void)state;
-    assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
+    assert_int_equal(ask(&fixture, &asked, &method_write, NULL), OK);
     fake_end_retry(fake_at(connection, 0), CLIENT_CODE_RESOURCE_EXHAUSTED, 700);
-    world_pass(&world, 699);
+    fixture_pass(&fixture, 699);
     assert_int_equal(fake_count(connection), 0);
-    world_pass(&world, 1);
+    fixture_pass(&fixture, 1);
     fake_end_retry(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE, 10);
-    world_run(&world);
-    assert_in_range(world.delay_ms, 127, 193);
-    world_pass(&world, 193);
+    fixture_run(&fixture);
+    assert_in_range(fixture.delay_ms, 127, 193);
+    fixture_pass(&fixture, 193);
     fake_end(fake_at(connection, 0), CLIENT_CODE_RESOURCE_EXHAUSTED);
     assert_int_equal(asked.code, CLIENT_CODE_RESOURCE_EXHAUSTED);
     assert_int_equal(asked.attempts, 3);
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Goal: a final answer of the server is passed on: also ALREADY_EXISTS after an attempt whose
  * answer was lost, since only the caller knows its meaning. */
 static void test_final_answer_is_passed_on(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct asked asked = {0};
-    struct fake_connection *connection = start_ready(&world);
+    struct fake_connection *connection = start_ready(&fixture);
 
     (void)state;
     for (uint32_t code = 1; code <= 16; code++) {
         if (code != CLIENT_CODE_UNAVAILABLE) {
-            assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
+            assert_int_equal(ask(&fixture, &asked, &method_read, NULL), OK);
             fake_end(fake_at(connection, 0), code);
             assert_int_equal(asked.code, code);
             assert_int_equal(asked.attempts, 1);
         }
     }
-    assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
+    assert_int_equal(ask(&fixture, &asked, &method_write, NULL), OK);
     fake_report(connection, CLIENT_CONNECTION_LOST, "cut");
     fake_vanish(fake_at(connection, 0));
-    world_pass(&world, 120);
-    fake_end(fake_at(world_make_ready(&world), 0), 6);
+    fixture_pass(&fixture, 120);
+    fake_end(fake_at(fixture_make_ready(&fixture), 0), 6);
     assert_int_equal(asked.code, 6);
     assert_int_equal(asked.attempts, 2);
     assert_true(asked.from_server);
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Goal: one attempt is one attempt; but a call that was not sent waits for the current connection
@@ -211,35 +211,35 @@ static void test_final_answer_is_passed_on(void **state)
 static void test_one_attempt_is_not_repeated(void **state)
 {
     const struct client_options once = {.no_retry = true};
-    struct world world;
+    struct fixture fixture;
     struct asked asked = {0};
     struct asked second = {0};
 
     (void)state;
-    world_start(&world);
-    assert_int_equal(ask(&world, &asked, &method_read, &once), OK);
-    world_pass(&world, 100);
-    fake_answer(fake_at(world_make_ready(&world), 0), "yes");
+    fixture_start(&fixture);
+    assert_int_equal(ask(&fixture, &asked, &method_read, &once), OK);
+    fixture_pass(&fixture, 100);
+    fake_answer(fake_at(fixture_make_ready(&fixture), 0), "yes");
     assert_int_equal(asked.code, CLIENT_CODE_OK);
-    assert_int_equal(ask(&world, &asked, &method_read, &once), OK);
-    assert_int_equal(ask(&world, &second, &method_write, &once), OK);
-    fake_end(fake_at(world_newest(&world), 0), CLIENT_CODE_UNAVAILABLE);
+    assert_int_equal(ask(&fixture, &asked, &method_read, &once), OK);
+    assert_int_equal(ask(&fixture, &second, &method_write, &once), OK);
+    fake_end(fake_at(fixture_newest(&fixture), 0), CLIENT_CODE_UNAVAILABLE);
     assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
     assert_int_equal(asked.attempts, 1);
-    fake_lose(world_newest(&world), true);
+    fake_lose(fixture_newest(&fixture), true);
     assert_int_equal(second.code, CLIENT_CODE_UNAVAILABLE);
     assert_true(second.unseen);
     assert_int_equal(second.attempts, 1);
 
-    assert_int_equal(ask(&world, &asked, &method_read, &once), OK);
-    world_pass(&world, 200);
+    assert_int_equal(ask(&fixture, &asked, &method_read, &once), OK);
+    fixture_pass(&fixture, 200);
     assert_int_equal(asked.ends, 0);
-    fake_lose(world_newest(&world), true);
+    fake_lose(fixture_newest(&fixture), true);
     assert_int_equal(asked.ends, 1);
     assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
     assert_string_equal(asked.message, "cannot connect to nowhere: connection refused");
     assert_int_equal(asked.attempts, 0);
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Goal: a server that cannot be reached ends a call after attempts_max attempts; one that waits for
@@ -247,23 +247,23 @@ static void test_one_attempt_is_not_repeated(void **state)
 static void test_unreachable_server_ends_a_call_after_its_attempts(void **state)
 {
     const struct client_options patient = {.wait_for_ready = true, .timeout_ms = 60000};
-    struct world world;
+    struct fixture fixture;
     struct asked asked = {0};
     struct asked waiting = {0};
     unsigned tries = 0;
 
     (void)state;
-    world_start(&world);
-    assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
-    assert_int_equal(ask(&world, &waiting, &method_read, &patient), OK);
-    world_run(&world);
+    fixture_start(&fixture);
+    assert_int_equal(ask(&fixture, &asked, &method_read, NULL), OK);
+    assert_int_equal(ask(&fixture, &waiting, &method_read, &patient), OK);
+    fixture_run(&fixture);
     while (waiting.ends == 0 && tries < 100) {
-        if (world.connection_count > 0) {
+        if (fixture.connection_count > 0) {
             tries++;
             assert_int_equal(asked.ends, tries > CLIENT_ATTEMPTS_DEFAULT);
-            fake_lose(world_newest(&world), true);
+            fake_lose(fixture_newest(&fixture), true);
         }
-        world_pass(&world, 10);
+        fixture_pass(&fixture, 10);
     }
     assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
     assert_string_equal(asked.message, "cannot connect to nowhere: connection refused");
@@ -272,9 +272,9 @@ static void test_unreachable_server_ends_a_call_after_its_attempts(void **state)
     assert_string_equal(waiting.message,
                         "cannot connect to nowhere: connection refused; the deadline passed before "
                         "another try succeeded");
-    assert_int_equal(world_now_ms(&world) / 1000, 60);
+    assert_int_equal(fixture_now_ms(&fixture) / 1000, 60);
     assert_true(tries > CLIENT_ATTEMPTS_DEFAULT + 5);
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Goal: if the next wait exceeded the deadline, the call ends at once with the result of its last
@@ -282,30 +282,30 @@ static void test_unreachable_server_ends_a_call_after_its_attempts(void **state)
 static void test_call_ends_early_if_a_wait_exceeds_its_deadline(void **state)
 {
     const struct client_options soon = {.timeout_ms = 300};
-    struct world world;
+    struct fixture fixture;
     struct asked asked = {0};
-    struct fake_connection *connection = start_ready(&world);
+    struct fake_connection *connection = start_ready(&fixture);
 
     (void)state;
-    assert_int_equal(ask(&world, &asked, &method_read, &soon), OK);
+    assert_int_equal(ask(&fixture, &asked, &method_read, &soon), OK);
     fake_end_retry(fake_at(connection, 0), CLIENT_CODE_RESOURCE_EXHAUSTED, 300);
     assert_int_equal(asked.code, CLIENT_CODE_RESOURCE_EXHAUSTED);
     assert_string_equal(asked.message, "the server said when");
-    assert_int_equal(ask(&world, &asked, &method_read, &soon), OK);
+    assert_int_equal(ask(&fixture, &asked, &method_read, &soon), OK);
     fake_end_retry(fake_at(connection, 0), CLIENT_CODE_RESOURCE_EXHAUSTED, 299);
-    world_pass(&world, 299);
+    fixture_pass(&fixture, 299);
     assert_int_equal(fake_at(connection, 0)->timeout_ms, 1);
-    world_pass(&world, 1);
+    fixture_pass(&fixture, 1);
     assert_int_equal(asked.code, CLIENT_CODE_DEADLINE_EXCEEDED);
 
-    assert_int_equal(ask(&world, &asked, &method_read, &soon), OK);
+    assert_int_equal(ask(&fixture, &asked, &method_read, &soon), OK);
     fake_lose(connection, true);
-    world_pass(&world, 120);
-    fake_lose(world_newest(&world), true);
+    fixture_pass(&fixture, 120);
+    fake_lose(fixture_newest(&fixture), true);
     assert_int_equal(asked.ends, 1);
     assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
     assert_string_equal(asked.message, "cannot connect to nowhere: connection refused");
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Goal: an attempt gets the rest of the call's time; unary calls have a deadline unless they
@@ -315,36 +315,36 @@ static void test_attempt_gets_the_remaining_time(void **state)
     const struct client_options none = {.timeout_ms = -1};
     const struct client_options second = {.timeout_ms = 1000};
     const struct client_options endless = {.timeout_ms = INT64_MAX};
-    struct world world;
+    struct fixture fixture;
     struct asked asked[5] = {{0}};
-    struct fake_connection *connection = start_ready(&world);
+    struct fake_connection *connection = start_ready(&fixture);
 
     (void)state;
-    assert_int_equal(ask(&world, &asked[0], &method_read, NULL), OK);
-    assert_int_equal(ask(&world, &asked[1], &method_read, &none), OK);
-    assert_int_equal(ask(&world, &asked[2], &method_watch, NULL), OK);
-    assert_int_equal(ask(&world, &asked[3], &method_read, &second), OK);
-    assert_int_equal(ask(&world, &asked[4], &method_read, &endless), OK);
+    assert_int_equal(ask(&fixture, &asked[0], &method_read, NULL), OK);
+    assert_int_equal(ask(&fixture, &asked[1], &method_read, &none), OK);
+    assert_int_equal(ask(&fixture, &asked[2], &method_watch, NULL), OK);
+    assert_int_equal(ask(&fixture, &asked[3], &method_read, &second), OK);
+    assert_int_equal(ask(&fixture, &asked[4], &method_read, &endless), OK);
     assert_int_equal(fake_at(connection, 0)->timeout_ms, CLIENT_CALL_TIMEOUT_MS);
     assert_int_equal(fake_at(connection, 1)->timeout_ms, 0);
     assert_int_equal(fake_at(connection, 2)->timeout_ms, 0);
     assert_int_equal(fake_at(connection, 3)->timeout_ms, 1000);
     assert_int_equal(fake_at(connection, 4)->timeout_ms, 0);
-    world_pass(&world, 400);
+    fixture_pass(&fixture, 400);
     fake_end_retry(fake_at(connection, 3), CLIENT_CODE_UNAVAILABLE, 200);
-    world_pass(&world, 200);
+    fixture_pass(&fixture, 200);
     assert_int_equal(fake_at(connection, 4)->timeout_ms, 400);
-    world_pass(&world, 399);
+    fixture_pass(&fixture, 399);
     assert_int_equal(asked[3].ends, 0);
-    world_pass(&world, 1);
+    fixture_pass(&fixture, 1);
     assert_int_equal(asked[3].code, CLIENT_CODE_DEADLINE_EXCEEDED);
     assert_string_equal(asked[3].message, "the deadline passed before the response arrived");
     assert_false(asked[3].unseen);
-    world_pass(&world, CLIENT_CALL_TIMEOUT_MS - 1000);
+    fixture_pass(&fixture, CLIENT_CALL_TIMEOUT_MS - 1000);
     assert_int_equal(asked[0].code, CLIENT_CODE_DEADLINE_EXCEEDED);
-    world_pass(&world, (int64_t)1000 * 3600 * 1000);
+    fixture_pass(&fixture, (int64_t)1000 * 3600 * 1000);
     assert_int_equal(asked[1].ends + asked[2].ends + asked[4].ends, 0);
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Goal: a deadline counts from the start of the call, even if the program stepped the channel
@@ -352,20 +352,20 @@ static void test_attempt_gets_the_remaining_time(void **state)
 static void test_deadline_counts_from_the_start_of_the_call(void **state)
 {
     const struct client_options second = {.timeout_ms = 1000};
-    struct world world;
+    struct fixture fixture;
     struct asked asked = {0};
 
     (void)state;
-    (void)start_ready(&world);
-    clock_manual_advance(&world.clock, 5000000);
-    assert_int_equal(ask(&world, &asked, &method_read, &second), OK);
-    world_run(&world);
+    (void)start_ready(&fixture);
+    clock_manual_advance(&fixture.clock, 5000000);
+    assert_int_equal(ask(&fixture, &asked, &method_read, &second), OK);
+    fixture_run(&fixture);
     assert_int_equal(asked.ends, 0);
-    world_pass(&world, 999);
+    fixture_pass(&fixture, 999);
     assert_int_equal(asked.ends, 0);
-    world_pass(&world, 1);
+    fixture_pass(&fixture, 1);
     assert_int_equal(asked.code, CLIENT_CODE_DEADLINE_EXCEEDED);
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Goal: repeats after an answer of the server take from the bucket; an empty one ends calls with
@@ -373,85 +373,85 @@ static void test_deadline_counts_from_the_start_of_the_call(void **state)
 static void test_repeats_are_limited_by_the_bucket(void **state)
 {
     const struct client_options none = {.timeout_ms = -1};
-    struct world world;
+    struct fixture fixture;
     struct asked asked = {0};
-    struct fake_connection *connection = start_ready(&world);
+    struct fake_connection *connection = start_ready(&fixture);
     unsigned repeats = 0;
 
     (void)state;
     /* Each of these takes one for its repeat, and returns a fifth of it back. */
     do {
-        assert_int_equal(ask(&world, &asked, &method_read, &none), OK);
+        assert_int_equal(ask(&fixture, &asked, &method_read, &none), OK);
         fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);
         if (asked.ends == 0) {
             repeats++;
-            world_pass(&world, 120);
+            fixture_pass(&fixture, 120);
             fake_answer(fake_at(connection, 0), "at last");
         }
     } while (asked.code == CLIENT_CODE_OK && repeats <= 5 * CLIENT_RETRY_TOKENS_MAX);
     assert_int_equal(asked.attempts, 1);
     assert_int_equal(repeats, (5 * CLIENT_RETRY_TOKENS_MAX - 1) / 4);
     /* A lost connection is not what the server said. */
-    assert_int_equal(ask(&world, &asked, &method_read, &none), OK);
+    assert_int_equal(ask(&fixture, &asked, &method_read, &none), OK);
     fake_report(connection, CLIENT_CONNECTION_LOST, "cut");
     fake_vanish(fake_at(connection, 0));
-    world_pass(&world, 120);
-    connection = world_make_ready(&world);
+    fixture_pass(&fixture, 120);
+    connection = fixture_make_ready(&fixture);
     fake_answer(fake_at(connection, 0), "again");
     assert_int_equal(asked.attempts, 2);
     /* The success added the missing fifth of a token: enough for one retry, but not for two. */
-    assert_int_equal(ask(&world, &asked, &method_read, &none), OK);
+    assert_int_equal(ask(&fixture, &asked, &method_read, &none), OK);
     fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);
     assert_int_equal(asked.ends, 0);
-    world_pass(&world, 120);
+    fixture_pass(&fixture, 120);
     fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);
     assert_int_equal(asked.ends, 1);
     assert_int_equal(asked.attempts, 2);
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Goal: a stream refused by a healthy server is repeated after a wait, for any call, and at most
  * attempts_max times. */
 static void test_refused_stream_is_repeated_after_a_wait(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct asked asked = {0};
-    struct fake_connection *connection = start_ready(&world);
+    struct fake_connection *connection = start_ready(&fixture);
 
     (void)state;
-    assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
+    assert_int_equal(ask(&fixture, &asked, &method_write, NULL), OK);
     for (unsigned i = 0; i < CLIENT_ATTEMPTS_DEFAULT; i++) {
         fake_refuse(fake_at(connection, 0));
-        world_run(&world);
+        fixture_run(&fixture);
         assert_int_equal(fake_count(connection), 0);
-        world_pass(&world, 2100);
+        fixture_pass(&fixture, 2100);
     }
     assert_int_equal(asked.ends, 1);
     assert_int_equal(asked.attempts, CLIENT_ATTEMPTS_DEFAULT);
     assert_true(asked.unseen);
     assert_string_equal(asked.message, "the stream was refused");
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Goal: a reply whose status was lost is reported once; the repeat only gets the status. */
 static void test_reply_without_status_is_reported_once(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct asked asked = {0};
-    struct fake_connection *connection = start_ready(&world);
+    struct fake_connection *connection = start_ready(&fixture);
 
     (void)state;
-    assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
+    assert_int_equal(ask(&fixture, &asked, &method_write, NULL), OK);
     fake_reply(fake_at(connection, 0), "stored");
     fake_report(connection, CLIENT_CONNECTION_LOST, "cut");
     fake_vanish(fake_at(connection, 0));
-    world_pass(&world, 120);
-    fake_answer(fake_at(world_make_ready(&world), 0), "stored");
+    fixture_pass(&fixture, 120);
+    fake_answer(fake_at(fixture_make_ready(&fixture), 0), "stored");
     assert_int_equal(asked.replies, 1);
     assert_string_equal(asked.reply, "stored");
     assert_int_equal(asked.code, CLIENT_CODE_OK);
     assert_int_equal(asked.attempts, 2);
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Source of tokens for a fake connector. */
@@ -460,39 +460,39 @@ struct token_source {
     bool has_another;
 };
 
-static struct token_source source; /* the connector's user is the world */
+static struct token_source source; /* the connector's user is the fixture */
 
 static void refresh_token(void *user)
 {
     source.reads++;
     if (source.has_another) {
-        client_channel_note_token(((struct world *)user)->channel);
+        client_channel_note_token(((struct fixture *)user)->channel);
     }
 }
 
-static void start_with_source(struct world *world, bool has_another)
+static void start_with_source(struct fixture *fixture, bool has_another)
 {
     source = (struct token_source){.has_another = has_another};
-    world_init(world, 1);
-    world->config.connector.refresh_token = refresh_token;
-    world_open(world);
+    fixture_init(fixture, 1);
+    fixture->config.connector.refresh_token = refresh_token;
+    fixture_open(fixture);
 }
 
 /* Goal: an unauthenticated call has the token read again, once, and is repeated at once with the
  * new one, for any method; a second refusal ends it. Method: a write, refused twice. */
 static void test_unauthenticated_call_reads_the_token_once(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct asked asked = {0};
     struct fake_connection *connection = NULL;
 
     (void)state;
-    start_with_source(&world, true);
-    assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
-    world_run(&world);
-    connection = world_make_ready(&world);
+    start_with_source(&fixture, true);
+    assert_int_equal(ask(&fixture, &asked, &method_write, NULL), OK);
+    fixture_run(&fixture);
+    connection = fixture_make_ready(&fixture);
     fake_end(fake_at(connection, 0), CLIENT_CODE_UNAUTHENTICATED);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_int_equal(source.reads, 1);
     assert_int_equal(asked.ends, 0);
     assert_int_equal(fake_count(connection), 1);
@@ -500,7 +500,7 @@ static void test_unauthenticated_call_reads_the_token_once(void **state)
     assert_int_equal(source.reads, 1);
     assert_int_equal(asked.code, CLIENT_CODE_UNAUTHENTICATED);
     assert_int_equal(asked.attempts, 2);
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Goal: if no other token is found, the refusal is the answer, without a second attempt; a call
@@ -509,34 +509,34 @@ static void test_unauthenticated_call_reads_the_token_once(void **state)
 static void test_unchanged_token_is_not_retried(void **state)
 {
     const struct client_options once = {.no_retry = true};
-    struct world world;
+    struct fixture fixture;
     struct asked asked[2] = {{0}};
     struct fake_connection *connection = NULL;
 
     (void)state;
-    start_with_source(&world, false);
-    assert_int_equal(ask(&world, &asked[0], &method_read, NULL), OK);
-    assert_int_equal(ask(&world, &asked[1], &method_read, NULL), OK);
-    world_run(&world);
-    connection = world_make_ready(&world);
+    start_with_source(&fixture, false);
+    assert_int_equal(ask(&fixture, &asked[0], &method_read, NULL), OK);
+    assert_int_equal(ask(&fixture, &asked[1], &method_read, NULL), OK);
+    fixture_run(&fixture);
+    connection = fixture_make_ready(&fixture);
     fake_end(fake_at(connection, 0), CLIENT_CODE_UNAUTHENTICATED);
     assert_int_equal(asked[0].code, CLIENT_CODE_UNAUTHENTICATED);
     assert_int_equal(asked[0].attempts, 1);
     assert_int_equal(source.reads, 1);
 
-    client_channel_note_token(world.channel);
+    client_channel_note_token(fixture.channel);
     fake_end(fake_at(connection, 0), CLIENT_CODE_UNAUTHENTICATED);
-    world_run(&world);
+    fixture_run(&fixture);
     assert_int_equal(source.reads, 1);
     fake_answer(fake_at(connection, 0), "known");
     assert_int_equal(asked[1].code, CLIENT_CODE_OK);
 
     source.has_another = true;
-    assert_int_equal(ask(&world, &asked[0], &method_read, &once), OK);
+    assert_int_equal(ask(&fixture, &asked[0], &method_read, &once), OK);
     fake_end(fake_at(connection, 0), CLIENT_CODE_UNAUTHENTICATED);
     assert_int_equal(source.reads, 2);
     assert_int_equal(asked[0].code, CLIENT_CODE_UNAUTHENTICATED);
-    world_end(&world);
+    fixture_end(&fixture);
 }
 
 /* Log lines, each with a letter for the level. */
@@ -555,26 +555,26 @@ static void write_log(void *user, enum errata_log_level level, const char *messa
  * Method: one of each; the waits are those of the seed. */
 static void test_connections_and_repeats_are_logged(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct asked asked = {0};
     struct fake_connection *connection = NULL;
 
     (void)state;
     logged[0] = '\0';
-    world_init(&world, 1);
-    world.config.log.write = write_log;
-    world.config.retry.backoff_initial_ms = 1; /* makes the jitter negligible */
-    world_open(&world);
-    assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
-    world_run(&world);
-    fake_lose(world_newest(&world), true);
-    world_pass(&world, 1);
-    connection = world_make_ready(&world);
+    fixture_init(&fixture, 1);
+    fixture.config.log.write = write_log;
+    fixture.config.retry.backoff_initial_ms = 1; /* makes the jitter negligible */
+    fixture_open(&fixture);
+    assert_int_equal(ask(&fixture, &asked, &method_read, NULL), OK);
+    fixture_run(&fixture);
+    fake_lose(fixture_newest(&fixture), true);
+    fixture_pass(&fixture, 1);
+    connection = fixture_make_ready(&fixture);
     fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);
-    world_pass(&world, 1);
+    fixture_pass(&fixture, 1);
     fake_answer(fake_at(connection, 0), "known");
     fake_drain(connection);
-    world_end(&world);
+    fixture_end(&fixture);
     assert_string_equal(
         logged,
         "W cannot connect to nowhere: connection refused; connecting again in 1 ms if a call needs "

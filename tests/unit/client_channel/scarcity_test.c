@@ -3,7 +3,7 @@
  * puts the functions here between every module and the allocator (--wrap).
  */
 #include "tests/unit/client_channel/channel_tests.h"
-#include "tests/unit/client_channel/world.h"
+#include "tests/unit/client_channel/fixture.h"
 
 #include <stdlib.h>
 
@@ -45,27 +45,28 @@ void *scarce_realloc(void *memory, size_t size)
     return fails_now() ? NULL : plenty_realloc(memory, size);
 }
 
-static bool start_one(struct world *world, struct asked *asked, const struct method_info *method)
+static bool start_one(struct fixture *fixture, struct asked *asked,
+                      const struct method_info *method)
 {
     static const struct client_metadata metadata = {.key = SLICE("x-kind"), .value = SLICE("test")};
     const struct client_options options = {.metadata = &metadata, .metadata_count = 1};
-    enum err err = ask(world, asked, method, &options);
+    enum err err = ask(fixture, asked, method, &options);
 
     assert_true(err == OK || err == ERR_MEMORY);
     return err == OK;
 }
 
 /* Answers what connections have, with one connection lost on the way. */
-static void serve(struct world *world)
+static void serve(struct fixture *fixture)
 {
     for (int i = 0; i < 20; i++) {
         struct fake_connection *connection = NULL;
 
-        world_pass(world, 200);
-        if (world->connection_count == 0) {
+        fixture_pass(fixture, 200);
+        if (fixture->connection_count == 0) {
             continue;
         }
-        connection = world_newest(world);
+        connection = fixture_newest(fixture);
         if (!connection->reported[CLIENT_CONNECTION_READY]) {
             fake_ready(connection);
         } else if (connection->number == 1) {
@@ -87,20 +88,20 @@ static void test_each_allocation_fails_once(void **state)
 
     (void)state;
     for (unsigned nth = 1; !over; nth++) {
-        struct world world;
+        struct fixture fixture;
         struct asked asked[CALLS] = {{0}};
         bool started[CALLS] = {false};
         unsigned went_well = 0;
 
-        world_init(&world, 1);
+        fixture_init(&fixture, 1);
         failing = nth;
-        if (client_channel_new(&world.config, &world.channel) != OK) {
+        if (client_channel_new(&fixture.config, &fixture.channel) != OK) {
             continue;
         }
         for (int i = 0; i < CALLS; i++) {
-            started[i] = start_one(&world, &asked[i], methods[i]);
+            started[i] = start_one(&fixture, &asked[i], methods[i]);
         }
-        serve(&world);
+        serve(&fixture);
         over = failing > 0;
         failing = 0;
         for (int i = 0; i < CALLS; i++) {
@@ -109,7 +110,7 @@ static void test_each_allocation_fails_once(void **state)
         }
         assert_true(went_well >= CALLS - 1);
         assert_true(!over || went_well == CALLS);
-        world_end(&world);
+        fixture_end(&fixture);
         rounds++;
     }
     assert_true(rounds > 10);

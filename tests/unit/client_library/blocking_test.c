@@ -37,7 +37,7 @@ static const struct peer_script answering = {
     .headers = headers, .body = SLICE("\0\0\0\0\2ok"), .trailers = trailers_ok};
 static const struct peer_script refusing = {.headers = refusal};
 
-struct world {
+struct fixture {
     struct loopback server;
     struct errata_blocking *blocking;
     struct errata_answer *answer;
@@ -46,7 +46,7 @@ struct world {
     enum errata_upload_step last; /* result of the last message */
 };
 
-static void open_at(struct world *world, const char *address)
+static void open_at(struct fixture *fixture, const char *address)
 {
     const struct errata_channel_config config = {.struct_bytes =
                                                      sizeof(struct errata_channel_config),
@@ -55,38 +55,38 @@ static void open_at(struct world *world, const char *address)
                                                  .user_agent = "test/1",
                                                  .request_bytes_max = 100};
 
-    assert_int_equal(errata_blocking_open(&config, NULL, 0, &world->blocking), ERRATA_OK);
+    assert_int_equal(errata_blocking_open(&config, NULL, 0, &fixture->blocking), ERRATA_OK);
 }
 
-static void world_open(struct world *world, const struct peer_script *script)
+static void fixture_open(struct fixture *fixture, const struct peer_script *script)
 {
-    memset(world, 0, sizeof(*world));
-    loopback_start(&world->server, script, 1);
-    open_at(world, world->server.address);
+    memset(fixture, 0, sizeof(*fixture));
+    loopback_start(&fixture->server, script, 1);
+    open_at(fixture, fixture->server.address);
 }
 
 /* The connection ends, and what came over it can be looked at. */
-static void world_close(struct world *world)
+static void fixture_close(struct fixture *fixture)
 {
-    errata_blocking_close(world->blocking);
-    loopback_wait(&world->server);
+    errata_blocking_close(fixture->blocking);
+    loopback_wait(&fixture->server);
 }
 
-static void world_free(struct world *world)
+static void fixture_free(struct fixture *fixture)
 {
-    errata_answer_free(world->answer);
-    loopback_free(&world->server);
+    errata_answer_free(fixture->answer);
+    loopback_free(&fixture->server);
 }
 
-static const struct errata_status *status_of(const struct world *world)
+static const struct errata_status *status_of(const struct fixture *fixture)
 {
-    return errata_answer_status(world->answer);
+    return errata_answer_status(fixture->answer);
 }
 
-static void assert_sent(const struct world *world, const char *line)
+static void assert_sent(const struct fixture *fixture, const char *line)
 {
-    if (strstr(world->server.peers[0]->request_fields, line) == NULL) {
-        print_error("not sent: %s\n%s", line, world->server.peers[0]->request_fields);
+    if (strstr(fixture->server.peers[0]->request_fields, line) == NULL) {
+        print_error("not sent: %s\n%s", line, fixture->server.peers[0]->request_fields);
         fail();
     }
 }
@@ -98,106 +98,107 @@ static void test_call_sends_configuration_and_options(void **state)
     static const struct errata_metadata trace = {"x-trace", {"7", 1}};
     static const struct errata_options options = {
         .idempotency_key = "order-7", .metadata = &trace, .metadata_count = 1};
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world, &answering);
-    assert_int_equal(errata_blocking_call(world.blocking, WRITE, (struct errata_bytes){"asked", 5},
-                                          &options, &world.answer),
+    fixture_open(&fixture, &answering);
+    assert_int_equal(errata_blocking_call(fixture.blocking, WRITE,
+                                          (struct errata_bytes){"asked", 5}, &options,
+                                          &fixture.answer),
                      ERRATA_OK);
-    world_close(&world);
-    assert_sent(&world, ":path: /" WRITE "\n");
-    assert_sent(&world, "authorization: Bearer secret\n");
-    assert_sent(&world, "user-agent: test/1 errata-c/" ERRATA_VERSION "\n");
-    assert_sent(&world, "x-trace: 7\n");
-    assert_sent(&world, "idempotency-key: order-7\n");
-    assert_sent(&world, "grpc-timeout: ");
-    assert_memory_equal(world.server.peers[0]->request, "\0\0\0\0\5asked", 10);
-    assert_int_equal(status_of(&world)->code, ERRATA_CODE_OK);
-    assert_true(status_of(&world)->from_server);
-    assert_int_equal(status_of(&world)->attempts, 1);
-    assert_string_equal(status_of(&world)->message, "");
-    assert_string_equal(status_of(&world)->idempotency_key, "order-7");
-    assert_int_equal(errata_answer_reply(world.answer).size, 2);
-    assert_memory_equal(errata_answer_reply(world.answer).data, "ok", 2);
-    assert_true(status_of(&world)->metadata_count >= 1);
-    world_free(&world);
+    fixture_close(&fixture);
+    assert_sent(&fixture, ":path: /" WRITE "\n");
+    assert_sent(&fixture, "authorization: Bearer secret\n");
+    assert_sent(&fixture, "user-agent: test/1 errata-c/" ERRATA_VERSION "\n");
+    assert_sent(&fixture, "x-trace: 7\n");
+    assert_sent(&fixture, "idempotency-key: order-7\n");
+    assert_sent(&fixture, "grpc-timeout: ");
+    assert_memory_equal(fixture.server.peers[0]->request, "\0\0\0\0\5asked", 10);
+    assert_int_equal(status_of(&fixture)->code, ERRATA_CODE_OK);
+    assert_true(status_of(&fixture)->from_server);
+    assert_int_equal(status_of(&fixture)->attempts, 1);
+    assert_string_equal(status_of(&fixture)->message, "");
+    assert_string_equal(status_of(&fixture)->idempotency_key, "order-7");
+    assert_int_equal(errata_answer_reply(fixture.answer).size, 2);
+    assert_memory_equal(errata_answer_reply(fixture.answer).data, "ok", 2);
+    assert_true(status_of(&fixture)->metadata_count >= 1);
+    fixture_free(&fixture);
 }
 
 /* Goal: a write without a key gets one, a read gets none. Method: the key in the status. */
 static void test_write_without_a_key_gets_one(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world, &answering);
-    assert_int_equal(errata_blocking_call(world.blocking, WRITE, (struct errata_bytes){NULL, 0},
-                                          NULL, &world.answer),
+    fixture_open(&fixture, &answering);
+    assert_int_equal(errata_blocking_call(fixture.blocking, WRITE, (struct errata_bytes){NULL, 0},
+                                          NULL, &fixture.answer),
                      ERRATA_OK);
-    assert_int_equal(strlen(status_of(&world)->idempotency_key), 36);
-    errata_answer_free(world.answer);
-    assert_int_equal(errata_blocking_call(world.blocking, READ, (struct errata_bytes){NULL, 0},
-                                          NULL, &world.answer),
+    assert_int_equal(strlen(status_of(&fixture)->idempotency_key), 36);
+    errata_answer_free(fixture.answer);
+    assert_int_equal(errata_blocking_call(fixture.blocking, READ, (struct errata_bytes){NULL, 0},
+                                          NULL, &fixture.answer),
                      ERRATA_OK);
-    assert_null(status_of(&world)->idempotency_key);
-    world_close(&world);
-    world_free(&world);
+    assert_null(status_of(&fixture)->idempotency_key);
+    fixture_close(&fixture);
+    fixture_free(&fixture);
 }
 
 /* Goal: a refusal is a result without a reply. Method: only trailers. */
 static void test_refusal_has_no_reply(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world, &refusing);
-    assert_int_equal(errata_blocking_call(world.blocking, READ, (struct errata_bytes){NULL, 0},
-                                          NULL, &world.answer),
+    fixture_open(&fixture, &refusing);
+    assert_int_equal(errata_blocking_call(fixture.blocking, READ, (struct errata_bytes){NULL, 0},
+                                          NULL, &fixture.answer),
                      ERRATA_OK);
-    world_close(&world);
-    assert_int_equal(status_of(&world)->code, ERRATA_CODE_INVALID_ARGUMENT);
-    assert_string_equal(status_of(&world)->message, "no PDF");
-    assert_int_equal(errata_answer_reply(world.answer).size, 0);
-    world_free(&world);
+    fixture_close(&fixture);
+    assert_int_equal(status_of(&fixture)->code, ERRATA_CODE_INVALID_ARGUMENT);
+    assert_string_equal(status_of(&fixture)->message, "no PDF");
+    assert_int_equal(errata_answer_reply(fixture.answer).size, 0);
+    fixture_free(&fixture);
 }
 
 /* Goal: a new token is sent from the next call on, and none sends none. Method: calls before and after. */
 static void test_new_token_is_sent_from_the_next_call(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world, &answering);
-    assert_int_equal(errata_blocking_set_token(world.blocking, "no token"), ERRATA_INVALID);
-    assert_int_equal(errata_blocking_set_token(world.blocking, "renewed"), ERRATA_OK);
-    assert_int_equal(errata_blocking_call(world.blocking, READ, (struct errata_bytes){NULL, 0},
-                                          NULL, &world.answer),
+    fixture_open(&fixture, &answering);
+    assert_int_equal(errata_blocking_set_token(fixture.blocking, "no token"), ERRATA_INVALID);
+    assert_int_equal(errata_blocking_set_token(fixture.blocking, "renewed"), ERRATA_OK);
+    assert_int_equal(errata_blocking_call(fixture.blocking, READ, (struct errata_bytes){NULL, 0},
+                                          NULL, &fixture.answer),
                      ERRATA_OK);
-    world_close(&world);
-    assert_sent(&world, "authorization: Bearer renewed\n");
-    world_free(&world);
+    fixture_close(&fixture);
+    assert_sent(&fixture, "authorization: Bearer renewed\n");
+    fixture_free(&fixture);
 
-    world_open(&world, &answering);
-    assert_int_equal(errata_blocking_set_token(world.blocking, NULL), ERRATA_OK);
-    assert_int_equal(errata_blocking_call(world.blocking, READ, (struct errata_bytes){NULL, 0},
-                                          NULL, &world.answer),
+    fixture_open(&fixture, &answering);
+    assert_int_equal(errata_blocking_set_token(fixture.blocking, NULL), ERRATA_OK);
+    assert_int_equal(errata_blocking_call(fixture.blocking, READ, (struct errata_bytes){NULL, 0},
+                                          NULL, &fixture.answer),
                      ERRATA_OK);
-    world_close(&world);
-    assert_null(strstr(world.server.peers[0]->request_fields, "authorization"));
-    world_free(&world);
+    fixture_close(&fixture);
+    assert_null(strstr(fixture.server.peers[0]->request_fields, "authorization"));
+    fixture_free(&fixture);
 }
 
 static bool take(void *user, struct errata_bytes message)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
     struct errata_answer *answer = NULL;
 
     assert_int_equal(message.size, 1);
-    world->count++;
-    assert_int_equal(
-        errata_blocking_call(world->blocking, READ, (struct errata_bytes){NULL, 0}, NULL, &answer),
-        ERRATA_BUSY);
-    return world->count < world->wanted;
+    fixture->count++;
+    assert_int_equal(errata_blocking_call(fixture->blocking, READ, (struct errata_bytes){NULL, 0},
+                                          NULL, &answer),
+                     ERRATA_BUSY);
+    return fixture->count < fixture->wanted;
 }
 
 /* Goal: replies are read one by one, and cancelled when the caller stops; a callback cannot make a
@@ -210,50 +211,50 @@ static void test_stream_is_read_until_the_caller_stops(void **state)
 
     (void)state;
     for (size_t wanted = 2; wanted <= 9; wanted += 7) {
-        struct world world;
-        const struct errata_taker taker = {&world, take};
+        struct fixture fixture;
+        const struct errata_taker taker = {&fixture, take};
 
-        world_open(&world, &script);
-        world.wanted = wanted;
-        assert_int_equal(errata_blocking_stream(world.blocking, REPLIES,
+        fixture_open(&fixture, &script);
+        fixture.wanted = wanted;
+        assert_int_equal(errata_blocking_stream(fixture.blocking, REPLIES,
                                                 (struct errata_bytes){NULL, 0}, NULL, &taker,
-                                                &world.answer),
+                                                &fixture.answer),
                          ERRATA_OK);
-        world_close(&world);
-        assert_int_equal(world.count, wanted == 2 ? 2 : 3);
-        assert_int_equal(status_of(&world)->code,
+        fixture_close(&fixture);
+        assert_int_equal(fixture.count, wanted == 2 ? 2 : 3);
+        assert_int_equal(status_of(&fixture)->code,
                          wanted == 2 ? ERRATA_CODE_CANCELLED : ERRATA_CODE_OK);
-        world_free(&world);
+        fixture_free(&fixture);
     }
 }
 
 static enum errata_upload_step next(void *user, struct errata_bytes *ret_message)
 {
     static const char large[101];
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    if (world->count == world->wanted) {
-        if (world->last != ERRATA_UPLOAD_MESSAGE) {
-            return world->last;
+    if (fixture->count == fixture->wanted) {
+        if (fixture->last != ERRATA_UPLOAD_MESSAGE) {
+            return fixture->last;
         }
         *ret_message = (struct errata_bytes){large, sizeof(large)};
         return ERRATA_UPLOAD_MESSAGE;
     }
-    world->count++;
+    fixture->count++;
     *ret_message = (struct errata_bytes){"part", 4};
     return ERRATA_UPLOAD_MESSAGE;
 }
 
-static enum errata_result upload(struct world *world, enum errata_upload_step last)
+static enum errata_result upload(struct fixture *fixture, enum errata_upload_step last)
 {
-    const struct errata_giver giver = {world, next};
+    const struct errata_giver giver = {fixture, next};
     enum errata_result result = ERRATA_OK;
 
-    world_open(world, &answering);
-    world->wanted = 2;
-    world->last = last;
-    result = errata_blocking_upload(world->blocking, UPLOAD, NULL, &giver, &world->answer);
-    world_close(world);
+    fixture_open(fixture, &answering);
+    fixture->wanted = 2;
+    fixture->last = last;
+    result = errata_blocking_upload(fixture->blocking, UPLOAD, NULL, &giver, &fixture->answer);
+    fixture_close(fixture);
     return result;
 }
 
@@ -261,20 +262,20 @@ static enum errata_result upload(struct world *world, enum errata_upload_step la
  * Method: two messages and each of the three. */
 static void test_upload_sends_messages_until_the_caller_stops(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    assert_int_equal(upload(&world, ERRATA_UPLOAD_END), ERRATA_OK);
-    assert_int_equal(status_of(&world)->code, ERRATA_CODE_OK);
-    assert_memory_equal(errata_answer_reply(world.answer).data, "ok", 2);
-    assert_memory_equal(world.server.peers[0]->request, "\0\0\0\0\4part\0\0\0\0\4part", 18);
-    world_free(&world);
-    assert_int_equal(upload(&world, ERRATA_UPLOAD_STOP), ERRATA_OK);
-    assert_int_equal(status_of(&world)->code, ERRATA_CODE_CANCELLED);
-    world_free(&world);
-    assert_int_equal(upload(&world, ERRATA_UPLOAD_MESSAGE), ERRATA_TOO_LARGE);
-    assert_null(world.answer);
-    world_free(&world);
+    assert_int_equal(upload(&fixture, ERRATA_UPLOAD_END), ERRATA_OK);
+    assert_int_equal(status_of(&fixture)->code, ERRATA_CODE_OK);
+    assert_memory_equal(errata_answer_reply(fixture.answer).data, "ok", 2);
+    assert_memory_equal(fixture.server.peers[0]->request, "\0\0\0\0\4part\0\0\0\0\4part", 18);
+    fixture_free(&fixture);
+    assert_int_equal(upload(&fixture, ERRATA_UPLOAD_STOP), ERRATA_OK);
+    assert_int_equal(status_of(&fixture)->code, ERRATA_CODE_CANCELLED);
+    fixture_free(&fixture);
+    assert_int_equal(upload(&fixture, ERRATA_UPLOAD_MESSAGE), ERRATA_TOO_LARGE);
+    assert_null(fixture.answer);
+    fixture_free(&fixture);
 }
 
 /* Goal: an invalid call is refused before anything is sent. Method: methods of another kind,
@@ -287,38 +288,40 @@ static void test_invalid_call_is_refused_before_sending(void **state)
     static const struct errata_options hurried = {.timeout_ms = -7};
     static const char large[101];
     const struct errata_bytes none = {NULL, 0};
-    struct world world = {.count = 0};
+    struct fixture fixture = {.count = 0};
 
     (void)state;
-    open_at(&world, NULL);
-    assert_int_equal(errata_blocking_call(world.blocking, REPLIES, none, NULL, &world.answer),
+    open_at(&fixture, NULL);
+    assert_int_equal(errata_blocking_call(fixture.blocking, REPLIES, none, NULL, &fixture.answer),
                      ERRATA_INVALID);
-    assert_int_equal(errata_blocking_call(world.blocking, "no/method", none, NULL, &world.answer),
+    assert_int_equal(
+        errata_blocking_call(fixture.blocking, "no/method", none, NULL, &fixture.answer),
+        ERRATA_INVALID);
+    assert_int_equal(errata_blocking_call(fixture.blocking, READ, none, &hurried, &fixture.answer),
                      ERRATA_INVALID);
-    assert_int_equal(errata_blocking_call(world.blocking, READ, none, &hurried, &world.answer),
+    assert_int_equal(errata_blocking_call(fixture.blocking, READ, (struct errata_bytes){NULL, 1},
+                                          NULL, &fixture.answer),
                      ERRATA_INVALID);
-    assert_int_equal(errata_blocking_call(world.blocking, READ, (struct errata_bytes){NULL, 1},
-                                          NULL, &world.answer),
-                     ERRATA_INVALID);
-    assert_int_equal(errata_blocking_call(world.blocking, READ,
+    assert_int_equal(errata_blocking_call(fixture.blocking, READ,
                                           (struct errata_bytes){large, sizeof(large)}, NULL,
-                                          &world.answer),
+                                          &fixture.answer),
                      ERRATA_TOO_LARGE);
     assert_int_equal(
-        errata_blocking_stream(world.blocking, READ, none, NULL, &taker, &world.answer),
+        errata_blocking_stream(fixture.blocking, READ, none, NULL, &taker, &fixture.answer),
         ERRATA_INVALID);
     assert_int_equal(
-        errata_blocking_stream(world.blocking, REPLIES, none, NULL, NULL, &world.answer),
+        errata_blocking_stream(fixture.blocking, REPLIES, none, NULL, NULL, &fixture.answer),
         ERRATA_INVALID);
     assert_int_equal(
-        errata_blocking_stream(world.blocking, REPLIES, none, NULL, &no_taker, &world.answer),
+        errata_blocking_stream(fixture.blocking, REPLIES, none, NULL, &no_taker, &fixture.answer),
         ERRATA_INVALID);
-    assert_int_equal(errata_blocking_upload(world.blocking, UPLOAD, NULL, NULL, &world.answer),
+    assert_int_equal(errata_blocking_upload(fixture.blocking, UPLOAD, NULL, NULL, &fixture.answer),
                      ERRATA_INVALID);
-    assert_int_equal(errata_blocking_upload(world.blocking, UPLOAD, NULL, &no_giver, &world.answer),
-                     ERRATA_INVALID);
-    assert_null(world.answer);
-    errata_blocking_close(world.blocking);
+    assert_int_equal(
+        errata_blocking_upload(fixture.blocking, UPLOAD, NULL, &no_giver, &fixture.answer),
+        ERRATA_INVALID);
+    assert_null(fixture.answer);
+    errata_blocking_close(fixture.blocking);
     errata_blocking_close(NULL);
     errata_answer_free(NULL);
 }
@@ -330,21 +333,21 @@ static void test_unreachable_server_is_reported_after_its_attempts(void **state)
     struct errata_channel_config config = {.struct_bytes = sizeof(struct errata_channel_config),
                                            .attempts_max = 2,
                                            .backoff_initial_ms = 1};
-    struct world world = {.count = 0};
+    struct fixture fixture = {.count = 0};
     char address[32];
 
     (void)state;
     loopback_nowhere(address);
     config.server = address;
-    assert_int_equal(errata_blocking_open(&config, NULL, 0, &world.blocking), ERRATA_OK);
-    assert_int_equal(errata_blocking_call(world.blocking, READ, (struct errata_bytes){NULL, 0},
-                                          NULL, &world.answer),
+    assert_int_equal(errata_blocking_open(&config, NULL, 0, &fixture.blocking), ERRATA_OK);
+    assert_int_equal(errata_blocking_call(fixture.blocking, READ, (struct errata_bytes){NULL, 0},
+                                          NULL, &fixture.answer),
                      ERRATA_OK);
-    assert_int_equal(status_of(&world)->code, ERRATA_CODE_UNAVAILABLE);
-    assert_false(status_of(&world)->from_server);
-    assert_non_null(strstr(status_of(&world)->message, address));
-    errata_answer_free(world.answer);
-    errata_blocking_close(world.blocking);
+    assert_int_equal(status_of(&fixture)->code, ERRATA_CODE_UNAVAILABLE);
+    assert_false(status_of(&fixture)->from_server);
+    assert_non_null(strstr(status_of(&fixture)->message, address));
+    errata_answer_free(fixture.answer);
+    errata_blocking_close(fixture.blocking);
 }
 
 /* Goal: an invalid configuration is described in a sentence. Method: one, with room for it and
@@ -386,22 +389,23 @@ static void test_lost_connection_raises_no_sigpipe(void **state)
 {
     unsigned broken = 0;
     const struct errata_taker taker = {&broken, take_and_break};
-    struct world world;
+    struct fixture fixture;
     sigset_t set;
 
     (void)state;
     assert_true(signal(SIGPIPE, SIG_DFL) != SIG_ERR);
-    world_open(&world, &answering);
-    assert_int_equal(errata_blocking_stream(world.blocking, REPLIES, (struct errata_bytes){NULL, 0},
-                                            NULL, &taker, &world.answer),
+    fixture_open(&fixture, &answering);
+    assert_int_equal(errata_blocking_stream(fixture.blocking, REPLIES,
+                                            (struct errata_bytes){NULL, 0}, NULL, &taker,
+                                            &fixture.answer),
                      ERRATA_OK);
-    world_close(&world);
+    fixture_close(&fixture);
     assert_int_equal(broken, 1);
     assert_int_equal(sigpending(&set), 0);
     assert_int_equal(sigismember(&set, SIGPIPE), 0);
     assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &set), 0);
     assert_int_equal(sigismember(&set, SIGPIPE), 0);
-    world_free(&world);
+    fixture_free(&fixture);
 }
 
 /* Goal: a signal that the program itself blocks stays pending. Method: one that is raised before
@@ -411,7 +415,7 @@ static void test_pending_sigpipe_of_the_program_stays(void **state)
     unsigned broken = 0;
     const struct errata_taker taker = {&broken, take_and_break};
     struct timespec at_once = {0, 0};
-    struct world world;
+    struct fixture fixture;
     sigset_t pipe;
     sigset_t pending;
 
@@ -420,16 +424,17 @@ static void test_pending_sigpipe_of_the_program_stays(void **state)
     assert_int_equal(sigaddset(&pipe, SIGPIPE), 0);
     assert_int_equal(pthread_sigmask(SIG_BLOCK, &pipe, NULL), 0);
     assert_true(take_and_break(&broken, (struct errata_bytes){NULL, 0}));
-    world_open(&world, &answering);
-    assert_int_equal(errata_blocking_stream(world.blocking, REPLIES, (struct errata_bytes){NULL, 0},
-                                            NULL, &taker, &world.answer),
+    fixture_open(&fixture, &answering);
+    assert_int_equal(errata_blocking_stream(fixture.blocking, REPLIES,
+                                            (struct errata_bytes){NULL, 0}, NULL, &taker,
+                                            &fixture.answer),
                      ERRATA_OK);
-    world_close(&world);
+    fixture_close(&fixture);
     assert_int_equal(sigpending(&pending), 0);
     assert_int_equal(sigismember(&pending, SIGPIPE), 1);
     assert_int_equal(sigtimedwait(&pipe, NULL, &at_once), SIGPIPE);
     assert_int_equal(pthread_sigmask(SIG_UNBLOCK, &pipe, NULL), 0);
-    world_free(&world);
+    fixture_free(&fixture);
 }
 
 /* Makes one call with the allocation number `place` failing; returns whether it occurred. */

@@ -17,7 +17,7 @@
 #define UPLOAD "errata.v1.LayoutService/IngestDocumentStream"
 
 /* A channel, one call on it, and its reports. */
-struct world {
+struct fixture {
     struct fake fake;
     struct errata_channel *channel;
     struct errata_call *call;
@@ -35,92 +35,93 @@ struct world {
 
 static void heard_reply(void *user, struct errata_bytes message)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    world->replies++;
-    (void)snprintf(world->reply, sizeof(world->reply), "%.*s", (int)message.size,
+    fixture->replies++;
+    (void)snprintf(fixture->reply, sizeof(fixture->reply), "%.*s", (int)message.size,
                    (const char *)message.data);
-    if (world->cancels_in_reply) {
-        errata_call_cancel(world->call);
+    if (fixture->cancels_in_reply) {
+        errata_call_cancel(fixture->call);
     }
 }
 
 static void heard_end(void *user, const struct errata_status *status)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    world->ends++;
-    world->code = status->code;
-    (void)snprintf(world->message, sizeof(world->message), "%s", status->message);
-    if (world->cancels_in_end) {
-        errata_call_cancel(world->call);
-        errata_call_pause(world->call);
-        errata_call_resume(world->call);
-        assert_int_equal(errata_call_send(world->call, (struct errata_bytes){"x", 1}),
+    fixture->ends++;
+    fixture->code = status->code;
+    (void)snprintf(fixture->message, sizeof(fixture->message), "%s", status->message);
+    if (fixture->cancels_in_end) {
+        errata_call_cancel(fixture->call);
+        errata_call_pause(fixture->call);
+        errata_call_resume(fixture->call);
+        assert_int_equal(errata_call_send(fixture->call, (struct errata_bytes){"x", 1}),
                          ERRATA_ENDED);
-        assert_int_equal(errata_call_half_close(world->call), ERRATA_ENDED);
+        assert_int_equal(errata_call_half_close(fixture->call), ERRATA_ENDED);
     }
-    if (world->closes_in_end) {
-        errata_channel_close(world->channel, NULL, NULL);
+    if (fixture->closes_in_end) {
+        errata_channel_close(fixture->channel, NULL, NULL);
     }
 }
 
 static void heard_room(void *user)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    world->rooms++;
+    fixture->rooms++;
 }
 
-static void world_open(struct world *world)
+static void fixture_open(struct fixture *fixture)
 {
-    memset(world, 0, sizeof(*world));
-    world->channel = fake_open(&world->fake, false);
-    world->played = &world->fake.calls[0];
+    memset(fixture, 0, sizeof(*fixture));
+    fixture->channel = fake_open(&fixture->fake, false);
+    fixture->played = &fixture->fake.calls[0];
 }
 
-static enum errata_result world_start(struct world *world, const char *method,
-                                      struct errata_bytes request)
+static enum errata_result fixture_start(struct fixture *fixture, const char *method,
+                                        struct errata_bytes request)
 {
     const struct errata_handlers handlers = {
-        .user = world, .on_reply = heard_reply, .on_end = heard_end, .on_writable = heard_room};
+        .user = fixture, .on_reply = heard_reply, .on_end = heard_end, .on_writable = heard_room};
 
-    return errata_call_start(world->channel, method, request, NULL, &handlers, &world->call);
+    return errata_call_start(fixture->channel, method, request, NULL, &handlers, &fixture->call);
 }
 
-/* A world with one call under way. */
-static void world_call(struct world *world, const char *method)
+/* A fixture with one call under way. */
+static void fixture_call(struct fixture *fixture, const char *method)
 {
-    world_open(world);
-    assert_int_equal(world_start(world, method, (struct errata_bytes){NULL, 0}), ERRATA_OK);
-    assert_non_null(world->call);
+    fixture_open(fixture);
+    assert_int_equal(fixture_start(fixture, method, (struct errata_bytes){NULL, 0}), ERRATA_OK);
+    assert_non_null(fixture->call);
 }
 
-static void world_close(struct world *world)
+static void fixture_close(struct fixture *fixture)
 {
-    fake_close(&world->fake, world->channel);
+    fake_close(&fixture->fake, fixture->channel);
 }
 
 /* Goal: a call reaches the channel with its method and bytes, and its reply and end are returned.
  * Method: one call from start to end. */
 static void test_call_is_passed_to_the_channel_and_back(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world);
-    assert_int_equal(world_start(&world, "/" UNARY, (struct errata_bytes){"asked", 5}), ERRATA_OK);
-    assert_true(slice_equal(world.played->method->path, SLICE("/" UNARY)));
-    assert_memory_equal(world.played->request, "asked", 5);
-    assert_int_equal(world.played->request_bytes, 5);
-    fake_reply(world.played, SLICE("reply"));
-    assert_string_equal(world.reply, "reply");
-    assert_int_equal(world.ends, 0);
-    fake_end(world.played, 0);
-    assert_int_equal(world.ends, 1);
-    assert_int_equal(world.code, ERRATA_CODE_OK);
-    assert_string_equal(world.message, "");
-    world_close(&world);
+    fixture_open(&fixture);
+    assert_int_equal(fixture_start(&fixture, "/" UNARY, (struct errata_bytes){"asked", 5}),
+                     ERRATA_OK);
+    assert_true(slice_equal(fixture.played->method->path, SLICE("/" UNARY)));
+    assert_memory_equal(fixture.played->request, "asked", 5);
+    assert_int_equal(fixture.played->request_bytes, 5);
+    fake_reply(fixture.played, SLICE("reply"));
+    assert_string_equal(fixture.reply, "reply");
+    assert_int_equal(fixture.ends, 0);
+    fake_end(fixture.played, 0);
+    assert_int_equal(fixture.ends, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_OK);
+    assert_string_equal(fixture.message, "");
+    fixture_close(&fixture);
 }
 
 /* Goal: each way in which a channel refuses a call is reported as the header says, and no callback
@@ -133,23 +134,23 @@ static void test_refusal_of_the_channel_is_reported(void **state)
     } table[] = {{ERR_INVALID, ERRATA_INVALID},   {ERR_TOO_LARGE, ERRATA_TOO_LARGE},
                  {ERR_BUSY, ERRATA_BUSY},         {ERR_MEMORY, ERRATA_MEMORY},
                  {ERR_UNAVAILABLE, ERRATA_ENDED}, {ERR_CANCELLED, ERRATA_ENDED}};
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world);
+    fixture_open(&fixture);
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        world.fake.start_result = table[i].lower;
-        assert_int_equal(world_start(&world, UNARY, (struct errata_bytes){NULL, 0}),
+        fixture.fake.start_result = table[i].lower;
+        assert_int_equal(fixture_start(&fixture, UNARY, (struct errata_bytes){NULL, 0}),
                          table[i].result);
     }
-    world.fake.start_result = OK;
+    fixture.fake.start_result = OK;
     alloc_fail(1);
-    assert_int_equal(world_start(&world, UNARY, (struct errata_bytes){NULL, 0}), ERRATA_MEMORY);
+    assert_int_equal(fixture_start(&fixture, UNARY, (struct errata_bytes){NULL, 0}), ERRATA_MEMORY);
     assert_true(alloc_has_failed());
-    assert_null(world.call);
-    assert_int_equal(world.fake.call_count, 0);
-    assert_int_equal(world.ends, 0);
-    world_close(&world);
+    assert_null(fixture.call);
+    assert_int_equal(fixture.fake.call_count, 0);
+    assert_int_equal(fixture.ends, 0);
+    fixture_close(&fixture);
 }
 
 /* Goal: invalid arguments are refused in the library. Method: methods, requests, handlers,
@@ -160,24 +161,27 @@ static void test_invalid_arguments_are_refused(void **state)
     static const struct errata_handlers hearing = {.on_end = heard_end};
     static const struct errata_options hurried = {.timeout_ms = -7};
     const struct errata_bytes none = {NULL, 0};
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world);
-    assert_int_equal(world_start(&world, "errata.v1.FeedbackService/Nothing", none),
+    fixture_open(&fixture);
+    assert_int_equal(fixture_start(&fixture, "errata.v1.FeedbackService/Nothing", none),
                      ERRATA_INVALID);
-    assert_int_equal(world_start(&world, NULL, none), ERRATA_INVALID);
-    assert_int_equal(world_start(&world, UNARY, (struct errata_bytes){NULL, 1}), ERRATA_INVALID);
-    assert_int_equal(world_start(&world, UPLOAD, (struct errata_bytes){"x", 1}), ERRATA_INVALID);
-    assert_int_equal(errata_call_start(world.channel, UNARY, none, NULL, &deaf, &world.call),
+    assert_int_equal(fixture_start(&fixture, NULL, none), ERRATA_INVALID);
+    assert_int_equal(fixture_start(&fixture, UNARY, (struct errata_bytes){NULL, 1}),
                      ERRATA_INVALID);
-    assert_int_equal(errata_call_start(world.channel, UNARY, none, NULL, NULL, &world.call),
+    assert_int_equal(fixture_start(&fixture, UPLOAD, (struct errata_bytes){"x", 1}),
                      ERRATA_INVALID);
-    assert_int_equal(errata_call_start(world.channel, UNARY, none, &hurried, &hearing, &world.call),
+    assert_int_equal(errata_call_start(fixture.channel, UNARY, none, NULL, &deaf, &fixture.call),
                      ERRATA_INVALID);
-    assert_null(world.call);
-    assert_int_equal(world.fake.call_count, 0);
-    world_close(&world);
+    assert_int_equal(errata_call_start(fixture.channel, UNARY, none, NULL, NULL, &fixture.call),
+                     ERRATA_INVALID);
+    assert_int_equal(
+        errata_call_start(fixture.channel, UNARY, none, &hurried, &hearing, &fixture.call),
+        ERRATA_INVALID);
+    assert_null(fixture.call);
+    assert_int_equal(fixture.fake.call_count, 0);
+    fixture_close(&fixture);
 }
 
 /* Goal: options are passed to the channel. Method: a key, one metadata entry, and each switch. */
@@ -191,25 +195,25 @@ static void test_options_are_passed_to_the_channel(void **state)
                                                   .idempotency_key = "order-7",
                                                   .wait_for_ready = true};
     struct errata_handlers reported = handlers;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world);
-    reported.user = &world;
-    assert_int_equal(errata_call_start(world.channel, UNARY, (struct errata_bytes){NULL, 0},
+    fixture_open(&fixture);
+    reported.user = &fixture;
+    assert_int_equal(errata_call_start(fixture.channel, UNARY, (struct errata_bytes){NULL, 0},
                                        &options, &reported, NULL),
                      ERRATA_OK);
-    assert_int_equal(world.played->options.timeout_ms, 1500);
-    assert_true(world.played->options.wait_for_ready);
-    assert_int_equal(world.played->options.metadata_count, 2);
-    assert_string_equal(world.played->metadata[0][0], "x-trace");
-    assert_string_equal(world.played->metadata[0][1], "7");
-    assert_string_equal(world.played->metadata[1][0], "idempotency-key");
-    assert_string_equal(world.played->metadata[1][1], "order-7");
-    fake_reply(world.played, SLICE("ignored"));
-    fake_end(world.played, 0);
-    assert_int_equal(world.ends, 1);
-    world_close(&world);
+    assert_int_equal(fixture.played->options.timeout_ms, 1500);
+    assert_true(fixture.played->options.wait_for_ready);
+    assert_int_equal(fixture.played->options.metadata_count, 2);
+    assert_string_equal(fixture.played->metadata[0][0], "x-trace");
+    assert_string_equal(fixture.played->metadata[0][1], "7");
+    assert_string_equal(fixture.played->metadata[1][0], "idempotency-key");
+    assert_string_equal(fixture.played->metadata[1][1], "order-7");
+    fake_reply(fixture.played, SLICE("ignored"));
+    fake_end(fixture.played, 0);
+    assert_int_equal(fixture.ends, 1);
+    fixture_close(&fixture);
 }
 
 /* The values that check_status expects. */
@@ -262,21 +266,21 @@ static void test_status_has_every_text_terminated(void **state)
                                         .metadata_count = 2};
     struct wanted wanted = {.ends = 0};
     const struct errata_handlers handlers = {.user = &wanted, .on_end = check_status};
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world);
+    fixture_open(&fixture);
     for (size_t i = 0; i < 2; i++) {
         wanted.out_of_memory = i == 1;
-        assert_int_equal(errata_call_start(world.channel, UNARY, (struct errata_bytes){NULL, 0},
+        assert_int_equal(errata_call_start(fixture.channel, UNARY, (struct errata_bytes){NULL, 0},
                                            NULL, &handlers, NULL),
                          ERRATA_OK);
         alloc_fail(i);
-        fake_end_with(&world.fake.calls[i], &lower);
+        fake_end_with(&fixture.fake.calls[i], &lower);
         assert_int_equal(alloc_has_failed(), wanted.out_of_memory);
         assert_int_equal(wanted.ends, i + 1);
     }
-    world_close(&world);
+    fixture_close(&fixture);
 }
 
 /* Goal: a status's text is UTF-8 and ends at its NUL, for any bytes of the server. Method: a NUL, a
@@ -286,13 +290,13 @@ static void test_status_text_is_valid_utf8(void **state)
     const struct client_status lower = {.code = 3,
                                         .message = SLICE("a\0b\xff"
                                                          "c\xc3\xa9\xe2\x82")};
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_call(&world, UNARY);
-    fake_end_with(world.played, &lower);
-    assert_string_equal(world.message, "a?b?c\xc3\xa9??");
-    world_close(&world);
+    fixture_call(&fixture, UNARY);
+    fake_end_with(fixture.played, &lower);
+    assert_string_equal(fixture.message, "a?b?c\xc3\xa9??");
+    fixture_close(&fixture);
 }
 
 /* Goal: cancel, pause and resume reach the channel while the call is under way, and have no effect
@@ -300,77 +304,79 @@ static void test_status_text_is_valid_utf8(void **state)
  * of NULL. */
 static void test_cancel_pause_and_resume_reach_the_channel(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
     errata_call_cancel(NULL);
-    world_call(&world, UNARY);
-    errata_call_pause(world.call);
-    errata_call_resume(world.call);
-    errata_call_cancel(world.call);
-    assert_int_equal(world.played->pauses, 1);
-    assert_int_equal(world.played->resumes, 1);
-    assert_int_equal(world.played->cancels, 1);
-    world.cancels_in_end = true;
-    fake_end(world.played, 1);
-    assert_int_equal(world.ends, 1);
-    assert_int_equal(world.played->cancels, 1);
-    world_close(&world);
+    fixture_call(&fixture, UNARY);
+    errata_call_pause(fixture.call);
+    errata_call_resume(fixture.call);
+    errata_call_cancel(fixture.call);
+    assert_int_equal(fixture.played->pauses, 1);
+    assert_int_equal(fixture.played->resumes, 1);
+    assert_int_equal(fixture.played->cancels, 1);
+    fixture.cancels_in_end = true;
+    fake_end(fixture.played, 1);
+    assert_int_equal(fixture.ends, 1);
+    assert_int_equal(fixture.played->cancels, 1);
+    fixture_close(&fixture);
 
-    world_call(&world, UNARY);
-    world.cancels_in_reply = true;
-    fake_reply(world.played, SLICE("x"));
-    assert_int_equal(world.played->cancels, 1);
-    fake_end(world.played, 1);
-    assert_int_equal(world.code, ERRATA_CODE_CANCELLED);
-    world_close(&world);
+    fixture_call(&fixture, UNARY);
+    fixture.cancels_in_reply = true;
+    fake_reply(fixture.played, SLICE("x"));
+    assert_int_equal(fixture.played->cancels, 1);
+    fake_end(fixture.played, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_CANCELLED);
+    fixture_close(&fixture);
 }
 
 /* Goal: a stream of requests is sent message by message, and each refusal is reported. Method: two
  * messages and their half-close; then each result of the channel. */
 static void test_upload_refusals_are_reported(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_call(&world, UPLOAD);
-    fake_room(world.played);
-    assert_int_equal(world.rooms, 1);
-    assert_int_equal(errata_call_send(world.call, (struct errata_bytes){"one", 3}), ERRATA_OK);
-    assert_int_equal(errata_call_send(world.call, (struct errata_bytes){NULL, 0}), ERRATA_OK);
-    assert_int_equal(errata_call_send(world.call, (struct errata_bytes){NULL, 1}), ERRATA_INVALID);
-    assert_memory_equal(world.played->request, "one", 3);
-    assert_int_equal(world.played->request_bytes, 3);
-    assert_int_equal(errata_call_half_close(world.call), ERRATA_OK);
-    assert_int_equal(world.played->half_closes, 1);
-    world.fake.send_result = ERR_BUSY;
-    assert_int_equal(errata_call_send(world.call, (struct errata_bytes){"x", 1}), ERRATA_BUSY);
-    world.fake.send_result = ERR_TOO_LARGE;
-    assert_int_equal(errata_call_send(world.call, (struct errata_bytes){"x", 1}), ERRATA_TOO_LARGE);
-    world.fake.send_result = ERR_INVALID;
-    assert_int_equal(errata_call_send(world.call, (struct errata_bytes){"x", 1}), ERRATA_INVALID);
-    assert_int_equal(errata_call_half_close(world.call), ERRATA_INVALID);
-    world.fake.send_result = ERR_CANCELLED;
-    assert_int_equal(errata_call_send(world.call, (struct errata_bytes){"x", 1}), ERRATA_ENDED);
-    assert_int_equal(errata_call_half_close(world.call), ERRATA_ENDED);
-    fake_end(world.played, 3);
-    assert_int_equal(world.code, ERRATA_CODE_INVALID_ARGUMENT);
-    world_close(&world);
+    fixture_call(&fixture, UPLOAD);
+    fake_room(fixture.played);
+    assert_int_equal(fixture.rooms, 1);
+    assert_int_equal(errata_call_send(fixture.call, (struct errata_bytes){"one", 3}), ERRATA_OK);
+    assert_int_equal(errata_call_send(fixture.call, (struct errata_bytes){NULL, 0}), ERRATA_OK);
+    assert_int_equal(errata_call_send(fixture.call, (struct errata_bytes){NULL, 1}),
+                     ERRATA_INVALID);
+    assert_memory_equal(fixture.played->request, "one", 3);
+    assert_int_equal(fixture.played->request_bytes, 3);
+    assert_int_equal(errata_call_half_close(fixture.call), ERRATA_OK);
+    assert_int_equal(fixture.played->half_closes, 1);
+    fixture.fake.send_result = ERR_BUSY;
+    assert_int_equal(errata_call_send(fixture.call, (struct errata_bytes){"x", 1}), ERRATA_BUSY);
+    fixture.fake.send_result = ERR_TOO_LARGE;
+    assert_int_equal(errata_call_send(fixture.call, (struct errata_bytes){"x", 1}),
+                     ERRATA_TOO_LARGE);
+    fixture.fake.send_result = ERR_INVALID;
+    assert_int_equal(errata_call_send(fixture.call, (struct errata_bytes){"x", 1}), ERRATA_INVALID);
+    assert_int_equal(errata_call_half_close(fixture.call), ERRATA_INVALID);
+    fixture.fake.send_result = ERR_CANCELLED;
+    assert_int_equal(errata_call_send(fixture.call, (struct errata_bytes){"x", 1}), ERRATA_ENDED);
+    assert_int_equal(errata_call_half_close(fixture.call), ERRATA_ENDED);
+    fake_end(fixture.played, 3);
+    assert_int_equal(fixture.code, ERRATA_CODE_INVALID_ARGUMENT);
+    fixture_close(&fixture);
 }
 
 /* Goal: a channel may be closed from the last callback of a call. Method: that, and no call after
  * it. */
 static void test_channel_may_be_closed_in_a_callback(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_call(&world, UNARY);
-    world.closes_in_end = true;
-    fake_end(world.played, 0);
-    assert_int_equal(world_start(&world, UNARY, (struct errata_bytes){NULL, 0}), ERRATA_ENDED);
-    fake_finish_close(&world.fake);
-    assert_int_equal(world.ends, 1);
+    fixture_call(&fixture, UNARY);
+    fixture.closes_in_end = true;
+    fake_end(fixture.played, 0);
+    assert_int_equal(fixture_start(&fixture, UNARY, (struct errata_bytes){NULL, 0}), ERRATA_ENDED);
+    fake_finish_close(&fixture.fake);
+    assert_int_equal(fixture.ends, 1);
 }
 
 int run_call_tests(void)

@@ -26,7 +26,7 @@ static const struct peer_script answering = {
 static const struct peer_script silent = {.silent = true};
 
 /* A loop and a channel on it, with a call. */
-struct world {
+struct fixture {
     uv_loop_t loop;
     struct errata_channel *channel;
     struct errata_call *call;
@@ -35,50 +35,50 @@ struct world {
     uint32_t attempts;
     char reply[8];
     unsigned closed;
-    struct world *starts_other; /* world started in on_end */
+    struct fixture *starts_other; /* fixture started in on_end */
 };
 
 static void on_closed(void *user)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    world->closed++;
+    fixture->closed++;
 }
 
-static void start(struct world *world);
+static void start(struct fixture *fixture);
 
 static void heard_reply(void *user, struct errata_bytes message)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    assert_true(message.size < sizeof(world->reply));
-    memcpy(world->reply, message.data, message.size);
-    world->reply[message.size] = '\0';
+    assert_true(message.size < sizeof(fixture->reply));
+    memcpy(fixture->reply, message.data, message.size);
+    fixture->reply[message.size] = '\0';
 }
 
 static void heard_end(void *user, const struct errata_status *status)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    world->ends++;
-    world->code = status->code;
-    world->attempts = status->attempts;
-    if (world->starts_other != NULL) {
-        start(world->starts_other);
+    fixture->ends++;
+    fixture->code = status->code;
+    fixture->attempts = status->attempts;
+    if (fixture->starts_other != NULL) {
+        start(fixture->starts_other);
     }
 }
 
-static void start(struct world *world)
+static void start(struct fixture *fixture)
 {
     const struct errata_handlers handlers = {
-        .user = world, .on_reply = heard_reply, .on_end = heard_end};
+        .user = fixture, .on_reply = heard_reply, .on_end = heard_end};
 
-    assert_int_equal(errata_call_start(world->channel, READ, (struct errata_bytes){NULL, 0}, NULL,
-                                       &handlers, &world->call),
+    assert_int_equal(errata_call_start(fixture->channel, READ, (struct errata_bytes){NULL, 0}, NULL,
+                                       &handlers, &fixture->call),
                      ERRATA_OK);
 }
 
-static void world_open(struct world *world, const char *server)
+static void fixture_open(struct fixture *fixture, const char *server)
 {
     const struct errata_channel_config config = {.struct_bytes =
                                                      sizeof(struct errata_channel_config),
@@ -86,26 +86,26 @@ static void world_open(struct world *world, const char *server)
                                                  .attempts_max = 2,
                                                  .backoff_initial_ms = 1};
 
-    memset(world, 0, sizeof(*world));
-    assert_int_equal(uv_loop_init(&world->loop), 0);
-    assert_int_equal(errata_channel_open(&world->loop, &config, NULL, 0, &world->channel),
+    memset(fixture, 0, sizeof(*fixture));
+    assert_int_equal(uv_loop_init(&fixture->loop), 0);
+    assert_int_equal(errata_channel_open(&fixture->loop, &config, NULL, 0, &fixture->channel),
                      ERRATA_OK);
 }
 
-static void world_close(struct world *world)
+static void fixture_close(struct fixture *fixture)
 {
-    errata_channel_close(world->channel, on_closed, world);
-    assert_int_equal(world->closed, 0);
-    assert_int_equal(uv_run(&world->loop, UV_RUN_DEFAULT), 0);
-    assert_int_equal(world->closed, 1);
-    assert_int_equal(uv_loop_close(&world->loop), 0);
+    errata_channel_close(fixture->channel, on_closed, fixture);
+    assert_int_equal(fixture->closed, 0);
+    assert_int_equal(uv_run(&fixture->loop, UV_RUN_DEFAULT), 0);
+    assert_int_equal(fixture->closed, 1);
+    assert_int_equal(uv_loop_close(&fixture->loop), 0);
 }
 
-static enum errata_channel_state state_of(const struct world *world)
+static enum errata_channel_state state_of(const struct fixture *fixture)
 {
     struct errata_channel_statistics statistics;
 
-    errata_channel_read_statistics(world->channel, &statistics);
+    errata_channel_read_statistics(fixture->channel, &statistics);
     return statistics.state;
 }
 
@@ -115,25 +115,25 @@ static void test_channel_keeps_the_loop_alive_only_during_calls(void **state)
 {
     struct errata_channel_statistics statistics;
     struct loopback server;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
     loopback_start(&server, &answering, 1);
-    world_open(&world, server.address);
-    assert_int_equal(uv_run(&world.loop, UV_RUN_DEFAULT), 0);
-    assert_int_equal(state_of(&world), ERRATA_CHANNEL_IDLE);
-    start(&world);
-    assert_int_equal(world.ends, 0);
-    (void)uv_run(&world.loop, UV_RUN_DEFAULT);
-    assert_int_equal(world.ends, 1);
-    assert_int_equal(world.code, ERRATA_CODE_OK);
-    assert_string_equal(world.reply, "ok");
-    errata_channel_read_statistics(world.channel, &statistics);
+    fixture_open(&fixture, server.address);
+    assert_int_equal(uv_run(&fixture.loop, UV_RUN_DEFAULT), 0);
+    assert_int_equal(state_of(&fixture), ERRATA_CHANNEL_IDLE);
+    start(&fixture);
+    assert_int_equal(fixture.ends, 0);
+    (void)uv_run(&fixture.loop, UV_RUN_DEFAULT);
+    assert_int_equal(fixture.ends, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_OK);
+    assert_string_equal(fixture.reply, "ok");
+    errata_channel_read_statistics(fixture.channel, &statistics);
     assert_int_equal(statistics.state, ERRATA_CHANNEL_READY);
     assert_int_equal(statistics.calls, 1);
     assert_int_equal(statistics.attempts, 1);
     assert_int_equal(statistics.connections, 1);
-    world_close(&world);
+    fixture_close(&fixture);
     loopback_wait(&server);
     loopback_free(&server);
 }
@@ -143,24 +143,24 @@ static void test_channel_keeps_the_loop_alive_only_during_calls(void **state)
 static void test_channels_of_two_loops_are_independent(void **state)
 {
     struct loopback servers[2];
-    struct world worlds[2];
+    struct fixture fixtures[2];
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         loopback_start(&servers[i], &answering, 1);
-        world_open(&worlds[i], servers[i].address);
+        fixture_open(&fixtures[i], servers[i].address);
     }
-    worlds[0].starts_other = &worlds[1];
-    start(&worlds[0]);
-    while (worlds[0].ends + worlds[1].ends < 2) {
-        (void)uv_run(&worlds[0].loop, UV_RUN_NOWAIT);
-        (void)uv_run(&worlds[1].loop, UV_RUN_NOWAIT);
+    fixtures[0].starts_other = &fixtures[1];
+    start(&fixtures[0]);
+    while (fixtures[0].ends + fixtures[1].ends < 2) {
+        (void)uv_run(&fixtures[0].loop, UV_RUN_NOWAIT);
+        (void)uv_run(&fixtures[1].loop, UV_RUN_NOWAIT);
     }
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(worlds[i].ends, 1);
-        assert_int_equal(worlds[i].code, ERRATA_CODE_OK);
-        assert_string_equal(worlds[i].reply, "ok");
-        world_close(&worlds[i]);
+        assert_int_equal(fixtures[i].ends, 1);
+        assert_int_equal(fixtures[i].code, ERRATA_CODE_OK);
+        assert_string_equal(fixtures[i].reply, "ok");
+        fixture_close(&fixtures[i]);
         loopback_wait(&servers[i]);
         loopback_free(&servers[i]);
     }
@@ -173,22 +173,23 @@ static void test_channels_of_one_loop_have_own_connections(void **state)
     struct errata_channel_config config = {.struct_bytes = sizeof(struct errata_channel_config)};
     struct errata_channel *first = NULL;
     struct loopback servers[2];
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
     loopback_start(&servers[0], &answering, 1);
     loopback_start(&servers[1], &answering, 1);
-    world_open(&world, servers[0].address);
-    start(&world);
-    first = world.channel;
+    fixture_open(&fixture, servers[0].address);
+    start(&fixture);
+    first = fixture.channel;
     config.server = servers[1].address;
-    assert_int_equal(errata_channel_open(&world.loop, &config, NULL, 0, &world.channel), ERRATA_OK);
-    start(&world);
-    (void)uv_run(&world.loop, UV_RUN_DEFAULT);
-    assert_int_equal(world.ends, 2);
-    assert_int_equal(world.code, ERRATA_CODE_OK);
+    assert_int_equal(errata_channel_open(&fixture.loop, &config, NULL, 0, &fixture.channel),
+                     ERRATA_OK);
+    start(&fixture);
+    (void)uv_run(&fixture.loop, UV_RUN_DEFAULT);
+    assert_int_equal(fixture.ends, 2);
+    assert_int_equal(fixture.code, ERRATA_CODE_OK);
     errata_channel_close(first, NULL, NULL);
-    world_close(&world);
+    fixture_close(&fixture);
     for (size_t i = 0; i < 2; i++) {
         loopback_wait(&servers[i]);
         loopback_free(&servers[i]);
@@ -199,24 +200,24 @@ static void test_channels_of_one_loop_have_own_connections(void **state)
 static void test_close_or_cancel_ends_a_call_to_a_silent_server(void **state)
 {
     struct loopback server;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
     loopback_start(&server, &silent, 1);
-    world_open(&world, server.address);
-    start(&world);
-    while (state_of(&world) != ERRATA_CHANNEL_READY) {
-        (void)uv_run(&world.loop, UV_RUN_ONCE);
+    fixture_open(&fixture, server.address);
+    start(&fixture);
+    while (state_of(&fixture) != ERRATA_CHANNEL_READY) {
+        (void)uv_run(&fixture.loop, UV_RUN_ONCE);
     }
-    errata_call_cancel(world.call);
-    assert_int_equal(world.ends, 0);
-    (void)uv_run(&world.loop, UV_RUN_DEFAULT);
-    assert_int_equal(world.ends, 1);
-    assert_int_equal(world.code, ERRATA_CODE_CANCELLED);
-    start(&world);
-    world_close(&world);
-    assert_int_equal(world.ends, 2);
-    assert_int_equal(world.code, ERRATA_CODE_CANCELLED);
+    errata_call_cancel(fixture.call);
+    assert_int_equal(fixture.ends, 0);
+    (void)uv_run(&fixture.loop, UV_RUN_DEFAULT);
+    assert_int_equal(fixture.ends, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_CANCELLED);
+    start(&fixture);
+    fixture_close(&fixture);
+    assert_int_equal(fixture.ends, 2);
+    assert_int_equal(fixture.code, ERRATA_CODE_CANCELLED);
     loopback_wait(&server);
     loopback_free(&server);
 }
@@ -226,20 +227,20 @@ static void test_close_or_cancel_ends_a_call_to_a_silent_server(void **state)
 static void test_unreachable_server_ends_the_call(void **state)
 {
     struct errata_channel_statistics statistics;
-    struct world world;
+    struct fixture fixture;
     char address[32];
 
     (void)state;
     loopback_nowhere(address);
-    world_open(&world, address);
-    start(&world);
-    (void)uv_run(&world.loop, UV_RUN_DEFAULT);
-    assert_int_equal(world.ends, 1);
-    assert_int_equal(world.code, ERRATA_CODE_UNAVAILABLE);
-    errata_channel_read_statistics(world.channel, &statistics);
+    fixture_open(&fixture, address);
+    start(&fixture);
+    (void)uv_run(&fixture.loop, UV_RUN_DEFAULT);
+    assert_int_equal(fixture.ends, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_UNAVAILABLE);
+    errata_channel_read_statistics(fixture.channel, &statistics);
     assert_int_equal(statistics.connect_failures, 2);
     assert_int_equal(statistics.connections, 0);
-    world_close(&world);
+    fixture_close(&fixture);
 }
 
 /* Goal: an invalid configuration opens nothing, and is described in a sentence. Method: one. */

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 /* A call of a stub, and its results. */
-struct world {
+struct fixture {
     struct fake fake;
     struct errata_channel *channel;
     struct errata_call *call;
@@ -34,49 +34,49 @@ struct world {
 
 static void heard_end(void *user, const struct errata_status *status)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    world->ends++;
-    world->code = status->code;
-    world->from_server = status->from_server;
+    fixture->ends++;
+    fixture->code = status->code;
+    fixture->from_server = status->from_server;
 }
 
 static void heard_event(void *user, const struct errata_status *status,
                         const Errata__V1__GetEventResponse *reply)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    heard_end(world, status);
-    world->had_reply = reply != NULL;
+    heard_end(fixture, status);
+    fixture->had_reply = reply != NULL;
     if (reply != NULL && reply->event != NULL) {
-        world->seq = reply->event->seq;
+        fixture->seq = reply->event->seq;
     }
 }
 
 static void heard_watched(void *user, const Errata__V1__WatchEventsResponse *reply)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    world->replies++;
-    world->seq = reply->event != NULL ? reply->event->seq : 0;
+    fixture->replies++;
+    fixture->seq = reply->event != NULL ? reply->event->seq : 0;
 }
 
 static void heard_room(void *user)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    world->rooms++;
+    fixture->rooms++;
 }
 
 static void heard_document(void *user, const struct errata_status *status,
                            const Errata__V1__IngestDocumentStreamResponse *reply)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    heard_end(world, status);
-    world->had_reply = reply != NULL;
+    heard_end(fixture, status);
+    fixture->had_reply = reply != NULL;
     if (reply != NULL && reply->document != NULL) {
-        world->page_count = reply->document->page_count;
+        fixture->page_count = reply->document->page_count;
     }
 }
 
@@ -95,54 +95,54 @@ static struct slice reply_seq_7(void)
     return slice_of(reply_seq_7_bytes, sizeof(reply_seq_7_bytes));
 }
 
-static void world_open(struct world *world)
+static void fixture_open(struct fixture *fixture)
 {
-    memset(world, 0, sizeof(*world));
-    world->channel = fake_open(&world->fake, false);
-    world->played = &world->fake.calls[0];
+    memset(fixture, 0, sizeof(*fixture));
+    fixture->channel = fake_open(&fixture->fake, false);
+    fixture->played = &fixture->fake.calls[0];
 }
 
-/* The end of what world_open or a start_ began. */
-static void world_close(struct world *world)
+/* The end of what fixture_open or a start_ began. */
+static void fixture_close(struct fixture *fixture)
 {
-    fake_close(&world->fake, world->channel);
+    fake_close(&fixture->fake, fixture->channel);
 }
 
-static enum errata_result try_unary(struct world *world)
+static enum errata_result try_unary(struct fixture *fixture)
 {
     Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
 
     errata_get_event_request_set_seq(&request, 7);
-    return errata_get_event(world->channel, &request, NULL, heard_event, world, &world->call);
+    return errata_get_event(fixture->channel, &request, NULL, heard_event, fixture, &fixture->call);
 }
 
-static void start_unary(struct world *world)
+static void start_unary(struct fixture *fixture)
 {
-    world_open(world);
-    assert_int_equal(try_unary(world), ERRATA_OK);
-    assert_non_null(world->call);
+    fixture_open(fixture);
+    assert_int_equal(try_unary(fixture), ERRATA_OK);
+    assert_non_null(fixture->call);
 }
 
-static void start_stream(struct world *world)
+static void start_stream(struct fixture *fixture)
 {
     Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
 
-    world_open(world);
+    fixture_open(fixture);
     assert_int_equal(
-        errata_watch_events(world->channel, &request, NULL, &watching, world, &world->call),
+        errata_watch_events(fixture->channel, &request, NULL, &watching, fixture, &fixture->call),
         ERRATA_OK);
 }
 
-static void start_upload(struct world *world)
+static void start_upload(struct fixture *fixture)
 {
-    world_open(world);
+    fixture_open(fixture);
     assert_int_equal(
-        errata_ingest_document_stream(world->channel, NULL, &uploading, world, &world->call),
+        errata_ingest_document_stream(fixture->channel, NULL, &uploading, fixture, &fixture->call),
         ERRATA_OK);
-    assert_int_equal(world->played->request_bytes, 0);
+    assert_int_equal(fixture->played->request_bytes, 0);
 }
 
-static enum errata_result send_piece(struct world *world)
+static enum errata_result send_piece(struct fixture *fixture)
 {
     Errata__V1__IngestDocumentStreamRequest message =
         ERRATA__V1__INGEST_DOCUMENT_STREAM_REQUEST__INIT;
@@ -150,104 +150,105 @@ static enum errata_result send_piece(struct world *world)
 
     message.content.data = content;
     message.content.len = sizeof(content);
-    return errata_ingest_document_stream_send(world->call, &message);
+    return errata_ingest_document_stream_send(fixture->call, &message);
 }
 
 /* Goal: a unary call sends its request and reports its reply. Method: compares bytes and values. */
 static void test_unary_call_reports_its_reply(void **state)
 {
     static const uint8_t wanted[] = {0x10, 0x07};
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    start_unary(&world);
-    assert_true(slice_equal(world.played->method->path, SLICE("/errata.v1.EventService/GetEvent")));
-    assert_int_equal(world.played->request_bytes, sizeof(wanted));
-    assert_memory_equal(world.played->request, wanted, sizeof(wanted));
-    fake_reply(world.played, reply_seq_7());
-    assert_int_equal(world.ends, 0);
-    fake_end(world.played, 0);
-    assert_int_equal(world.ends, 1);
-    assert_int_equal(world.code, ERRATA_CODE_OK);
-    assert_int_equal(world.seq, 7);
-    world_close(&world);
+    start_unary(&fixture);
+    assert_true(
+        slice_equal(fixture.played->method->path, SLICE("/errata.v1.EventService/GetEvent")));
+    assert_int_equal(fixture.played->request_bytes, sizeof(wanted));
+    assert_memory_equal(fixture.played->request, wanted, sizeof(wanted));
+    fake_reply(fixture.played, reply_seq_7());
+    assert_int_equal(fixture.ends, 0);
+    fake_end(fixture.played, 0);
+    assert_int_equal(fixture.ends, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_OK);
+    assert_int_equal(fixture.seq, 7);
+    fixture_close(&fixture);
 }
 
 /* Goal: an empty message is a reply. Method: an end with OK after no bytes is not one, after zero
  * bytes it is. */
 static void test_empty_reply_is_a_reply(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    start_unary(&world);
-    fake_reply(world.played, slice_of(NULL, 0));
-    fake_end(world.played, 0);
-    assert_int_equal(world.code, ERRATA_CODE_OK);
-    assert_true(world.had_reply);
-    world_close(&world);
-    start_unary(&world);
-    fake_end(world.played, 0);
-    assert_int_equal(world.code, ERRATA_CODE_UNIMPLEMENTED);
-    assert_false(world.had_reply);
-    assert_false(world.from_server);
-    world_close(&world);
+    start_unary(&fixture);
+    fake_reply(fixture.played, slice_of(NULL, 0));
+    fake_end(fixture.played, 0);
+    assert_int_equal(fixture.code, ERRATA_CODE_OK);
+    assert_true(fixture.had_reply);
+    fixture_close(&fixture);
+    start_unary(&fixture);
+    fake_end(fixture.played, 0);
+    assert_int_equal(fixture.code, ERRATA_CODE_UNIMPLEMENTED);
+    assert_false(fixture.had_reply);
+    assert_false(fixture.from_server);
+    fixture_close(&fixture);
 }
 
 /* Goal: an error has no reply. Method: the server sends one and then fails. */
 static void test_error_has_no_reply(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    start_unary(&world);
-    fake_reply(world.played, reply_seq_7());
-    fake_end(world.played, 5);
-    assert_int_equal(world.ends, 1);
-    assert_int_equal(world.code, ERRATA_CODE_NOT_FOUND);
-    assert_true(world.from_server);
-    assert_false(world.had_reply);
-    world_close(&world);
+    start_unary(&fixture);
+    fake_reply(fixture.played, reply_seq_7());
+    fake_end(fixture.played, 5);
+    assert_int_equal(fixture.ends, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_NOT_FOUND);
+    assert_true(fixture.from_server);
+    assert_false(fixture.had_reply);
+    fixture_close(&fixture);
 }
 
 /* Goal: a second reply to a unary call is an error. Method: two replies; the call is cancelled. */
 static void test_second_reply_is_refused(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    start_unary(&world);
-    fake_reply(world.played, reply_seq_7());
-    fake_reply(world.played, reply_seq_7());
-    assert_int_equal(world.played->cancels, 1);
-    fake_end(world.played, 1);
-    assert_int_equal(world.code, ERRATA_CODE_UNIMPLEMENTED);
-    assert_false(world.had_reply);
-    world_close(&world);
+    start_unary(&fixture);
+    fake_reply(fixture.played, reply_seq_7());
+    fake_reply(fixture.played, reply_seq_7());
+    assert_int_equal(fixture.played->cancels, 1);
+    fake_end(fixture.played, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_UNIMPLEMENTED);
+    assert_false(fixture.had_reply);
+    fixture_close(&fixture);
 }
 
 /* Goal: bytes that are not a reply end the call with INTERNAL. Method: broken bytes to both
  * kinds. */
 static void test_broken_reply_is_internal(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    start_unary(&world);
-    fake_reply(world.played, slice_of(reply_broken, sizeof(reply_broken)));
-    fake_end(world.played, 1);
-    assert_int_equal(world.code, ERRATA_CODE_INTERNAL);
-    world_close(&world);
-    start_stream(&world);
-    fake_reply(world.played, reply_seq_7());
-    fake_reply(world.played, slice_of(reply_broken, sizeof(reply_broken)));
-    fake_reply(world.played, reply_seq_7());
-    assert_int_equal(world.played->cancels, 1);
-    fake_end(world.played, 1);
-    assert_int_equal(world.replies, 1);
-    assert_int_equal(world.ends, 1);
-    assert_int_equal(world.code, ERRATA_CODE_INTERNAL);
-    world_close(&world);
+    start_unary(&fixture);
+    fake_reply(fixture.played, slice_of(reply_broken, sizeof(reply_broken)));
+    fake_end(fixture.played, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_INTERNAL);
+    fixture_close(&fixture);
+    start_stream(&fixture);
+    fake_reply(fixture.played, reply_seq_7());
+    fake_reply(fixture.played, slice_of(reply_broken, sizeof(reply_broken)));
+    fake_reply(fixture.played, reply_seq_7());
+    assert_int_equal(fixture.played->cancels, 1);
+    fake_end(fixture.played, 1);
+    assert_int_equal(fixture.replies, 1);
+    assert_int_equal(fixture.ends, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_INTERNAL);
+    fixture_close(&fixture);
 }
 
 /* Goal: the memory of a reply is bounded. Method: 2 MiB of unknown fields, which would unpack to
@@ -256,7 +257,7 @@ static void test_bloated_reply_is_refused(void **state)
 {
     size_t size = 2u << 20;
     uint8_t *bytes = malloc(size);
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
     assert_non_null(bytes);
@@ -265,33 +266,33 @@ static void test_bloated_reply_is_refused(void **state)
         bytes[i] = 0x78; /* field 15, a varint that the message does not have */
         bytes[i + 1] = 0x01;
     }
-    start_stream(&world);
-    fake_reply(world.played, slice_of(bytes, size));
-    assert_int_equal(world.replies, 0);
-    assert_int_equal(world.played->cancels, 1);
-    fake_end(world.played, 1);
-    assert_int_equal(world.code, ERRATA_CODE_RESOURCE_EXHAUSTED);
-    world_close(&world);
+    start_stream(&fixture);
+    fake_reply(fixture.played, slice_of(bytes, size));
+    assert_int_equal(fixture.replies, 0);
+    assert_int_equal(fixture.played->cancels, 1);
+    fake_end(fixture.played, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_RESOURCE_EXHAUSTED);
+    fixture_close(&fixture);
     free(bytes);
 }
 
 /* Goal: a stream reports each reply and the server's end. Method: two replies, then DEADLINE. */
 static void test_stream_reports_replies_and_end(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    start_stream(&world);
-    assert_int_equal(world.played->request_bytes, 0);
-    fake_reply(world.played, reply_seq_7());
-    fake_reply(world.played, reply_seq_7());
-    assert_int_equal(world.replies, 2);
-    assert_int_equal(world.seq, 7);
-    fake_end(world.played, 4);
-    assert_int_equal(world.ends, 1);
-    assert_int_equal(world.code, ERRATA_CODE_DEADLINE_EXCEEDED);
-    assert_int_equal(world.played->cancels, 0);
-    world_close(&world);
+    start_stream(&fixture);
+    assert_int_equal(fixture.played->request_bytes, 0);
+    fake_reply(fixture.played, reply_seq_7());
+    fake_reply(fixture.played, reply_seq_7());
+    assert_int_equal(fixture.replies, 2);
+    assert_int_equal(fixture.seq, 7);
+    fake_end(fixture.played, 4);
+    assert_int_equal(fixture.ends, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_DEADLINE_EXCEEDED);
+    assert_int_equal(fixture.played->cancels, 0);
+    fixture_close(&fixture);
 }
 
 /* Goal: a call that fails to start reports nothing. Method: a channel that refuses; callbacks that
@@ -303,24 +304,25 @@ static void test_refused_start_reports_nothing(void **state)
                                                                               heard_room};
     Errata__V1__WatchEventsRequest watch = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
     Errata__V1__GetEventRequest get = ERRATA__V1__GET_EVENT_REQUEST__INIT;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world);
-    world.fake.start_result = ERR_BUSY;
-    assert_int_equal(try_unary(&world), ERRATA_BUSY);
-    world.fake.start_result = OK;
-    assert_int_equal(errata_get_event(world.channel, &get, NULL, NULL, &world, &world.call),
-                     ERRATA_INVALID);
-    assert_int_equal(errata_watch_events(world.channel, &watch, NULL, &deaf, &world, &world.call),
+    fixture_open(&fixture);
+    fixture.fake.start_result = ERR_BUSY;
+    assert_int_equal(try_unary(&fixture), ERRATA_BUSY);
+    fixture.fake.start_result = OK;
+    assert_int_equal(errata_get_event(fixture.channel, &get, NULL, NULL, &fixture, &fixture.call),
                      ERRATA_INVALID);
     assert_int_equal(
-        errata_ingest_document_stream(world.channel, NULL, &endless, &world, &world.call),
+        errata_watch_events(fixture.channel, &watch, NULL, &deaf, &fixture, &fixture.call),
         ERRATA_INVALID);
-    assert_null(world.call);
-    assert_int_equal(world.fake.call_count, 0);
-    assert_int_equal(world.ends, 0);
-    world_close(&world);
+    assert_int_equal(
+        errata_ingest_document_stream(fixture.channel, NULL, &endless, &fixture, &fixture.call),
+        ERRATA_INVALID);
+    assert_null(fixture.call);
+    assert_int_equal(fixture.fake.call_count, 0);
+    assert_int_equal(fixture.ends, 0);
+    fixture_close(&fixture);
 }
 
 /* Goal: a caller that needs no handle of the call need not take one. Method: no ret_call, and a
@@ -328,16 +330,16 @@ static void test_refused_start_reports_nothing(void **state)
 static void test_handle_of_a_call_is_optional(void **state)
 {
     Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world);
-    assert_int_equal(errata_get_event(world.channel, &request, NULL, heard_event, &world, NULL),
+    fixture_open(&fixture);
+    assert_int_equal(errata_get_event(fixture.channel, &request, NULL, heard_event, &fixture, NULL),
                      ERRATA_OK);
-    fake_reply(world.played, reply_seq_7());
-    fake_end(world.played, 0);
-    assert_int_equal(world.seq, 7);
-    world_close(&world);
+    fake_reply(fixture.played, reply_seq_7());
+    fake_end(fixture.played, 0);
+    assert_int_equal(fixture.seq, 7);
+    fixture_close(&fixture);
 }
 
 /* {document: {page_count: 3}}. */
@@ -358,33 +360,33 @@ static struct slice reply_document(uint8_t bytes[32])
 static void test_upload_sends_messages_and_reports_its_reply(void **state)
 {
     static const uint8_t wanted[] = {0x1a, 0x02, '%', 'P', 0x1a, 0x02, '%', 'P'};
-    struct world world;
+    struct fixture fixture;
     uint8_t bytes[32];
 
     (void)state;
-    start_upload(&world);
-    assert_true(slice_equal(world.played->method->path,
+    start_upload(&fixture);
+    assert_true(slice_equal(fixture.played->method->path,
                             SLICE("/errata.v1.LayoutService/IngestDocumentStream")));
-    fake_room(world.played);
-    assert_int_equal(world.rooms, 1);
-    assert_int_equal(send_piece(&world), ERRATA_OK);
-    world.fake.send_result = ERR_BUSY;
-    assert_int_equal(send_piece(&world), ERRATA_BUSY);
-    world.fake.send_result = OK;
-    fake_room(world.played);
-    assert_int_equal(world.rooms, 2);
-    assert_int_equal(send_piece(&world), ERRATA_OK);
-    assert_int_equal(errata_ingest_document_stream_half_close(world.call), ERRATA_OK);
-    assert_int_equal(world.played->half_closes, 1);
-    assert_int_equal(world.played->request_bytes, sizeof(wanted));
-    assert_memory_equal(world.played->request, wanted, sizeof(wanted));
-    fake_reply(world.played, reply_document(bytes));
-    assert_int_equal(world.ends, 0);
-    fake_end(world.played, 0);
-    assert_int_equal(world.ends, 1);
-    assert_int_equal(world.code, ERRATA_CODE_OK);
-    assert_int_equal(world.page_count, 3);
-    world_close(&world);
+    fake_room(fixture.played);
+    assert_int_equal(fixture.rooms, 1);
+    assert_int_equal(send_piece(&fixture), ERRATA_OK);
+    fixture.fake.send_result = ERR_BUSY;
+    assert_int_equal(send_piece(&fixture), ERRATA_BUSY);
+    fixture.fake.send_result = OK;
+    fake_room(fixture.played);
+    assert_int_equal(fixture.rooms, 2);
+    assert_int_equal(send_piece(&fixture), ERRATA_OK);
+    assert_int_equal(errata_ingest_document_stream_half_close(fixture.call), ERRATA_OK);
+    assert_int_equal(fixture.played->half_closes, 1);
+    assert_int_equal(fixture.played->request_bytes, sizeof(wanted));
+    assert_memory_equal(fixture.played->request, wanted, sizeof(wanted));
+    fake_reply(fixture.played, reply_document(bytes));
+    assert_int_equal(fixture.ends, 0);
+    fake_end(fixture.played, 0);
+    assert_int_equal(fixture.ends, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_OK);
+    assert_int_equal(fixture.page_count, 3);
+    fixture_close(&fixture);
 }
 
 /* Goal: the early end of an upload is reported once, and later sends return it. Method: a refusal
@@ -392,57 +394,58 @@ static void test_upload_sends_messages_and_reports_its_reply(void **state)
  * and with two. */
 static void test_upload_ends_early(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     uint8_t bytes[32];
 
     (void)state;
-    start_upload(&world);
-    world.fake.send_result = ERR_CANCELLED;
-    assert_int_equal(send_piece(&world), ERRATA_ENDED);
-    assert_int_equal(errata_ingest_document_stream_half_close(world.call), ERRATA_ENDED);
-    fake_end(world.played, 3);
-    assert_int_equal(world.ends, 1);
-    assert_int_equal(world.code, ERRATA_CODE_INVALID_ARGUMENT);
-    assert_false(world.had_reply);
-    world_close(&world);
+    start_upload(&fixture);
+    fixture.fake.send_result = ERR_CANCELLED;
+    assert_int_equal(send_piece(&fixture), ERRATA_ENDED);
+    assert_int_equal(errata_ingest_document_stream_half_close(fixture.call), ERRATA_ENDED);
+    fake_end(fixture.played, 3);
+    assert_int_equal(fixture.ends, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_INVALID_ARGUMENT);
+    assert_false(fixture.had_reply);
+    fixture_close(&fixture);
 
-    start_upload(&world);
-    fake_reply(world.played, slice_of(reply_broken, sizeof(reply_broken)));
-    assert_int_equal(world.played->cancels, 1);
-    fake_room(world.played);
-    assert_int_equal(world.rooms, 0);
-    fake_end(world.played, 1);
-    assert_int_equal(world.code, ERRATA_CODE_INTERNAL);
-    world_close(&world);
+    start_upload(&fixture);
+    fake_reply(fixture.played, slice_of(reply_broken, sizeof(reply_broken)));
+    assert_int_equal(fixture.played->cancels, 1);
+    fake_room(fixture.played);
+    assert_int_equal(fixture.rooms, 0);
+    fake_end(fixture.played, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_INTERNAL);
+    fixture_close(&fixture);
 
-    start_upload(&world);
-    fake_end(world.played, 0);
-    assert_int_equal(world.code, ERRATA_CODE_UNIMPLEMENTED);
-    world_close(&world);
-    start_upload(&world);
-    fake_reply(world.played, reply_document(bytes));
-    fake_reply(world.played, reply_document(bytes));
-    fake_end(world.played, 1);
-    assert_int_equal(world.code, ERRATA_CODE_UNIMPLEMENTED);
-    assert_false(world.had_reply);
-    world_close(&world);
+    start_upload(&fixture);
+    fake_end(fixture.played, 0);
+    assert_int_equal(fixture.code, ERRATA_CODE_UNIMPLEMENTED);
+    fixture_close(&fixture);
+    start_upload(&fixture);
+    fake_reply(fixture.played, reply_document(bytes));
+    fake_reply(fixture.played, reply_document(bytes));
+    fake_end(fixture.played, 1);
+    assert_int_equal(fixture.code, ERRATA_CODE_UNIMPLEMENTED);
+    assert_false(fixture.had_reply);
+    fixture_close(&fixture);
 }
 
 /* Goal: the callback for room is optional. Method: an upload without it. */
 static void test_on_writable_is_optional(void **state)
 {
     static const struct errata_ingest_document_stream_handlers deaf = {.on_done = heard_document};
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world);
-    assert_int_equal(errata_ingest_document_stream(world.channel, NULL, &deaf, &world, &world.call),
-                     ERRATA_OK);
-    fake_room(world.played);
-    assert_int_equal(send_piece(&world), ERRATA_OK);
-    fake_end(world.played, 1);
-    assert_int_equal(world.ends, 1);
-    world_close(&world);
+    fixture_open(&fixture);
+    assert_int_equal(
+        errata_ingest_document_stream(fixture.channel, NULL, &deaf, &fixture, &fixture.call),
+        ERRATA_OK);
+    fake_room(fixture.played);
+    assert_int_equal(send_piece(&fixture), ERRATA_OK);
+    fake_end(fixture.played, 1);
+    assert_int_equal(fixture.ends, 1);
+    fixture_close(&fixture);
 }
 
 /* Goal: optional members are set, cleared, and replace each other in a oneof. Method: a text and a
@@ -512,10 +515,10 @@ static void test_every_kind_of_member_has_a_setter(void **state)
 static void heard_prompt(void *user, const struct errata_status *status,
                          const Errata__V1__PreparePromptResponse *reply)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    heard_end(world, status);
-    world->had_reply = reply != NULL;
+    heard_end(fixture, status);
+    fixture->had_reply = reply != NULL;
 }
 
 /* Goal: a map of a request is sent as its entries. Method: a prompt's context of two, by its bytes. */
@@ -530,10 +533,10 @@ static void test_map_is_sent_as_entries(void **state)
     Errata__V1__PreparePromptRequest__ContextEntry second =
         ERRATA__V1__PREPARE_PROMPT_REQUEST__CONTEXT_ENTRY__INIT;
     Errata__V1__PreparePromptRequest__ContextEntry *entries[] = {&first, &second};
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world);
+    fixture_open(&fixture);
     errata_prepare_prompt_request_set_template_name(&request, "p");
     errata_prepare_prompt_request_context_entry_set_key(&first, "A");
     errata_prepare_prompt_request_context_entry_set_value(&first, "x");
@@ -541,15 +544,15 @@ static void test_map_is_sent_as_entries(void **state)
     errata_prepare_prompt_request_context_entry_set_value(&second, "y");
     request.context = entries;
     request.n_context = 2;
-    assert_int_equal(
-        errata_prepare_prompt(world.channel, &request, NULL, heard_prompt, &world, &world.call),
-        ERRATA_OK);
-    assert_int_equal(world.played->request_bytes, sizeof(wanted) - 1);
-    assert_memory_equal(world.played->request, wanted, sizeof(wanted) - 1);
-    fake_end(world.played, 5);
-    assert_int_equal(world.code, ERRATA_CODE_NOT_FOUND);
-    assert_false(world.had_reply);
-    world_close(&world);
+    assert_int_equal(errata_prepare_prompt(fixture.channel, &request, NULL, heard_prompt, &fixture,
+                                           &fixture.call),
+                     ERRATA_OK);
+    assert_int_equal(fixture.played->request_bytes, sizeof(wanted) - 1);
+    assert_memory_equal(fixture.played->request, wanted, sizeof(wanted) - 1);
+    fake_end(fixture.played, 5);
+    assert_int_equal(fixture.code, ERRATA_CODE_NOT_FOUND);
+    assert_false(fixture.had_reply);
+    fixture_close(&fixture);
 }
 
 int run_stubs_tests(void)

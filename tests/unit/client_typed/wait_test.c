@@ -24,7 +24,7 @@ static const char *const refusal[] = {":status",          "200",         "conten
                                       "application/grpc", "grpc-status", "5",
                                       "grpc-message",     "no%20such",   NULL};
 
-struct world {
+struct fixture {
     struct loopback server;
     struct errata_blocking *blocking;
     struct errata_answer *answer;
@@ -33,42 +33,43 @@ struct world {
     uint64_t seq;
 };
 
-static void world_open(struct world *world, const struct peer_script *script)
+static void fixture_open(struct fixture *fixture, const struct peer_script *script)
 {
     struct errata_channel_config config;
 
-    memset(world, 0, sizeof(*world));
-    loopback_start(&world->server, script, 1);
+    memset(fixture, 0, sizeof(*fixture));
+    loopback_start(&fixture->server, script, 1);
     errata_channel_config_init(&config);
-    config.server = world->server.address;
-    assert_int_equal(errata_blocking_open(&config, NULL, 0, &world->blocking), ERRATA_OK);
+    config.server = fixture->server.address;
+    assert_int_equal(errata_blocking_open(&config, NULL, 0, &fixture->blocking), ERRATA_OK);
 }
 
-static void world_close(struct world *world)
+static void fixture_close(struct fixture *fixture)
 {
-    errata_blocking_close(world->blocking);
-    loopback_wait(&world->server);
+    errata_blocking_close(fixture->blocking);
+    loopback_wait(&fixture->server);
 }
 
-static void world_free(struct world *world)
+static void fixture_free(struct fixture *fixture)
 {
-    errata_answer_free(world->answer);
-    loopback_free(&world->server);
+    errata_answer_free(fixture->answer);
+    loopback_free(&fixture->server);
 }
 
-static enum errata_code code_of(const struct world *world)
+static enum errata_code code_of(const struct fixture *fixture)
 {
-    return errata_answer_status(world->answer)->code;
+    return errata_answer_status(fixture->answer)->code;
 }
 
-static const Errata__V1__GetEventResponse *get_event(struct world *world)
+static const Errata__V1__GetEventResponse *get_event(struct fixture *fixture)
 {
     Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
     const Errata__V1__GetEventResponse *reply = NULL;
 
     errata_get_event_request_set_seq(&request, 7);
-    assert_int_equal(errata_get_event_wait(world->blocking, &request, NULL, &world->answer, &reply),
-                     ERRATA_OK);
+    assert_int_equal(
+        errata_get_event_wait(fixture->blocking, &request, NULL, &fixture->answer, &reply),
+        ERRATA_OK);
     return reply;
 }
 
@@ -79,18 +80,18 @@ static void test_unary_call_returns_its_reply(void **state)
     const struct peer_script script = {
         .headers = headers, .body = SLICE(FRAME_SEQ_7), .trailers = trailers_ok};
     const Errata__V1__GetEventResponse *reply = NULL;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world, &script);
-    reply = get_event(&world);
-    world_close(&world);
-    assert_int_equal(world.server.peers[0]->request_bytes, 7);
-    assert_memory_equal(world.server.peers[0]->request, "\0\0\0\0\2\x10\x07", 7);
-    assert_int_equal(code_of(&world), ERRATA_CODE_OK);
+    fixture_open(&fixture, &script);
+    reply = get_event(&fixture);
+    fixture_close(&fixture);
+    assert_int_equal(fixture.server.peers[0]->request_bytes, 7);
+    assert_memory_equal(fixture.server.peers[0]->request, "\0\0\0\0\2\x10\x07", 7);
+    assert_int_equal(code_of(&fixture), ERRATA_CODE_OK);
     assert_non_null(reply);
     assert_int_equal(reply->event->seq, 7);
-    world_free(&world);
+    fixture_free(&fixture);
 }
 
 /* Goal: an error has no reply, nor has a reply that does not decode, which is a client-side error.
@@ -100,44 +101,44 @@ static void test_error_has_no_reply(void **state)
     const struct peer_script refused = {.headers = refusal};
     const struct peer_script broken = {
         .headers = headers, .body = SLICE(FRAME_BROKEN), .trailers = trailers_ok};
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world, &refused);
-    assert_null(get_event(&world));
-    world_close(&world);
-    assert_int_equal(code_of(&world), ERRATA_CODE_NOT_FOUND);
-    assert_true(errata_answer_status(world.answer)->from_server);
-    assert_string_equal(errata_answer_status(world.answer)->message, "no such");
-    world_free(&world);
+    fixture_open(&fixture, &refused);
+    assert_null(get_event(&fixture));
+    fixture_close(&fixture);
+    assert_int_equal(code_of(&fixture), ERRATA_CODE_NOT_FOUND);
+    assert_true(errata_answer_status(fixture.answer)->from_server);
+    assert_string_equal(errata_answer_status(fixture.answer)->message, "no such");
+    fixture_free(&fixture);
 
-    world_open(&world, &broken);
-    assert_null(get_event(&world));
-    world_close(&world);
-    assert_int_equal(code_of(&world), ERRATA_CODE_INTERNAL);
-    assert_false(errata_answer_status(world.answer)->from_server);
-    assert_int_equal(errata_answer_reply(world.answer).size, 0);
-    world_free(&world);
+    fixture_open(&fixture, &broken);
+    assert_null(get_event(&fixture));
+    fixture_close(&fixture);
+    assert_int_equal(code_of(&fixture), ERRATA_CODE_INTERNAL);
+    assert_false(errata_answer_status(fixture.answer)->from_server);
+    assert_int_equal(errata_answer_reply(fixture.answer).size, 0);
+    fixture_free(&fixture);
 }
 
 static bool take(void *user, const Errata__V1__WatchEventsResponse *reply)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    world->taken++;
-    world->seq = reply->event->seq;
-    return world->taken < world->left;
+    fixture->taken++;
+    fixture->seq = reply->event->seq;
+    return fixture->taken < fixture->left;
 }
 
-static void watch(struct world *world, size_t take_at_most)
+static void watch(struct fixture *fixture, size_t take_at_most)
 {
     Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
 
-    world->left = take_at_most;
-    assert_int_equal(
-        errata_watch_events_wait(world->blocking, &request, NULL, take, world, &world->answer),
-        ERRATA_OK);
-    world_close(world);
+    fixture->left = take_at_most;
+    assert_int_equal(errata_watch_events_wait(fixture->blocking, &request, NULL, take, fixture,
+                                              &fixture->answer),
+                     ERRATA_OK);
+    fixture_close(fixture);
 }
 
 /* Goal: a stream's replies are returned one by one, until it ends, the caller stops, or one does
@@ -151,27 +152,27 @@ static void test_stream_returns_each_reply(void **state)
     const struct peer_script broken = {.headers = headers,
                                        .body = SLICE(FRAME_SEQ_7 FRAME_BROKEN FRAME_SEQ_7),
                                        .trailers = trailers_ok};
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world, &three);
-    watch(&world, 9);
-    assert_int_equal(world.taken, 3);
-    assert_int_equal(world.seq, 7);
-    assert_int_equal(code_of(&world), ERRATA_CODE_OK);
-    world_free(&world);
+    fixture_open(&fixture, &three);
+    watch(&fixture, 9);
+    assert_int_equal(fixture.taken, 3);
+    assert_int_equal(fixture.seq, 7);
+    assert_int_equal(code_of(&fixture), ERRATA_CODE_OK);
+    fixture_free(&fixture);
 
-    world_open(&world, &three);
-    watch(&world, 2);
-    assert_int_equal(world.taken, 2);
-    assert_int_equal(code_of(&world), ERRATA_CODE_CANCELLED);
-    world_free(&world);
+    fixture_open(&fixture, &three);
+    watch(&fixture, 2);
+    assert_int_equal(fixture.taken, 2);
+    assert_int_equal(code_of(&fixture), ERRATA_CODE_CANCELLED);
+    fixture_free(&fixture);
 
-    world_open(&world, &broken);
-    watch(&world, 9);
-    assert_int_equal(world.taken, 1);
-    assert_int_equal(code_of(&world), ERRATA_CODE_INTERNAL);
-    world_free(&world);
+    fixture_open(&fixture, &broken);
+    watch(&fixture, 9);
+    assert_int_equal(fixture.taken, 1);
+    assert_int_equal(code_of(&fixture), ERRATA_CODE_INTERNAL);
+    fixture_free(&fixture);
 }
 
 static enum errata_upload_step next(void *user,
@@ -180,12 +181,12 @@ static enum errata_upload_step next(void *user,
     static uint8_t content[] = {'%', 'P'};
     static Errata__V1__IngestDocumentStreamRequest message =
         ERRATA__V1__INGEST_DOCUMENT_STREAM_REQUEST__INIT;
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    if (world->left == 0) {
+    if (fixture->left == 0) {
         return ERRATA_UPLOAD_END;
     }
-    world->left--;
+    fixture->left--;
     message.content.data = content;
     message.content.len = sizeof(content);
     *ret_message = &message;
@@ -199,22 +200,22 @@ static void test_upload_sends_messages_and_returns_its_reply(void **state)
     const struct peer_script script = {
         .headers = headers, .body = SLICE("\0\0\0\0\4\x0a\x02\x28\x03"), .trailers = trailers_ok};
     const Errata__V1__IngestDocumentStreamResponse *reply = NULL;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_open(&world, &script);
-    world.left = 2;
-    assert_int_equal(errata_ingest_document_stream_wait(world.blocking, NULL, next, &world,
-                                                        &world.answer, &reply),
+    fixture_open(&fixture, &script);
+    fixture.left = 2;
+    assert_int_equal(errata_ingest_document_stream_wait(fixture.blocking, NULL, next, &fixture,
+                                                        &fixture.answer, &reply),
                      ERRATA_OK);
-    world_close(&world);
-    assert_int_equal(world.server.peers[0]->request_bytes, 18);
-    assert_memory_equal(world.server.peers[0]->request, "\0\0\0\0\4\x1a\x02%P\0\0\0\0\4\x1a\x02%P",
-                        18);
-    assert_int_equal(code_of(&world), ERRATA_CODE_OK);
+    fixture_close(&fixture);
+    assert_int_equal(fixture.server.peers[0]->request_bytes, 18);
+    assert_memory_equal(fixture.server.peers[0]->request,
+                        "\0\0\0\0\4\x1a\x02%P\0\0\0\0\4\x1a\x02%P", 18);
+    assert_int_equal(code_of(&fixture), ERRATA_CODE_OK);
     assert_non_null(reply);
     assert_non_null(reply->document);
-    world_free(&world);
+    fixture_free(&fixture);
 }
 
 /* Goal: a missing callback starts nothing. Method: NULL for each. */

@@ -8,10 +8,10 @@
 
 #include "errata/contract_messages.h"
 
-static enum err check_all(struct world *world)
+static enum err check_all(struct fixture *fixture)
 {
-    assert_true(buffer_ok(&world->wire));
-    return world_check(world, &codec_all, buffer_slice(&world->wire));
+    assert_true(buffer_ok(&fixture->wire));
+    return fixture_check(fixture, &codec_all, buffer_slice(&fixture->wire));
 }
 
 static void put_scalars(struct buffer *wire)
@@ -39,10 +39,10 @@ static void put_scalars(struct buffer *wire)
  * all of them, twice. */
 static void test_every_type_of_field_is_accepted(void **state)
 {
-    struct world *world = *state;
-    struct buffer *wire = &world->wire;
+    struct fixture *fixture = *state;
+    struct buffer *wire = &fixture->wire;
 
-    assert_int_equal(check_all(world), OK); /* an empty message */
+    assert_int_equal(check_all(fixture), OK); /* an empty message */
     put_scalars(wire);
     wire_put_bytes(wire, 20, SLICE("\x01\x80\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"));
     wire_put_varint(wire, 20, 3);
@@ -57,7 +57,7 @@ static void test_every_type_of_field_is_accepted(void **state)
     wire_put_bytes(wire, 27, SLICE("\x0a\x01k\x12\x03\x0a\x01v"));
     wire_put_bytes(wire, 27, slice_of(NULL, 0));
     wire_put_bytes(wire, 28, SLICE("\x12\x02\x12\x00"));
-    wire_put_timestamp(wire, 29, WORLD_START_US);
+    wire_put_timestamp(wire, 29, FIXTURE_START_US);
     wire_put_bytes(wire, 30, SLICE("a"));
     wire_put_bytes(wire, 31, SLICE("\x0a\x01n"));
     wire_put_bytes(wire, 9999,
@@ -65,8 +65,8 @@ static void test_every_type_of_field_is_accepted(void **state)
     wire_put_varint(wire, 10, 1);
     wire_put_double(wire, 19, 1);
     put_scalars(wire); /* again, in another order: the last value counts */
-    assert_int_equal(check_all(world), OK);
-    world_expect_faults(world, "");
+    assert_int_equal(check_all(fixture), OK);
+    fixture_expect_faults(fixture, "");
 }
 
 /* Goal: bytes that are not a valid message are refused with the place. Method: a table. */
@@ -89,26 +89,27 @@ static void test_malformed_message_is_refused_at_its_place(void **state)
         {(const uint8_t *)"\x00\x00", 2}, /* field 0 */
         {(const uint8_t *)"\xff", 1},
     };
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        if (world_check(world, &codec_all, rows[i]) != ERR_MALFORMED) {
+        if (fixture_check(fixture, &codec_all, rows[i]) != ERR_MALFORMED) {
             fail_msg("row %zu", i);
         }
         assert_true(
-            slice_starts_with(world->fault.message, SLICE("request: cannot be decoded at ")));
-        world_clear(world);
+            slice_starts_with(fixture->fault.message, SLICE("request: cannot be decoded at ")));
+        fixture_clear(fixture);
     }
-    assert_int_equal(world_check(world, &codec_all, SLICE("\xe2\x01\x02\x08\x01")), ERR_MALFORMED);
-    assert_non_null(strstr((const char *)world->fault.message.data, "`list[0].name`"));
+    assert_int_equal(fixture_check(fixture, &codec_all, SLICE("\xe2\x01\x02\x08\x01")),
+                     ERR_MALFORMED);
+    assert_non_null(strstr((const char *)fixture->fault.message.data, "`list[0].name`"));
 }
 
 /* Goal: text is UTF-8 without NUL, in any place; every invalid one is named. Method: invalid texts
  * at the top, in a list, in a map and inside messages. */
 static void test_invalid_utf8_is_reported_everywhere(void **state)
 {
-    struct world *world = *state;
-    struct buffer *wire = &world->wire;
+    struct fixture *fixture = *state;
+    struct buffer *wire = &fixture->wire;
 
     wire_put_bytes(wire, 9, SLICE("a\xff"));
     wire_put_bytes(wire, 25, SLICE("good"));
@@ -117,22 +118,22 @@ static void test_invalid_utf8_is_reported_everywhere(void **state)
     wire_put_bytes(wire, 28, SLICE(""));
     wire_put_bytes(wire, 28, SLICE("\x12\x06\x1a\x00\x1a\x02\x0a\x00"));
     wire_put_bytes(wire, 28, SLICE("\x12\x09\x1a\x00\x1a\x05\x0a\x03\xed\xa0\x80"));
-    assert_int_equal(check_all(world), ERR_INVALID);
-    world_expect_faults(world, "f_string: invalid UTF-8 in `a?`\n"
-                               "texts[1]: NUL character at byte 1\n"
-                               "trees[0].key: invalid UTF-8\n"
-                               "list[2].child.children[1].name: invalid UTF-8");
+    assert_int_equal(check_all(fixture), ERR_INVALID);
+    fixture_expect_faults(fixture, "f_string: invalid UTF-8 in `a?`\n"
+                                   "texts[1]: NUL character at byte 1\n"
+                                   "trees[0].key: invalid UTF-8\n"
+                                   "list[2].child.children[1].name: invalid UTF-8");
 }
 
 /* `depth` messages inside each other, in wire bytes. */
-static struct slice nested(struct world *world, size_t depth)
+static struct slice nested(struct fixture *fixture, size_t depth)
 {
     struct buffer inner;
     struct buffer outer;
 
-    buffer_init(&inner, &world->arena, 0);
+    buffer_init(&inner, &fixture->arena, 0);
     for (size_t i = 1; i < depth; i++) {
-        buffer_init(&outer, &world->arena, inner.size + 12);
+        buffer_init(&outer, &fixture->arena, inner.size + 12);
         wire_put_bytes(&outer, i % 3 == 0 ? 3 : 2, buffer_slice(&inner));
         inner = outer;
     }
@@ -143,36 +144,36 @@ static struct slice nested(struct world *world, size_t depth)
  * Method: a message that contains itself. */
 static void test_message_deeper_than_100_is_refused(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     const struct fault_entry *entry = NULL;
 
-    assert_int_equal(world_check(world, &codec_tree, nested(world, CHECK_DEPTH_MAX)), OK);
-    assert_int_equal(world_check(world, &codec_tree, nested(world, CHECK_DEPTH_MAX + 1)),
+    assert_int_equal(fixture_check(fixture, &codec_tree, nested(fixture, CHECK_DEPTH_MAX)), OK);
+    assert_int_equal(fixture_check(fixture, &codec_tree, nested(fixture, CHECK_DEPTH_MAX + 1)),
                      ERR_INVALID);
-    assert_int_equal(world->fault.total_count, 1);
-    entry = &world->fault.entries[0];
+    assert_int_equal(fixture->fault.total_count, 1);
+    entry = &fixture->fault.entries[0];
     assert_true(slice_starts_with(entry->field, SLICE("child.children[0].child.child.")));
     assert_true(
         slice_starts_with(entry->description, SLICE("nested too deeply; expected at most 100")));
     assert_true(entry->field.size < 600);
-    world_clear(world);
-    assert_int_equal(world_check(world, &codec_tree, nested(world, 2000)), ERR_INVALID);
-    assert_int_equal(world->fault.total_count, 1);
+    fixture_clear(fixture);
+    assert_int_equal(fixture_check(fixture, &codec_tree, nested(fixture, 2000)), ERR_INVALID);
+    assert_int_equal(fixture->fault.total_count, 1);
 }
 
 /* Goal: the element budget counts fields, packed elements and unknown fields alike. Method: exactly
  * the budget, and one more, of each kind. */
 static void test_elements_above_the_budget_are_refused(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (int kind = 0; kind < 4; kind++) {
         for (int more = 0; more < 2; more++) {
             int count = CHECK_ELEMENTS_MAX + more;
 
-            world_clear(world);
+            fixture_clear(fixture);
             if (kind == 3) { /* the header is one element of the budget */
-                wire_put_header(&world->wire, 20, (size_t)(count - 1));
+                wire_put_header(&fixture->wire, 20, (size_t)(count - 1));
             }
             for (int i = 0; i < count - (kind == 3); i++) {
                 static const uint8_t pieces[][3] = {
@@ -182,65 +183,65 @@ static void test_elements_above_the_budget_are_refused(void **state)
                     {5}, /* packed numbers */
                 };
 
-                buffer_append(&world->wire, slice_of(pieces[kind], kind == 3 ? 1 : 3));
+                buffer_append(&fixture->wire, slice_of(pieces[kind], kind == 3 ? 1 : 3));
             }
-            assert_int_equal(check_all(world), more ? ERR_TOO_LARGE : OK);
+            assert_int_equal(check_all(fixture), more ? ERR_TOO_LARGE : OK);
         }
     }
-    assert_non_null(strstr((const char *)world->fault.message.data, "100000"));
+    assert_non_null(strstr((const char *)fixture->fault.message.data, "100000"));
 }
 
 /* Goal: a list of only faults ends early and uses little memory. Method: 90,000 invalid texts. */
 static void test_faulty_list_ends_early(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     size_t before = 0;
 
     for (int i = 0; i < 90000; i++) {
-        wire_put_bytes(&world->wire, 25, SLICE("\xff"));
+        wire_put_bytes(&fixture->wire, 25, SLICE("\xff"));
     }
-    before = world->arena.used_bytes;
-    assert_int_equal(check_all(world), ERR_INVALID);
-    assert_int_equal(world->fault.count, FAULT_ENTRIES_MAX);
-    assert_true(world->fault.total_count > FAULT_ENTRIES_MAX);
-    assert_true(world->arena.used_bytes - before < (size_t)1 << 20);
+    before = fixture->arena.used_bytes;
+    assert_int_equal(check_all(fixture), ERR_INVALID);
+    assert_int_equal(fixture->fault.count, FAULT_ENTRIES_MAX);
+    assert_true(fixture->fault.total_count > FAULT_ENTRIES_MAX);
+    assert_true(fixture->arena.used_bytes - before < (size_t)1 << 20);
 }
 
 /* Goal: nested messages with many fields each fit into the memory of the check. Method: Rules
  * inside Rules, 50 deep, with a fault in each. */
 static void test_deep_messages_with_many_fields_are_checked(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct buffer inner;
     struct buffer outer;
 
-    buffer_init(&inner, &world->arena, 0);
+    buffer_init(&inner, &fixture->arena, 0);
     wire_put_bytes(&inner, 1, SLICE("a\n"));
     for (int i = 0; i < 50; i++) {
-        buffer_init(&outer, &world->arena, inner.size + 16);
+        buffer_init(&outer, &fixture->arena, inner.size + 16);
         wire_put_bytes(&outer, 21, buffer_slice(&inner));
         wire_put_varint(&outer, 8, UINT64_MAX);
         inner = outer;
     }
-    assert_int_equal(world_check(world, &codec_rules, buffer_slice(&inner)), ERR_INVALID);
-    assert_int_equal(world->fault.total_count, 51);
-    assert_true(slice_equal(world->fault.entries[50].field, SLICE("page_size")));
+    assert_int_equal(fixture_check(fixture, &codec_rules, buffer_slice(&inner)), ERR_INVALID);
+    assert_int_equal(fixture->fault.total_count, 51);
+    assert_true(slice_equal(fixture->fault.entries[50].field, SLICE("page_size")));
 }
 
 /* Goal: without memory a check fails as such, and never passes. Method: arenas of 0 to 64 bytes. */
 static void test_check_without_memory_never_passes(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct slice checked = {NULL, 0};
     struct arena small;
     struct fault fault;
-    struct ctx ctx = {.arena = &small, .clock = &world->clock.clock, .fault = &fault};
+    struct ctx ctx = {.arena = &small, .clock = &fixture->clock.clock, .fault = &fault};
     struct buffer inner;
     struct buffer outer;
 
-    buffer_init(&inner, &world->arena, 0);
+    buffer_init(&inner, &fixture->arena, 0);
     for (int i = 0; i < 50; i++) {
-        buffer_init(&outer, &world->arena, inner.size + 16);
+        buffer_init(&outer, &fixture->arena, inner.size + 16);
         wire_put_bytes(&outer, 21, buffer_slice(&inner));
         inner = outer;
     }
@@ -255,19 +256,19 @@ static void test_check_without_memory_never_passes(void **state)
  * changed to each of several values, and each prefix. */
 static void test_damaged_message_never_crashes_the_check(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     static const uint8_t values[] = {0x00, 0x01, 0x7f, 0x80, 0xff, 0x0b, 0x4a};
     uint8_t bytes[512];
     size_t size = 0;
 
-    put_scalars(&world->wire);
-    wire_put_bytes(&world->wire, 27, SLICE("\x0a\x01k\x12\x03\x0a\x01v"));
-    wire_put_bytes(&world->wire, 28, SLICE("\x12\x06\x1a\x00\x1a\x02\x0a\x00"));
-    wire_put_timestamp(&world->wire, 29, WORLD_START_US);
-    wire_put_bytes(&world->wire, 20, SLICE("\x01\x80\x01"));
-    size = world->wire.size;
+    put_scalars(&fixture->wire);
+    wire_put_bytes(&fixture->wire, 27, SLICE("\x0a\x01k\x12\x03\x0a\x01v"));
+    wire_put_bytes(&fixture->wire, 28, SLICE("\x12\x06\x1a\x00\x1a\x02\x0a\x00"));
+    wire_put_timestamp(&fixture->wire, 29, FIXTURE_START_US);
+    wire_put_bytes(&fixture->wire, 20, SLICE("\x01\x80\x01"));
+    size = fixture->wire.size;
     assert_true(size <= sizeof(bytes));
-    memcpy(bytes, world->wire.data, size);
+    memcpy(bytes, fixture->wire.data, size);
     for (size_t at = 0; at < size; at++) {
         uint8_t kept = bytes[at];
 
@@ -275,36 +276,37 @@ static void test_damaged_message_never_crashes_the_check(void **state)
             enum err err = OK;
 
             bytes[at] = values[i];
-            err = world_check(world, &codec_all, slice_of(bytes, size));
+            err = fixture_check(fixture, &codec_all, slice_of(bytes, size));
             assert_true(err == OK || err == ERR_MALFORMED || err == ERR_INVALID);
-            world_clear(world);
+            fixture_clear(fixture);
         }
         bytes[at] = kept;
-        (void)!world_check(world, &codec_all, slice_of(bytes, at));
-        world_clear(world);
+        (void)!fixture_check(fixture, &codec_all, slice_of(bytes, at));
+        fixture_clear(fixture);
     }
 }
 
 int run_check_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_every_type_of_field_is_accepted, world_set_up,
-                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_every_type_of_field_is_accepted, fixture_set_up,
+                                        fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_malformed_message_is_refused_at_its_place,
-                                        world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_invalid_utf8_is_reported_everywhere, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_message_deeper_than_100_is_refused, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_elements_above_the_budget_are_refused, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_faulty_list_ends_early, world_set_up, world_tear_down),
+                                        fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_invalid_utf8_is_reported_everywhere, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_message_deeper_than_100_is_refused, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_elements_above_the_budget_are_refused, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_faulty_list_ends_early, fixture_set_up,
+                                        fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_deep_messages_with_many_fields_are_checked,
-                                        world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_check_without_memory_never_passes, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_damaged_message_never_crashes_the_check, world_set_up,
-                                        world_tear_down),
+                                        fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_check_without_memory_never_passes, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_message_never_crashes_the_check,
+                                        fixture_set_up, fixture_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,42 +7,43 @@
 
 #include <stdio.h>
 
-int world_set_up(void **state)
+int fixture_set_up(void **state)
 {
-    static struct world world;
+    static struct fixture fixture;
 
-    arena_init(&world.arena, (size_t)256 << 20);
-    clock_manual_init(&world.clock, WORLD_START_US);
-    world.ctx = (struct ctx){
-        .arena = &world.arena,
-        .clock = &world.clock.clock,
-        .fault = &world.fault,
+    arena_init(&fixture.arena, (size_t)256 << 20);
+    clock_manual_init(&fixture.clock, FIXTURE_START_US);
+    fixture.ctx = (struct ctx){
+        .arena = &fixture.arena,
+        .clock = &fixture.clock.clock,
+        .fault = &fixture.fault,
     };
-    world_clear(&world);
-    *state = &world;
+    fixture_clear(&fixture);
+    *state = &fixture;
     return 0;
 }
 
-int world_tear_down(void **state)
+int fixture_tear_down(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    arena_deinit(&world->arena);
+    arena_deinit(&fixture->arena);
     return 0;
 }
 
-void world_clear(struct world *world)
+void fixture_clear(struct fixture *fixture)
 {
-    arena_reset(&world->arena);
-    fault_init(&world->fault, &world->arena);
-    buffer_init(&world->wire, &world->arena, 0);
+    arena_reset(&fixture->arena);
+    fault_init(&fixture->fault, &fixture->arena);
+    buffer_init(&fixture->wire, &fixture->arena, 0);
 }
 
-enum err world_check(struct world *world, const struct message_info *message, struct slice bytes)
+enum err fixture_check(struct fixture *fixture, const struct message_info *message,
+                       struct slice bytes)
 {
     struct slice checked = {NULL, 0};
 
-    return check_request(&world->ctx, message, bytes, &checked);
+    return check_request(&fixture->ctx, message, bytes, &checked);
 }
 
 static bool entry_is(const struct fault_entry *entry, struct slice line)
@@ -64,7 +65,7 @@ static void show_faults(const struct fault *fault)
     }
 }
 
-void world_expect_faults(struct world *world, const char *expected)
+void fixture_expect_faults(struct fixture *fixture, const char *expected)
 {
     struct slice rest = slice_text(expected);
     size_t count = 0;
@@ -72,19 +73,19 @@ void world_expect_faults(struct world *world, const char *expected)
     while (rest.size > 0) {
         const uint8_t *end = memchr(rest.data, '\n', rest.size);
         size_t size = end == NULL ? rest.size : (size_t)(end - rest.data);
-        bool is_there = count < world->fault.count &&
-                        entry_is(&world->fault.entries[count], slice_of(rest.data, size));
+        bool is_there = count < fixture->fault.count &&
+                        entry_is(&fixture->fault.entries[count], slice_of(rest.data, size));
 
         if (!is_there) {
-            show_faults(&world->fault);
+            show_faults(&fixture->fault);
             fail_msg("fault %zu is not %.*s", count, (int)size, (const char *)rest.data);
         }
         count++;
         rest = slice_after(rest, size < rest.size ? size + 1 : size);
     }
-    if (count != world->fault.total_count) {
-        show_faults(&world->fault);
-        fail_msg("%zu faults, not %zu", world->fault.total_count, count);
+    if (count != fixture->fault.total_count) {
+        show_faults(&fixture->fault);
+        fail_msg("%zu faults, not %zu", fixture->fault.total_count, count);
     }
 }
 

@@ -1,5 +1,5 @@
 /*
- * codec_tests.h: the groups of tests of server/codec, the world they share, and messages of tables
+ * codec_tests.h: the groups of tests of server/codec, the fixture they share, and messages of tables
  * written by hand, which have every type of field and recursion, as the contract has not.
  */
 #ifndef ERRATA_TESTS_UNIT_CODEC_TESTS_H
@@ -20,7 +20,7 @@
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 /* Arena, clock and fault of one test. */
-struct world {
+struct fixture {
     struct arena arena;
     struct clock_manual clock;
     struct fault fault;
@@ -29,16 +29,17 @@ struct world {
 };
 
 /* 2026-01-01T00:00:00Z */
-#define WORLD_START_US INT64_C(1767225600000000)
+#define FIXTURE_START_US INT64_C(1767225600000000)
 
-int world_set_up(void **state);
-int world_tear_down(void **state);
+int fixture_set_up(void **state);
+int fixture_tear_down(void **state);
 /* Forgets faults and wire bytes. */
-void world_clear(struct world *world);
+void fixture_clear(struct fixture *fixture);
 /* check_request, without the bytes that it gives. */
-enum err world_check(struct world *world, const struct message_info *message, struct slice bytes);
+enum err fixture_check(struct fixture *fixture, const struct message_info *message,
+                       struct slice bytes);
 /* The faults are these and no others: "path: start of the description", one a line. */
-void world_expect_faults(struct world *world, const char *expected);
+void fixture_expect_faults(struct fixture *fixture, const char *expected);
 
 /* A message `codec.All` with a field of each type, and `codec.Tree`, which holds itself. */
 extern const struct message_info codec_all;

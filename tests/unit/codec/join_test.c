@@ -47,14 +47,14 @@ static void test_pieces_of_a_message_are_joined(void **state)
         /* a message field by another wire type is copied: check_request refuses it */
         {WHOLE("\x58\x01\x5a\x00"), WHOLE("\x58\x01\x5a\x00")},
     };
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct slice pieces = slice_of(cases[i].pieces, cases[i].pieces_size);
         struct slice expected = slice_of(cases[i].joined, cases[i].joined_size);
         struct slice joined = {NULL, 0};
 
-        assert_int_equal(join_pieces(&world->ctx, &codec_all, pieces, &joined), OK);
+        assert_int_equal(join_pieces(&fixture->ctx, &codec_all, pieces, &joined), OK);
         if (!slice_equal(joined, expected)) {
             fail_msg("case %zu is not joined", i);
         }
@@ -65,15 +65,15 @@ static void test_pieces_of_a_message_are_joined(void **state)
  * a truncated piece, single and before another one. */
 static void test_malformed_piece_is_refused(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct slice joined = {NULL, 0};
 
-    assert_int_equal(join_pieces(&world->ctx, &codec_all, SLICE("\x5a\x05\x0a"), &joined),
+    assert_int_equal(join_pieces(&fixture->ctx, &codec_all, SLICE("\x5a\x05\x0a"), &joined),
                      ERR_MALFORMED);
     assert_int_equal(
-        join_pieces(&world->ctx, &codec_all, SLICE("\x5a\x02\x0a\x01\x5a\x03\x0a\x01n"), &joined),
+        join_pieces(&fixture->ctx, &codec_all, SLICE("\x5a\x02\x0a\x01\x5a\x03\x0a\x01n"), &joined),
         ERR_MALFORMED);
-    assert_int_equal(world_check(world, &codec_all, SLICE("\x5a\x02\x0a\x01\x5a\x03\x0a\x01n")),
+    assert_int_equal(fixture_check(fixture, &codec_all, SLICE("\x5a\x02\x0a\x01\x5a\x03\x0a\x01n")),
                      ERR_MALFORMED);
 }
 
@@ -81,27 +81,28 @@ static void test_malformed_piece_is_refused(void **state)
  * sum of two pieces; nesting above the bound. */
 static void test_limits_apply_to_joined_pieces(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct slice nested = SLICE("\x12\x00\x12\x00");
     struct slice joined = {NULL, 0};
     struct buffer half;
 
-    buffer_init(&half, &world->arena, 0);
+    buffer_init(&half, &fixture->arena, 0);
     for (size_t i = 0; i < CHECK_ELEMENTS_MAX / 2; i++) {
         buffer_append(&half, SLICE("\x78\x01"));
     }
-    wire_put_bytes(&world->wire, 11, buffer_slice(&half));
-    wire_put_bytes(&world->wire, 11, buffer_slice(&half));
-    assert_int_equal(world_check(world, &codec_all, buffer_slice(&world->wire)), ERR_TOO_LARGE);
+    wire_put_bytes(&fixture->wire, 11, buffer_slice(&half));
+    wire_put_bytes(&fixture->wire, 11, buffer_slice(&half));
+    assert_int_equal(fixture_check(fixture, &codec_all, buffer_slice(&fixture->wire)),
+                     ERR_TOO_LARGE);
 
     for (size_t i = 0; i < 2 * CHECK_DEPTH_MAX; i++) {
         struct buffer outer;
 
-        buffer_init(&outer, &world->arena, nested.size + WIRE_OVERHEAD_BYTES);
+        buffer_init(&outer, &fixture->arena, nested.size + WIRE_OVERHEAD_BYTES);
         wire_put_bytes(&outer, 2, nested);
         nested = buffer_slice(&outer);
     }
-    assert_int_equal(join_pieces(&world->ctx, &codec_tree, nested, &joined), OK);
+    assert_int_equal(join_pieces(&fixture->ctx, &codec_tree, nested, &joined), OK);
     assert_true(slice_equal(joined, nested));
 }
 
@@ -109,30 +110,32 @@ static void test_limits_apply_to_joined_pieces(void **state)
  * another piece than its layout; then one that has none, and a bad layout. */
 static void test_rules_apply_to_the_joined_message(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct slice checked = {NULL, 0};
 
-    assert_int_equal(check_request(&world->ctx, &contract_errata_v1_capture_feedback_event_request,
+    assert_int_equal(check_request(&fixture->ctx,
+                                   &contract_errata_v1_capture_feedback_event_request,
                                    SLICE("\x0a\x04\x4a\x02pq\x0a\x02\x20\x04"), &checked),
                      OK);
     assert_true(slice_equal(checked, SLICE("\x0a\x06\x4a\x02pq\x20\x04")));
-    assert_int_equal(check_request(&world->ctx, &contract_errata_v1_capture_feedback_event_request,
+    assert_int_equal(check_request(&fixture->ctx,
+                                   &contract_errata_v1_capture_feedback_event_request,
                                    SLICE("\x0a\x04\x4a\x02p\x01\x0a\x02\x68\x00"), &checked),
                      ERR_INVALID);
-    world_expect_faults(world, "event.layout_fingerprint: \nevent.event_type: ");
+    fixture_expect_faults(fixture, "event.layout_fingerprint: \nevent.event_type: ");
 }
 
 int run_join_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_pieces_of_a_message_are_joined, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_malformed_piece_is_refused, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_limits_apply_to_joined_pieces, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_rules_apply_to_the_joined_message, world_set_up,
-                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_pieces_of_a_message_are_joined, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_malformed_piece_is_refused, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_limits_apply_to_joined_pieces, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_rules_apply_to_the_joined_message, fixture_set_up,
+                                        fixture_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

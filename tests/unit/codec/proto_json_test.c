@@ -13,40 +13,40 @@
 
 static const struct proto_json_style one_line = {0};
 
-static enum err read_text(struct world *world, const struct message_info *message,
+static enum err read_text(struct fixture *fixture, const struct message_info *message,
                           struct slice text)
 {
-    return proto_json_read(&world->ctx, message, text, true, &world->wire);
+    return proto_json_read(&fixture->ctx, message, text, true, &fixture->wire);
 }
 
 /* Text becomes these bytes, and they become `written` (or the text itself). */
-static void expect_both(struct world *world, const struct message_info *message, const char *text,
-                        struct slice wire, const char *written)
+static void expect_both(struct fixture *fixture, const struct message_info *message,
+                        const char *text, struct slice wire, const char *written)
 {
     struct buffer json;
 
-    world_clear(world);
-    if (read_text(world, message, slice_text(text)) != OK) {
-        world_expect_faults(world, "");
+    fixture_clear(fixture);
+    if (read_text(fixture, message, slice_text(text)) != OK) {
+        fixture_expect_faults(fixture, "");
         fail_msg("%s", text);
     }
-    if (!slice_equal(buffer_slice(&world->wire), wire)) {
+    if (!slice_equal(buffer_slice(&fixture->wire), wire)) {
         fail_msg("%s: other bytes", text);
     }
-    buffer_init(&json, &world->arena, 0);
-    assert_int_equal(proto_json_write(&world->ctx, message, wire, &one_line, &json), OK);
+    buffer_init(&json, &fixture->arena, 0);
+    assert_int_equal(proto_json_write(&fixture->ctx, message, wire, &one_line, &json), OK);
     written = written == NULL ? text : written;
     if (!slice_equal(buffer_slice(&json), slice_text(written))) {
         fail_msg("%.*s, not %s", (int)json.size, (const char *)json.data, written);
     }
 }
 
-#define EXPECT_ALL(text, wire, written) expect_both(world, &codec_all, text, SLICE(wire), written)
+#define EXPECT_ALL(text, wire, written) expect_both(fixture, &codec_all, text, SLICE(wire), written)
 
 /* Goal: every type is read in each of its spellings and written in one. Method: a row for each. */
 static void test_scalars_are_read_in_every_spelling(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     EXPECT_ALL("{}", "", NULL);
     EXPECT_ALL(" { \"f_double\" : 1.5 } ", "\x09\x00\x00\x00\x00\x00\x00\xf8\x3f",
@@ -93,7 +93,7 @@ static void test_scalars_are_read_in_every_spelling(void **state)
 /* Goal: lists, maps, messages, oneofs and times round trip. Method: a row for each. */
 static void test_containers_round_trip(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     EXPECT_ALL("{\"numbers\":[1,\"2\",300]}", "\xa2\x01\x04\x01\x02\xac\x02",
                "{\"numbers\":[1,2,300]}");
@@ -108,7 +108,7 @@ static void test_containers_round_trip(void **state)
     EXPECT_ALL("{\"trees\":{\"k\":{\"name\":\"v\"},\"\":{}}}",
                "\xda\x01\x08\x0a\x01k\x12\x03\x0a\x01v\xda\x01\x04\x0a\x00\x12\x00",
                "{\"trees\":{\"\":{},\"k\":{\"name\":\"v\"}}}");
-    expect_both(world, &contract_errata_v1_prepare_prompt_request,
+    expect_both(fixture, &contract_errata_v1_prepare_prompt_request,
                 "{\"template\":\"{{A}}\",\"context\":{\"B\":\"\\n\",\"A\":\"x\"}}",
                 SLICE("\x12\x05{{A}}\x22\x06\x0a\x01"
                       "B\x12\x01\n\x22\x06\x0a\x01"
@@ -126,7 +126,7 @@ static void test_containers_round_trip(void **state)
  * deep. */
 static void test_long_lengths_are_correct_when_nested(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     char text[400];
     struct wire_reader reader;
     struct wire_field field = {0};
@@ -134,29 +134,29 @@ static void test_long_lengths_are_correct_when_nested(void **state)
 
     (void)snprintf(text, sizeof(text),
                    "{\"f_message\":{\"child\":{\"child\":{\"name\":\"%0300d\"}}}}", 0);
-    assert_int_equal(read_text(world, &codec_all, slice_text(text)), OK);
-    reader = wire_reader_of(buffer_slice(&world->wire));
+    assert_int_equal(read_text(fixture, &codec_all, slice_text(text)), OK);
+    reader = wire_reader_of(buffer_slice(&fixture->wire));
     for (size_t size = 300 + 3 * 3; size >= 300; size -= 3) {
         assert_int_equal(wire_next(&reader, &field), OK);
         assert_int_equal(field.bytes.size, size);
         assert_int_equal(reader.rest.size, 0);
         reader = wire_reader_of(field.bytes);
     }
-    buffer_init(&json, &world->arena, 0);
+    buffer_init(&json, &fixture->arena, 0);
     assert_int_equal(
-        proto_json_write(&world->ctx, &codec_all, buffer_slice(&world->wire), &one_line, &json),
+        proto_json_write(&fixture->ctx, &codec_all, buffer_slice(&fixture->wire), &one_line, &json),
         OK);
     assert_true(slice_equal(buffer_slice(&json), slice_text(text)));
 }
 
-static void expect_refused(struct world *world, const struct message_info *message,
+static void expect_refused(struct fixture *fixture, const struct message_info *message,
                            const char *text, const char *faults)
 {
-    world_clear(world);
-    if (read_text(world, message, slice_text(text)) != ERR_INVALID) {
+    fixture_clear(fixture);
+    if (read_text(fixture, message, slice_text(text)) != ERR_INVALID) {
         fail_msg("%s", text);
     }
-    world_expect_faults(world, faults);
+    fixture_expect_faults(fixture, faults);
 }
 
 /* Goal: invalid JSON is refused, with the path of every error. Method: a table. */
@@ -229,10 +229,10 @@ static void test_invalid_json_is_refused_with_its_path(void **state)
          ": unknown field \"nope\"; expected f_double,\nf_int32: invalid value\n"
          "f_message: unknown field \"nope\"; expected name, child, children of codec.Tree"},
     };
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        expect_refused(world, &codec_all, rows[i].text, rows[i].faults);
+        expect_refused(fixture, &codec_all, rows[i].text, rows[i].faults);
     }
 }
 
@@ -240,27 +240,27 @@ static void test_invalid_json_is_refused_with_its_path(void **state)
  * ones. */
 static void test_unknown_members_are_skipped_if_allowed(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     assert_int_equal(
-        proto_json_read(&world->ctx, &codec_all,
+        proto_json_read(&fixture->ctx, &codec_all,
                         SLICE("{\"x\":{\"f_int32\":[\"}\"]},\"f_int32\":1,\"y\":null}"), false,
-                        &world->wire),
+                        &fixture->wire),
         OK);
-    assert_true(slice_equal(buffer_slice(&world->wire), SLICE("\x28\x01")));
+    assert_true(slice_equal(buffer_slice(&fixture->wire), SLICE("\x28\x01")));
 }
 
 /* Goal: a hundred levels are read and written, one more is refused. Method: a message in itself. */
 static void test_deeper_than_100_levels_is_refused(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct buffer text;
     struct buffer json;
 
     for (size_t depth = 100; depth <= 101; depth++) {
-        world_clear(world);
-        buffer_init(&text, &world->arena, 2000);
-        buffer_init(&json, &world->arena, 2000);
+        fixture_clear(fixture);
+        buffer_init(&text, &fixture->arena, 2000);
+        buffer_init(&json, &fixture->arena, 2000);
         for (size_t i = 1; i < depth; i++) {
             buffer_append(&text, SLICE("{\"child\":"));
         }
@@ -269,16 +269,16 @@ static void test_deeper_than_100_levels_is_refused(void **state)
             buffer_append(&text, SLICE("}"));
         }
         if (depth > 100) {
-            assert_int_equal(read_text(world, &codec_tree, buffer_slice(&text)), ERR_INVALID);
+            assert_int_equal(read_text(fixture, &codec_tree, buffer_slice(&text)), ERR_INVALID);
             continue;
         }
-        assert_int_equal(read_text(world, &codec_tree, buffer_slice(&text)), OK);
-        assert_int_equal(proto_json_write(&world->ctx, &codec_tree, buffer_slice(&world->wire),
+        assert_int_equal(read_text(fixture, &codec_tree, buffer_slice(&text)), OK);
+        assert_int_equal(proto_json_write(&fixture->ctx, &codec_tree, buffer_slice(&fixture->wire),
                                           &one_line, &json),
                          OK);
         assert_true(slice_equal(buffer_slice(&json), buffer_slice(&text)));
-        wire_put_bytes(&text, 2, buffer_slice(&world->wire)); /* 101 messages on the wire */
-        assert_int_equal(proto_json_write(&world->ctx, &codec_tree,
+        wire_put_bytes(&text, 2, buffer_slice(&fixture->wire)); /* 101 messages on the wire */
+        assert_int_equal(proto_json_write(&fixture->ctx, &codec_tree,
                                           slice_after(buffer_slice(&text), json.size), &one_line,
                                           &json),
                          ERR_MALFORMED);
@@ -289,8 +289,8 @@ static void test_deeper_than_100_levels_is_refused(void **state)
  * merged as by protobuf. Method: one message with all of that. */
 static void test_repeated_fields_are_merged(void **state)
 {
-    struct world *world = *state;
-    struct buffer *wire = &world->wire;
+    struct fixture *fixture = *state;
+    struct buffer *wire = &fixture->wire;
     struct buffer json;
 
     wire_put_bytes(wire, 25, SLICE("first"));
@@ -309,9 +309,9 @@ static void test_repeated_fields_are_merged(void **state)
     wire_put_bytes(wire, 27, SLICE("\x0a\x01k"));
     wire_put_bytes(wire, 31, slice_of(NULL, 0));
     wire_put_varint(wire, 777, 5);
-    buffer_init(&json, &world->arena, 0);
+    buffer_init(&json, &fixture->arena, 0);
     assert_int_equal(
-        proto_json_write(&world->ctx, &codec_all, buffer_slice(wire), &one_line, &json), OK);
+        proto_json_write(&fixture->ctx, &codec_all, buffer_slice(wire), &one_line, &json), OK);
     assert_true(
         slice_equal(buffer_slice(&json),
                     SLICE("{\"f_int32\":2,\"f_message\":{\"name\":\"n\",\"child\":{\"name\":\"x\"},"
@@ -323,16 +323,16 @@ static void test_repeated_fields_are_merged(void **state)
  * elements by turns. */
 static void test_list_keeps_its_order(void **state)
 {
-    struct world *world = *state;
-    struct buffer *wire = &world->wire;
+    struct fixture *fixture = *state;
+    struct buffer *wire = &fixture->wire;
     struct buffer json;
 
     wire_put_varint(wire, 20, 7);
     wire_put_bytes(wire, 20, SLICE("\x03"));
     wire_put_bytes(wire, 20, SLICE("\x04"));
-    buffer_init(&json, &world->arena, 0);
+    buffer_init(&json, &fixture->arena, 0);
     assert_int_equal(
-        proto_json_write(&world->ctx, &codec_all, buffer_slice(wire), &one_line, &json), OK);
+        proto_json_write(&fixture->ctx, &codec_all, buffer_slice(wire), &one_line, &json), OK);
     assert_true(slice_equal(buffer_slice(&json), SLICE("{\"numbers\":[7,3,4]}")));
 }
 
@@ -348,13 +348,14 @@ static void test_malformed_bytes_have_no_json(void **state)
         {(const uint8_t *)"\xea\x01\x06\x10\x80\x94\xeb\xdc\x03", 9}, /* nanos of a full second */
         {(const uint8_t *)"\xa2\x01\x01\x80", 4},
     };
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct buffer json;
 
-        buffer_init(&json, &world->arena, 0);
-        if (proto_json_write(&world->ctx, &codec_all, rows[i], &one_line, &json) != ERR_MALFORMED) {
+        buffer_init(&json, &fixture->arena, 0);
+        if (proto_json_write(&fixture->ctx, &codec_all, rows[i], &one_line, &json) !=
+            ERR_MALFORMED) {
             fail_msg("row %zu", i);
         }
     }
@@ -363,17 +364,18 @@ static void test_malformed_bytes_have_no_json(void **state)
 /* Goal: indented text has the usual form. Method: one of each container. */
 static void test_json_is_indented(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     const struct proto_json_style style = {.indent = 2};
     struct buffer json;
 
-    assert_int_equal(read_text(world, &codec_all,
+    assert_int_equal(read_text(fixture, &codec_all,
                                SLICE("{\"numbers\":[1,2],\"f_message\":{},"
                                      "\"trees\":{\"k\":{\"name\":\"v\"}}}")),
                      OK);
-    buffer_init(&json, &world->arena, 0);
+    buffer_init(&json, &fixture->arena, 0);
     assert_int_equal(
-        proto_json_write(&world->ctx, &codec_all, buffer_slice(&world->wire), &style, &json), OK);
+        proto_json_write(&fixture->ctx, &codec_all, buffer_slice(&fixture->wire), &style, &json),
+        OK);
     assert_true(slice_equal(buffer_slice(&json), SLICE("{\n  \"f_message\": {},\n"
                                                        "  \"numbers\": [\n    1,\n    2\n  ],\n"
                                                        "  \"trees\": {\n    \"k\": {\n"
@@ -383,41 +385,41 @@ static void test_json_is_indented(void **state)
 /* Goal: the well-known types have their own JSON form. Method: rows for each, both ways. */
 static void test_well_known_types_have_their_json_form(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    expect_both(world, &contract_google_protobuf_duration, "\"-1.500s\"",
+    expect_both(fixture, &contract_google_protobuf_duration, "\"-1.500s\"",
                 SLICE("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x10\x80\xb6\xca\x91\xfe\xff"
                       "\xff\xff\xff\x01"),
                 NULL);
-    expect_both(world, &contract_google_protobuf_duration, "\"0s\"", SLICE(""), NULL);
-    expect_both(world, &contract_google_protobuf_field_mask, "\"fooBar.baz,q\"",
+    expect_both(fixture, &contract_google_protobuf_duration, "\"0s\"", SLICE(""), NULL);
+    expect_both(fixture, &contract_google_protobuf_field_mask, "\"fooBar.baz,q\"",
                 SLICE("\x0a\x0b"
                       "foo_bar.baz\x0a\x01q"),
                 NULL);
-    expect_both(world, &contract_google_protobuf_field_mask, "\"\"", SLICE(""), NULL);
-    expect_both(world, &contract_google_protobuf_int64_value, "\"5\"", SLICE("\x08\x05"), NULL);
-    expect_both(world, &contract_google_protobuf_string_value, "\"\"", SLICE(""), NULL);
-    expect_both(world, &contract_google_protobuf_value, "null", SLICE("\x08\x00"), NULL);
-    expect_both(world, &contract_google_protobuf_value, "[]", SLICE("\x32\x00"), NULL);
-    expect_both(world, &contract_google_protobuf_value, "[[],{},null,\"x\"]",
+    expect_both(fixture, &contract_google_protobuf_field_mask, "\"\"", SLICE(""), NULL);
+    expect_both(fixture, &contract_google_protobuf_int64_value, "\"5\"", SLICE("\x08\x05"), NULL);
+    expect_both(fixture, &contract_google_protobuf_string_value, "\"\"", SLICE(""), NULL);
+    expect_both(fixture, &contract_google_protobuf_value, "null", SLICE("\x08\x00"), NULL);
+    expect_both(fixture, &contract_google_protobuf_value, "[]", SLICE("\x32\x00"), NULL);
+    expect_both(fixture, &contract_google_protobuf_value, "[[],{},null,\"x\"]",
                 SLICE("\x32\x11\x0a\x02\x32\x00\x0a\x02\x2a\x00\x0a\x02\x08\x00\x0a\x03\x1a\x01x"),
                 NULL);
-    expect_both(world, &contract_google_protobuf_struct, "{\"a\":{\"b\":true}}",
+    expect_both(fixture, &contract_google_protobuf_struct, "{\"a\":{\"b\":true}}",
                 SLICE("\x0a\x10\x0a\x01"
                       "a\x12\x0b\x2a\x09\x0a\x07\x0a\x01"
                       "b\x12\x02\x20\x01"),
                 NULL);
-    expect_both(world, &contract_google_protobuf_empty, "{}", SLICE(""), NULL);
-    expect_refused(world, &contract_google_protobuf_duration, "\"1\"", ": invalid value");
-    expect_refused(world, &contract_google_protobuf_duration, "\"315576000001s\"",
+    expect_both(fixture, &contract_google_protobuf_empty, "{}", SLICE(""), NULL);
+    expect_refused(fixture, &contract_google_protobuf_duration, "\"1\"", ": invalid value");
+    expect_refused(fixture, &contract_google_protobuf_duration, "\"315576000001s\"",
                    ": invalid value");
-    expect_refused(world, &contract_google_protobuf_duration, "\"1.0000000001s\"",
+    expect_refused(fixture, &contract_google_protobuf_duration, "\"1.0000000001s\"",
                    ": invalid value");
-    expect_refused(world, &contract_google_protobuf_field_mask, "\"foo_bar\"", ": invalid value");
-    expect_refused(world, &contract_google_protobuf_field_mask, "\"a,\"", ": invalid value");
-    expect_refused(world, &contract_google_protobuf_struct, "[]",
+    expect_refused(fixture, &contract_google_protobuf_field_mask, "\"foo_bar\"", ": invalid value");
+    expect_refused(fixture, &contract_google_protobuf_field_mask, "\"a,\"", ": invalid value");
+    expect_refused(fixture, &contract_google_protobuf_struct, "[]",
                    ": invalid value []; expected a JSON object");
-    expect_refused(world, &contract_google_protobuf_list_value, "{}",
+    expect_refused(fixture, &contract_google_protobuf_list_value, "{}",
                    ": invalid value {}; expected a JSON array");
 }
 
@@ -425,48 +427,48 @@ static void test_well_known_types_have_their_json_form(void **state)
  * with a special JSON form, an Any in an Any, nothing, and an unknown type. */
 static void test_any_is_typed_by_its_type_member(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     const struct message_info *any = &contract_google_protobuf_any;
     struct buffer json;
 
-    expect_both(world, any, "{}", SLICE(""), NULL);
-    expect_both(world, any,
+    expect_both(fixture, any, "{}", SLICE(""), NULL);
+    expect_both(fixture, any,
                 "{\"keyId\":\"x\",\"@type\":\"type.googleapis.com/errata.v1.TokenRevoked\"}",
                 SLICE("\x0a\x2atype.googleapis.com/errata.v1.TokenRevoked\x12\x03\x0a\x01x"),
                 "{\"@type\":\"type.googleapis.com/errata.v1.TokenRevoked\",\"keyId\":\"x\"}");
-    expect_both(world, any, "{\"@type\":\"t/google.protobuf.Duration\",\"value\":\"1s\"}",
+    expect_both(fixture, any, "{\"@type\":\"t/google.protobuf.Duration\",\"value\":\"1s\"}",
                 SLICE("\x0a\x1at/google.protobuf.Duration\x12\x02\x08\x01"), NULL);
-    expect_both(world, any,
+    expect_both(fixture, any,
                 "{\"@type\":\"t/google.protobuf.Any\",\"value\":{\"@type\":"
                 "\"t/google.protobuf.Struct\",\"value\":{\"a\":[1.0]}}}",
                 SLICE("\x0a\x15t/google.protobuf.Any\x12\x30\x0a\x18t/google.protobuf.Struct"
                       "\x12\x14\x0a\x12\x0a\x01"
                       "a\x12\x0d\x32\x0b\x0a\x09\x11\x00\x00\x00\x00\x00\x00\xf0\x3f"),
                 NULL);
-    expect_refused(world, any, "{\"@type\":\"t/no.Such\"}",
+    expect_refused(fixture, any, "{\"@type\":\"t/no.Such\"}",
                    ": invalid value \"t/no.Such\"; expected a message");
-    expect_refused(world, any, "{\"@type\":\"google.protobuf.Duration\"}",
+    expect_refused(fixture, any, "{\"@type\":\"google.protobuf.Duration\"}",
                    ": invalid value \"google.protobuf.Duration\"; expected a message");
-    expect_refused(world, any, "{\"a\":1}",
+    expect_refused(fixture, any, "{\"a\":1}",
                    ": invalid value {\"a\":1}; expected an object with a member \"@type\"");
-    expect_refused(world, any,
+    expect_refused(fixture, any,
                    "{\"@type\":\"t/google.protobuf.Duration\",\"value\":\"1s\",\"x\":1}",
                    ": invalid value \"x\"; expected only the members");
-    buffer_init(&json, &world->arena, 0);
+    buffer_init(&json, &fixture->arena, 0);
     assert_int_equal(
-        proto_json_write(&world->ctx, any, SLICE("\x0a\x09t/no.Such"), &one_line, &json),
+        proto_json_write(&fixture->ctx, any, SLICE("\x0a\x09t/no.Such"), &one_line, &json),
         ERR_MALFORMED);
 }
 
 /* Goal: both directions report a lack of memory. Method: small arenas. */
 static void test_conversion_without_memory_fails(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     static const char text[] = "{\"texts\":[\"aaaaaaaaaaaaaaaa\\n\",\"aaaaaaaaaaaaaaaa\\n\","
                                "\"aaaaaaaaaaaaaaaa\\n\",\"aaaaaaaaaaaaaaaa\\n\"]}";
     struct buffer json;
 
-    assert_int_equal(read_text(world, &codec_all, slice_text(text)), OK);
+    assert_int_equal(read_text(fixture, &codec_all, slice_text(text)), OK);
     for (size_t limit = 0; limit < 1000; limit += 50) {
         struct arena small;
         struct fault fault;
@@ -478,11 +480,11 @@ static void test_conversion_without_memory_fails(void **state)
         fault_init(&fault, &small);
         buffer_init(&wire, &small, 0);
         err = proto_json_read(&ctx, &codec_all, slice_text(text), true, &wire);
-        assert_true(err == OK ? slice_equal(buffer_slice(&wire), buffer_slice(&world->wire))
+        assert_true(err == OK ? slice_equal(buffer_slice(&wire), buffer_slice(&fixture->wire))
                               : err == ERR_MEMORY);
         arena_reset(&small);
         buffer_init(&json, &small, 0);
-        err = proto_json_write(&ctx, &codec_all, buffer_slice(&world->wire), &one_line, &json);
+        err = proto_json_write(&ctx, &codec_all, buffer_slice(&fixture->wire), &one_line, &json);
         assert_int_equal(err, ERR_MEMORY);
         arena_deinit(&small);
     }
@@ -491,29 +493,31 @@ static void test_conversion_without_memory_fails(void **state)
 int run_proto_json_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_scalars_are_read_in_every_spelling, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_containers_round_trip, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_long_lengths_are_correct_when_nested, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_invalid_json_is_refused_with_its_path, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_unknown_members_are_skipped_if_allowed, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_deeper_than_100_levels_is_refused, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_repeated_fields_are_merged, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_list_keeps_its_order, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_malformed_bytes_have_no_json, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_json_is_indented, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_well_known_types_have_their_json_form, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_any_is_typed_by_its_type_member, world_set_up,
-                                        world_tear_down),
-        cmocka_unit_test_setup_teardown(test_conversion_without_memory_fails, world_set_up,
-                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_scalars_are_read_in_every_spelling, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_containers_round_trip, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_long_lengths_are_correct_when_nested, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_invalid_json_is_refused_with_its_path, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_unknown_members_are_skipped_if_allowed, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_deeper_than_100_levels_is_refused, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_repeated_fields_are_merged, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_list_keeps_its_order, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_malformed_bytes_have_no_json, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_json_is_indented, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_well_known_types_have_their_json_form, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_any_is_typed_by_its_type_member, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_conversion_without_memory_fails, fixture_set_up,
+                                        fixture_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

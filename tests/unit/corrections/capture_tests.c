@@ -13,7 +13,7 @@
 #include "server/domain/layouts/records.h"
 #include "store/base/text.h"
 #include "store/base/wire.h"
-#include "tests/unit/corrections/world.h"
+#include "tests/unit/corrections/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,10 +35,10 @@ static struct capture_input line_corrected(const char *layout, const char *befor
     };
 }
 
-static void read_event(struct world *world, struct store_txn *txn, uint64_t seq,
+static void read_event(struct fixture *fixture, struct store_txn *txn, uint64_t seq,
                        struct event *event, struct feedback_event_view *view)
 {
-    assert_int_equal(log_read(txn, world->org, seq, event), OK);
+    assert_int_equal(log_read(txn, fixture->org, seq, event), OK);
     assert_int_equal(feedback_view_read(event, view), OK);
 }
 
@@ -54,19 +54,19 @@ static void test_event_is_stored_with_derived_fields(void **state)
     struct slice name;
     struct store_txn *txn = NULL;
     struct event event;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world, 1);
+    fixture_init(&fixture, 1);
     input.actor_user_id = SLICE("ann");
     input.document_id = SLICE("doc 1");
     input.entity_type = SLICE("line");
     input.entity_id = SLICE("7");
-    assert_int_equal(world_capture(&world, &input, 1), 1);
-    txn = world_begin(&world, STORE_READ);
-    read_event(&world, txn, 1, &event, &view);
+    assert_int_equal(fixture_capture(&fixture, &input, 1), 1);
+    txn = fixture_begin(&fixture, STORE_READ);
+    read_event(&fixture, txn, 1, &event, &view);
     assert_int_equal(event.source, SOURCE_LIVE);
-    assert_int_equal(event.created_at_us, WORLD_START_US);
+    assert_int_equal(event.created_at_us, FIXTURE_START_US);
     assert_int_equal(event.subject_count, 3);
     assert_int_equal(event.subjects[0].kind, SUBJECT_LAYOUT);
     assert_int_equal(event.subjects[2].kind, SUBJECT_ENTITY);
@@ -82,29 +82,29 @@ static void test_event_is_stored_with_derived_fields(void **state)
         assert_true(field.number >= 20);
     }
     store_abort(txn);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 static void expect_refused(const struct capture_input *input, const char *field)
 {
-    const struct event_caller caller = world_admin();
+    const struct event_caller caller = fixture_admin();
     struct capture_event event;
-    struct world world;
+    struct fixture fixture;
 
-    world_init(&world, 1);
-    assert_int_equal(capture_prepare(&world.ctx, &caller, input, SLICE("events[3]"), &event),
+    fixture_init(&fixture, 1);
+    assert_int_equal(capture_prepare(&fixture.ctx, &caller, input, SLICE("events[3]"), &event),
                      ERR_INVALID);
-    assert_int_equal(world.fault.count, 1);
-    assert_true(slice_equal(world.fault.entries[0].field, slice_text(field)));
-    world_deinit(&world);
+    assert_int_equal(fixture.fault.count, 1);
+    assert_true(slice_equal(fixture.fault.entries[0].field, slice_text(field)));
+    fixture_deinit(&fixture);
 }
 
 /* A meta text of exactly `size` bytes. */
-static struct slice meta_of(struct world *world, size_t size)
+static struct slice meta_of(struct fixture *fixture, size_t size)
 {
     struct buffer buffer;
 
-    buffer_init(&buffer, &world->arena, size);
+    buffer_init(&buffer, &fixture->arena, size);
     buffer_append(&buffer, SLICE("{\"a\":\""));
     while (buffer.size < size - 2) {
         buffer_append_byte(&buffer, 'x');
@@ -117,20 +117,20 @@ static struct slice meta_of(struct world *world, size_t size)
 static void test_meta_above_the_limit_is_refused(void **state)
 {
     struct capture_input input = line_corrected("abc", "{}", "{\"qty\":1}", "");
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world, 1);
-    input.meta_json = meta_of(&world, CAPTURE_META_BYTES_MAX);
-    (void)world_capture(&world, &input, 1);
-    world_forget(&world);
-    input.meta_json = meta_of(&world, CAPTURE_META_BYTES_MAX + 1);
+    fixture_init(&fixture, 1);
+    input.meta_json = meta_of(&fixture, CAPTURE_META_BYTES_MAX);
+    (void)fixture_capture(&fixture, &input, 1);
+    fixture_forget(&fixture);
+    input.meta_json = meta_of(&fixture, CAPTURE_META_BYTES_MAX + 1);
     expect_refused(&input, "events[3].meta_json");
     input.meta_json = slice_of(NULL, 0);
     input.time.is_given = true;
     input.time.created_at_us = -1;
     expect_refused(&input, "events[3].created_at");
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a long snippet is cut to 1500 characters, and everything else of meta stays as written.
@@ -143,12 +143,12 @@ static void test_long_snippet_is_cut(void **state)
     struct event event;
     struct buffer meta;
     struct buffer wanted;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world, 1);
-    buffer_init(&meta, &world.arena, 8192);
-    buffer_init(&wanted, &world.arena, 8192);
+    fixture_init(&fixture, 1);
+    buffer_init(&meta, &fixture.arena, 8192);
+    buffer_init(&wanted, &fixture.arena, 8192);
     buffer_append(&meta, SLICE("{ \"b\" : 1.50,\n\"input_snippet\":  \""));
     buffer_append(&wanted, buffer_slice(&meta));
     for (int i = 0; i < 1600; i++) {
@@ -160,56 +160,56 @@ static void test_long_snippet_is_cut(void **state)
     buffer_append(&meta, SLICE("\" , \"z\":[ ]}"));
     buffer_append(&wanted, SLICE("\" , \"z\":[ ]}"));
     input.meta_json = buffer_slice(&meta);
-    (void)world_capture(&world, &input, 1);
-    txn = world_begin(&world, STORE_READ);
-    read_event(&world, txn, 1, &event, &view);
+    (void)fixture_capture(&fixture, &input, 1);
+    txn = fixture_begin(&fixture, STORE_READ);
+    read_event(&fixture, txn, 1, &event, &view);
     assert_true(slice_equal(view.meta_json, buffer_slice(&wanted)));
     assert_false(view.reduced);
     store_abort(txn);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a batch is stored as a whole or not at all. Method: the last of three events lies in the
  * future. */
 static void test_batch_is_atomic(void **state)
 {
-    const struct event_caller caller = world_admin();
+    const struct event_caller caller = fixture_admin();
     struct capture_input input = line_corrected("abc", "{}", "{\"qty\":1}", "");
     struct capture_event events[3];
     struct log_head head;
     struct store_txn *txn = NULL;
-    struct world world;
+    struct fixture fixture;
     uint64_t seq = 0;
 
     (void)state;
-    world_init(&world, 1);
+    fixture_init(&fixture, 1);
     for (int i = 0; i < 3; i++) {
-        struct slice path = arena_printf(&world.arena, "events[%d]", i);
+        struct slice path = arena_printf(&fixture.arena, "events[%d]", i);
 
         input.time.is_given = true;
-        input.time.created_at_us = WORLD_START_US + (i == 2 ? 1 : 0);
-        assert_int_equal(capture_prepare(&world.ctx, &caller, &input, path, &events[i]), OK);
+        input.time.created_at_us = FIXTURE_START_US + (i == 2 ? 1 : 0);
+        assert_int_equal(capture_prepare(&fixture.ctx, &caller, &input, path, &events[i]), OK);
     }
-    txn = world_begin(&world, STORE_WRITE);
+    txn = fixture_begin(&fixture, STORE_WRITE);
     log_begin_write(txn, NULL);
-    assert_int_equal(capture_store(&world.ctx, txn, world.org, events, 3, &seq), ERR_INVALID);
-    assert_int_equal(world.fault.count, 1);
-    assert_true(slice_equal(world.fault.entries[0].field, SLICE("events[2].created_at")));
-    assert_int_equal(log_read_head(txn, world.org, &head), OK);
+    assert_int_equal(capture_store(&fixture.ctx, txn, fixture.org, events, 3, &seq), ERR_INVALID);
+    assert_int_equal(fixture.fault.count, 1);
+    assert_true(slice_equal(fixture.fault.entries[0].field, SLICE("events[2].created_at")));
+    assert_int_equal(log_read_head(txn, fixture.org, &head), OK);
     assert_int_equal(head.last_seq, 0);
-    fault_init(&world.fault, &world.arena);
-    assert_int_equal(capture_store(&world.ctx, txn, world.org, events, 2, &seq), OK);
+    fault_init(&fixture.fault, &fixture.arena);
+    assert_int_equal(capture_store(&fixture.ctx, txn, fixture.org, events, 2, &seq), OK);
     assert_int_equal(seq, 1);
     store_abort(txn);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
-static struct slice ask_examples(struct world *world, struct store_txn *txn,
+static struct slice ask_examples(struct fixture *fixture, struct store_txn *txn,
                                  const struct examples_query *query)
 {
     struct buffer body;
 
-    buffer_init(&body, &world->arena, 4096);
+    buffer_init(&body, &fixture->arena, 4096);
     assert_int_equal(examples_write(txn, query, &body), OK);
     return buffer_slice(&body);
 }
@@ -238,12 +238,12 @@ static void test_too_large_output_is_reduced(void **state)
     struct feedback_event_view view;
     struct event event;
     struct store_txn *txn = NULL;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world, 1);
-    buffer_init(&before, &world.arena, 2 * REDUCE_BYTES_MAX);
-    buffer_init(&output, &world.arena, 2 * REDUCE_BYTES_MAX);
+    fixture_init(&fixture, 1);
+    buffer_init(&before, &fixture.arena, 2 * REDUCE_BYTES_MAX);
+    buffer_init(&output, &fixture.arena, 2 * REDUCE_BYTES_MAX);
     buffer_append(&before, SLICE("{\"desc\":\""));
     for (size_t i = 0; i < REDUCE_BYTES_MAX; i++) {
         buffer_append_byte(&before, 'x');
@@ -254,13 +254,13 @@ static void test_too_large_output_is_reduced(void **state)
     input.before_json = buffer_slice(&before);
     input.after_json = SLICE("{\"qty\":2}");
     input.corrected_output_json = buffer_slice(&output);
-    (void)world_capture(&world, &input, 1);
-    txn = world_begin(&world, STORE_READ);
-    read_event(&world, txn, 1, &event, &view);
+    (void)fixture_capture(&fixture, &input, 1);
+    txn = fixture_begin(&fixture, STORE_READ);
+    read_event(&fixture, txn, 1, &event, &view);
     assert_true(view.reduced);
     assert_true(slice_equal(view.corrected_output_json, SLICE("{\"qty\":2}")));
     store_abort(txn);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: examples are returned newest first, as stored, with their hints sanitised, by view. Method:
@@ -277,16 +277,16 @@ static void test_examples_are_sanitised_newest_first(void **state)
     struct store_txn *txn = NULL;
     struct slice reply = {NULL, 0};
     struct slice example = {NULL, 0};
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world, 1);
-    query.org = world.org;
+    fixture_init(&fixture, 1);
+    query.org = fixture.org;
     inputs[1].corrected_output_json = SLICE("{\"lines\":[{\"qty\":3}]}");
     inputs[2].event_type = FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED;
-    (void)world_capture(&world, inputs, 3);
-    txn = world_begin(&world, STORE_READ);
-    reply = ask_examples(&world, txn, &query);
+    (void)fixture_capture(&fixture, inputs, 3);
+    txn = fixture_begin(&fixture, STORE_READ);
+    reply = ask_examples(&fixture, txn, &query);
     example = field_of(reply, GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD, 0);
     assert_true(slice_equal(field_of(example, EXAMPLE_OUTPUT_FIELD, 0),
                             SLICE("{\"lines\":[{\"qty\":3}]}")));
@@ -303,22 +303,22 @@ static void test_examples_are_sanitised_newest_first(void **state)
     assert_int_equal(field_of(reply, GET_EXAMPLES_RESPONSE_MATCH_LEVEL_FIELD, 0).size,
                      MATCH_LEVEL_EXACT);
     query.view = EXAMPLE_VIEW_EXAMPLES;
-    reply = ask_examples(&world, txn, &query);
+    reply = ask_examples(&fixture, txn, &query);
     assert_int_equal(field_of(reply, GET_EXAMPLES_RESPONSE_HINT_EXAMPLES_JSON_FIELD, 0).size, 0);
     query.view = EXAMPLE_VIEW_HINTS;
     query.limit = 1;
-    reply = ask_examples(&world, txn, &query);
+    reply = ask_examples(&fixture, txn, &query);
     assert_int_equal(field_of(reply, GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD, 0).size, 0);
     assert_true(
         slice_equal(field_of(reply, GET_EXAMPLES_RESPONSE_HINT_EXAMPLES_JSON_FIELD, 0),
                     SLICE("[{\"input_snippet\":\"\",\"output\":{\"lines\":[{\"qty\":3}]}}]")));
     query.layout_fingerprint = SLICE("unknown");
-    reply = ask_examples(&world, txn, &query);
+    reply = ask_examples(&fixture, txn, &query);
     assert_int_equal(field_of(reply, GET_EXAMPLES_RESPONSE_HINT_EXAMPLES_JSON_FIELD, 0).size, 0);
     assert_int_equal(field_of(reply, GET_EXAMPLES_RESPONSE_MATCH_LEVEL_FIELD, 0).size,
                      MATCH_LEVEL_NONE);
     store_abort(txn);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: an answer that met the bound of rows reports it, and only then. Method: as many corrections of
@@ -329,27 +329,27 @@ static void test_examples_report_the_bound_of_rows(void **state)
     struct examples_query query = {
         .layout_fingerprint = SLICE("abc"), .limit = 2, .view = EXAMPLE_VIEW_BOTH};
     struct store_txn *txn = NULL;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world, 1);
-    query.org = world.org;
+    fixture_init(&fixture, 1);
+    query.org = fixture.org;
     input.entity_type = SLICE("line");
     input.entity_id = SLICE("1");
     for (size_t count = 1; count <= EXAMPLES_ROWS_MAX + 1; count++) {
-        (void)world_capture(&world, &input, 1);
-        world_forget(&world);
+        (void)fixture_capture(&fixture, &input, 1);
+        fixture_forget(&fixture);
         if (count < EXAMPLES_ROWS_MAX) {
             continue;
         }
-        txn = world_begin(&world, STORE_READ);
+        txn = fixture_begin(&fixture, STORE_READ);
         assert_int_equal(
-            field_of(ask_examples(&world, txn, &query), GET_EXAMPLES_RESPONSE_INCOMPLETE_FIELD, 0)
+            field_of(ask_examples(&fixture, txn, &query), GET_EXAMPLES_RESPONSE_INCOMPLETE_FIELD, 0)
                 .size,
             count > EXAMPLES_ROWS_MAX ? 1 : 0);
         store_abort(txn);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: the layout's head counts events and examples. Method: three events, two of them examples. */
@@ -364,15 +364,15 @@ static void test_layout_head_counts_events_and_examples(void **state)
     struct layout_head_record head;
     struct store_txn *txn = NULL;
     struct slice value = {NULL, 0};
-    struct world world;
+    struct fixture fixture;
     struct key key;
 
     (void)state;
-    world_init(&world, 1);
+    fixture_init(&fixture, 1);
     inputs[2].event_type = FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED;
-    (void)world_capture(&world, inputs, 3);
-    txn = world_begin(&world, STORE_READ);
-    key = key_layout_head(world.org, &fingerprint);
+    (void)fixture_capture(&fixture, inputs, 3);
+    txn = fixture_begin(&fixture, STORE_READ);
+    key = key_layout_head(fixture.org, &fingerprint);
     assert_int_equal(store_get(txn, TABLE_EXAMPLE, key_slice(&key), &value), OK);
     assert_int_equal(record_decode_layout_head(value, &head), OK);
     assert_int_equal(head.feedback_count, 3);
@@ -380,14 +380,14 @@ static void test_layout_head_counts_events_and_examples(void **state)
     assert_int_equal(head.mark_count, 2);
     assert_int_equal(head.marks[0].seq, 2);
     store_abort(txn);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
-static uint64_t counted(struct world *world, enum counter_dimension dimension, const char *name)
+static uint64_t counted(struct fixture *fixture, enum counter_dimension dimension, const char *name)
 {
-    uint32_t day = (uint32_t)(WORLD_START_US / (INT64_C(86400) * 1000000));
-    struct key key = key_counter(world->org, day, dimension, slice_text(name));
-    struct store_txn *txn = world_begin(world, STORE_READ);
+    uint32_t day = (uint32_t)(FIXTURE_START_US / (INT64_C(86400) * 1000000));
+    struct key key = key_counter(fixture->org, day, dimension, slice_text(name));
+    struct store_txn *txn = fixture_begin(fixture, STORE_READ);
     struct counter_record record = {0};
     struct slice value = {NULL, 0};
 
@@ -403,10 +403,10 @@ static uint64_t counted(struct world *world, enum counter_dimension dimension, c
  * one in the other kind of correction, and again. */
 static void test_counters_are_bounded_by_1000_names(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world, 1);
+    fixture_init(&fixture, 1);
     for (int i = 0; i < 1010; i++) {
         char after[64] = {0};
         struct capture_input input = line_corrected("", "{}", after, "");
@@ -416,21 +416,21 @@ static void test_counters_are_bounded_by_1000_names(void **state)
         if (i >= 1005) {
             input.event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
         }
-        (void)world_capture(&world, &input, 1);
-        world_forget(&world);
+        (void)fixture_capture(&fixture, &input, 1);
+        fixture_forget(&fixture);
     }
-    assert_int_equal(counted(&world, COUNTER_FIELD_NAMES, ""), COUNTERS_FIELD_NAMES_MAX);
-    assert_int_equal(counted(&world, COUNTER_LINE_FIELD, "other"), 5);
-    assert_int_equal(counted(&world, COUNTER_FIELD_FIELD, "other"), 5);
-    assert_int_equal(counted(&world, COUNTER_LINE_FIELD, "f999"), 1);
-    assert_int_equal(counted(&world, COUNTER_LINE_FIELD, "f1001"), 0);
+    assert_int_equal(counted(&fixture, COUNTER_FIELD_NAMES, ""), COUNTERS_FIELD_NAMES_MAX);
+    assert_int_equal(counted(&fixture, COUNTER_LINE_FIELD, "other"), 5);
+    assert_int_equal(counted(&fixture, COUNTER_FIELD_FIELD, "other"), 5);
+    assert_int_equal(counted(&fixture, COUNTER_LINE_FIELD, "f999"), 1);
+    assert_int_equal(counted(&fixture, COUNTER_LINE_FIELD, "f1001"), 0);
     struct capture_input known = line_corrected("", "{}", "{\"field\":\"f7\"}", "");
 
     known.event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
-    (void)world_capture(&world, &known, 1);
-    assert_int_equal(counted(&world, COUNTER_FIELD_FIELD, "f7"), 1);
-    assert_int_equal(counted(&world, COUNTER_EVENT_TYPE, "3"), 1005);
-    world_deinit(&world);
+    (void)fixture_capture(&fixture, &known, 1);
+    assert_int_equal(counted(&fixture, COUNTER_FIELD_FIELD, "f7"), 1);
+    assert_int_equal(counted(&fixture, COUNTER_EVENT_TYPE, "3"), 1005);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a page ends before 1 MiB, and the next continues without loss. Method: 150 events of 30
@@ -440,18 +440,18 @@ static void test_page_ends_before_one_mebibyte(void **state)
     const struct list_filter filter = {.start_us = INT64_MIN, .end_us = INT64_MAX};
     struct pages pages = {.size = 1000, .more = true};
     struct capture_input input = line_corrected("abc", "{}", "", "");
-    struct world world;
+    struct fixture fixture;
     size_t events = 0;
 
     (void)state;
-    world_init(&world, 1);
-    input.after_json = meta_of(&world, 10000);
-    input.meta_json = meta_of(&world, 10000);
+    fixture_init(&fixture, 1);
+    input.after_json = meta_of(&fixture, 10000);
+    input.meta_json = meta_of(&fixture, 10000);
     for (int i = 0; i < 150; i++) {
-        (void)world_capture(&world, &input, 1);
+        (void)fixture_capture(&fixture, &input, 1);
     }
     for (int count = 0; pages.more; count++) {
-        struct store_txn *txn = world_begin(&world, STORE_READ);
+        struct store_txn *txn = fixture_begin(&fixture, STORE_READ);
         const struct event *event = NULL;
         struct feedback_event_view view;
         struct feedback_list list;
@@ -459,26 +459,26 @@ static void test_page_ends_before_one_mebibyte(void **state)
         struct page page;
 
         assert_true(count < 20);
-        buffer_init(&body, &world.arena, 0);
-        world_begin_list(&world, txn, &pages, &filter, &page, &list);
+        buffer_init(&body, &fixture.arena, 0);
+        fixture_begin_list(&fixture, txn, &pages, &filter, &page, &list);
         page.body = &body;
         while (feedback_list_next(txn, &list, &event, &view) == OK) {
             buffer_append(&body, event->facts);
             buffer_append(&body, event->content);
-            assert_int_equal(diff_append(&world.arena, 1, view.before_json, view.after_json, &body),
-                             OK);
+            assert_int_equal(
+                diff_append(&fixture.arena, 1, view.before_json, view.after_json, &body), OK);
         }
-        world_end_page(&world, &page, &pages);
+        fixture_end_page(&fixture, &page, &pages);
         assert_true(body.size <= PAGE_BYTES_MAX);
         events += page.count;
         store_abort(txn);
     }
     assert_int_equal(events, 150);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Stores as many events as a page examines, which name neither a document nor a draft order. */
-static void capture_others(struct world *world)
+static void capture_others(struct fixture *fixture)
 {
     static struct capture_input inputs[PAGE_ROWS_MAX / 2];
 
@@ -486,29 +486,29 @@ static void capture_others(struct world *world)
         inputs[i] = line_corrected("abc", "{}", "{\"qty\":1}", "");
     }
     for (int i = 0; i < 2; i++) {
-        (void)world_capture(world, inputs, sizeof(inputs) / sizeof(inputs[0]));
+        (void)fixture_capture(fixture, inputs, sizeof(inputs) / sizeof(inputs[0]));
     }
 }
 
 /* Lists what a filter wants; it must be these two events, and nothing else is looked at. */
-static void expect_two_rows(struct world *world, const struct list_filter *filter, uint64_t newer,
-                            uint64_t older)
+static void expect_two_rows(struct fixture *fixture, const struct list_filter *filter,
+                            uint64_t newer, uint64_t older)
 {
     struct pages pages = {.size = 50, .more = true};
-    struct store_txn *txn = world_begin(world, STORE_READ);
+    struct store_txn *txn = fixture_begin(fixture, STORE_READ);
     const struct event *event = NULL;
     struct feedback_event_view view;
     struct feedback_list list;
     struct page page;
 
-    world_begin_list(world, txn, &pages, filter, &page, &list);
+    fixture_begin_list(fixture, txn, &pages, filter, &page, &list);
     assert_int_equal(feedback_list_next(txn, &list, &event, &view), OK);
     assert_int_equal(event->seq, newer);
     assert_int_equal(feedback_list_next(txn, &list, &event, &view), OK);
     assert_int_equal(event->seq, older);
     assert_int_equal(feedback_list_next(txn, &list, &event, &view), ERR_NOT_FOUND);
     assert_int_equal(page.row_count, 3); /* the last look finds the end */
-    world_end_page(world, &page, &pages);
+    fixture_end_page(fixture, &page, &pages);
     assert_false(pages.more);
     store_abort(txn);
 }
@@ -519,24 +519,24 @@ static void test_named_events_are_indexed(void **state)
 {
     struct list_filter filter = {.start_us = INT64_MIN, .end_us = INT64_MAX};
     struct capture_input input = line_corrected("abc", "{}", "{\"qty\":1}", "");
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world, 1);
+    fixture_init(&fixture, 1);
     input.document_id = SLICE("doc 1");
     input.draft_order_id = SLICE("order 1");
-    assert_int_equal(world_capture(&world, &input, 1), 1);
-    capture_others(&world);
-    input.time = (struct event_time){true, WORLD_START_US - 1};
-    assert_int_equal(world_capture(&world, &input, 1), PAGE_ROWS_MAX + 2);
+    assert_int_equal(fixture_capture(&fixture, &input, 1), 1);
+    capture_others(&fixture);
+    input.time = (struct event_time){true, FIXTURE_START_US - 1};
+    assert_int_equal(fixture_capture(&fixture, &input, 1), PAGE_ROWS_MAX + 2);
     filter.document_id = SLICE("doc 1");
-    expect_two_rows(&world, &filter, 1, PAGE_ROWS_MAX + 2);
+    expect_two_rows(&fixture, &filter, 1, PAGE_ROWS_MAX + 2);
     filter.layout_fingerprint = SLICE("abc");
-    expect_two_rows(&world, &filter, 1, PAGE_ROWS_MAX + 2);
+    expect_two_rows(&fixture, &filter, 1, PAGE_ROWS_MAX + 2);
     filter = (struct list_filter){.start_us = INT64_MIN, .end_us = INT64_MAX};
     filter.draft_order_id = SLICE("order 1");
-    expect_two_rows(&world, &filter, 1, PAGE_ROWS_MAX + 2);
-    world_deinit(&world);
+    expect_two_rows(&fixture, &filter, 1, PAGE_ROWS_MAX + 2);
+    fixture_deinit(&fixture);
 }
 
 int run_capture_tests(void)

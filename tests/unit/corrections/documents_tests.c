@@ -9,7 +9,7 @@
 #include "server/domain/json/members.h"
 #include "server/domain/layouts/documents.h"
 #include "server/domain/layouts/profiles.h"
-#include "tests/unit/corrections/world.h"
+#include "tests/unit/corrections/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ struct fact {
 };
 
 struct model {
-    struct world world;
+    struct fixture fixture;
     struct paper papers[PAPERS + 1];
     struct fact facts[EVENTS + 16];
     uint64_t count;
@@ -52,11 +52,11 @@ struct model {
     char texts[LAYOUTS + 1][2 * SHA256_BYTES];
 };
 
-static unsigned draw(struct world *world, unsigned below)
+static unsigned draw(struct fixture *fixture, unsigned below)
 {
     uint32_t value = 0;
 
-    random_fill(&world->random.random, &value, sizeof(value));
+    random_fill(&fixture->random.random, &value, sizeof(value));
     return value % below;
 }
 
@@ -70,24 +70,24 @@ static bool is_scan(unsigned paper)
     return layout_of(paper) == 4 || (layout_of(paper) == 3 && paper % 3 == 0);
 }
 
-static struct slice name_of(struct world *world, unsigned paper)
+static struct slice name_of(struct fixture *fixture, unsigned paper)
 {
-    return paper == 0 ? slice_of(NULL, 0) : arena_printf(&world->arena, "document-%u", paper);
+    return paper == 0 ? slice_of(NULL, 0) : arena_printf(&fixture->arena, "document-%u", paper);
 }
 
-static struct slice text_of(struct world *world, unsigned paper)
+static struct slice text_of(struct fixture *fixture, unsigned paper)
 {
-    return arena_printf(&world->arena, "Text \"%u\"\n", paper);
+    return arena_printf(&fixture->arena, "Text \"%u\"\n", paper);
 }
 
-static struct document_measures measures_of(struct world *world, unsigned paper, bool cut)
+static struct document_measures measures_of(struct fixture *fixture, unsigned paper, bool cut)
 {
     static const struct document_page page = {595.28, 841.89};
     bool scan = is_scan(paper);
 
     return (struct document_measures){
-        .document_id = name_of(world, paper),
-        .sha256 = sha256(text_of(world, paper)),
+        .document_id = name_of(fixture, paper),
+        .sha256 = sha256(text_of(fixture, paper)),
         .size_bytes = 1000,
         .pages = &page,
         .page_count = 1,
@@ -96,7 +96,7 @@ static struct document_measures measures_of(struct world *world, unsigned paper,
         .page_one_chars = scan ? 0 : 10,
         .page_cells = 100,
         .covered_cells = layout_of(paper),
-        .input_snippet = scan ? SLICE("\n \r\n\f\n") : text_of(world, paper),
+        .input_snippet = scan ? SLICE("\n \r\n\f\n") : text_of(fixture, paper),
         .has_table_count = !cut,
         .table_count = layout_of(paper),
         .fp_version = SLICE("1/22.12.0"),
@@ -106,12 +106,12 @@ static struct document_measures measures_of(struct world *world, unsigned paper,
 static void model_init(struct model *model, uint64_t seed)
 {
     memset(model, 0, sizeof(*model));
-    world_init(&model->world, seed);
+    fixture_init(&model->fixture, seed);
     for (unsigned paper = 4; paper < 4 + LAYOUTS; paper++) {
-        struct document_measures measures = measures_of(&model->world, paper, false);
+        struct document_measures measures = measures_of(&model->fixture, paper, false);
         struct layout_fingerprint found;
 
-        assert_int_equal(fingerprint_of_measures(&model->world.arena, &measures, &found), OK);
+        assert_int_equal(fingerprint_of_measures(&model->fixture.arena, &measures, &found), OK);
         memcpy(model->texts[layout_of(paper)], found.text, sizeof(found.text));
         model->fingerprints[layout_of(paper)] =
             slice_of(model->texts[layout_of(paper)], sizeof(found.text));
@@ -121,20 +121,20 @@ static void model_init(struct model *model, uint64_t seed)
 /* Ingests a paper, whole or cut, sometimes with other bytes. */
 static void ingest(struct model *model, struct store_txn *txn)
 {
-    struct world *world = &model->world;
-    unsigned number = 1 + draw(world, PAPERS - 2);
+    struct fixture *fixture = &model->fixture;
+    unsigned number = 1 + draw(fixture, PAPERS - 2);
     struct paper *paper = &model->papers[number];
-    bool cut = draw(world, 3) == 0;
-    bool other_bytes = paper->first_seq != 0 && draw(world, 6) == 0;
-    struct document_measures measures = measures_of(world, number, cut);
+    bool cut = draw(fixture, 3) == 0;
+    bool other_bytes = paper->first_seq != 0 && draw(fixture, 6) == 0;
+    struct document_measures measures = measures_of(fixture, number, cut);
     struct document_event *event = NULL;
     uint64_t seq = 0;
 
     if (other_bytes) {
         measures.sha256.bytes[5] ^= 1;
     }
-    assert_int_equal(document_prepare(&world->ctx, &measures, SLICE("anna"), &event), OK);
-    assert_int_equal(document_store(&world->ctx, txn, world->org, event, &seq),
+    assert_int_equal(document_prepare(&fixture->ctx, &measures, SLICE("anna"), &event), OK);
+    assert_int_equal(document_store(&fixture->ctx, txn, fixture->org, event, &seq),
                      other_bytes ? ERR_EXISTS : OK);
     if (other_bytes) {
         return;
@@ -161,13 +161,13 @@ static struct fact draw_fact(struct model *model, struct capture_input *ret_inpu
         "{\"input_snippet\":\"own\"}",
         "{\"b\":[], \"input_snippet\":null}",
     };
-    struct world *world = &model->world;
-    unsigned meta = draw(world, 5);
-    unsigned layout = draw(world, 3) == 0 ? 1 + draw(world, LAYOUTS) : 0;
+    struct fixture *fixture = &model->fixture;
+    unsigned meta = draw(fixture, 5);
+    unsigned layout = draw(fixture, 3) == 0 ? 1 + draw(fixture, LAYOUTS) : 0;
     struct fact fact = {
         .captured = true,
-        .example = draw(world, 4) != 0,
-        .paper = draw(world, 4) == 0 ? 0 : 1 + draw(world, PAPERS),
+        .example = draw(fixture, 4) != 0,
+        .paper = draw(fixture, 4) == 0 ? 0 : 1 + draw(fixture, PAPERS),
         .layout = layout,
         .own_snippet = meta >= 3,
     };
@@ -176,9 +176,9 @@ static struct fact draw_fact(struct model *model, struct capture_input *ret_inpu
     *ret_input = (struct capture_input){
         .event_type = fact.example ? FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
                                    : FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED,
-        .document_id = name_of(world, fact.paper),
+        .document_id = name_of(fixture, fact.paper),
         .layout_fingerprint = model->fingerprints[layout],
-        .after_json = arena_printf(&world->arena, "{\"qty\":%u}", draw(world, 1u << 30)),
+        .after_json = arena_printf(&fixture->arena, "{\"qty\":%u}", draw(fixture, 1u << 30)),
         .meta_json = slice_text(metas[meta]),
     };
     if (fact.paper != 0 && paper->first_seq != 0) {
@@ -190,10 +190,10 @@ static struct fact draw_fact(struct model *model, struct capture_input *ret_inpu
 
 static void capture(struct model *model, struct store_txn *txn)
 {
-    const struct event_caller caller = world_admin();
-    struct world *world = &model->world;
+    const struct event_caller caller = fixture_admin();
+    struct fixture *fixture = &model->fixture;
     struct capture_event events[3];
-    size_t count = 1 + draw(world, 3);
+    size_t count = 1 + draw(fixture, 3);
     uint64_t seq = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -201,10 +201,10 @@ static void capture(struct model *model, struct store_txn *txn)
 
         model->facts[model->count + 1 + i] = draw_fact(model, &input);
         input.annotator_kind = ANNOTATOR_KIND_HUMAN;
-        assert_int_equal(capture_prepare(&world->ctx, &caller, &input, SLICE("event"), &events[i]),
-                         OK);
+        assert_int_equal(
+            capture_prepare(&fixture->ctx, &caller, &input, SLICE("event"), &events[i]), OK);
     }
-    assert_int_equal(capture_store(&world->ctx, txn, world->org, events, count, &seq), OK);
+    assert_int_equal(capture_store(&fixture->ctx, txn, fixture->org, events, count, &seq), OK);
     assert_int_equal(seq, model->count + 1);
     model->count += count;
 }
@@ -213,32 +213,32 @@ static void capture(struct model *model, struct store_txn *txn)
 static void fill(struct model *model)
 {
     while (model->count < EVENTS) {
-        struct store_txn *txn = world_begin(&model->world, STORE_WRITE);
-        unsigned steps = 1 + draw(&model->world, 4);
+        struct store_txn *txn = fixture_begin(&model->fixture, STORE_WRITE);
+        unsigned steps = 1 + draw(&model->fixture, 4);
 
-        clock_manual_advance(&model->world.clock, 1000);
+        clock_manual_advance(&model->fixture.clock, 1000);
         for (unsigned i = 0; i < steps && model->count < EVENTS; i++) {
             log_begin_write(txn, NULL);
-            if (draw(&model->world, 3) == 0) {
+            if (draw(&model->fixture, 3) == 0) {
                 ingest(model, txn);
             } else {
                 capture(model, txn);
             }
         }
         assert_int_equal(store_commit(txn), OK);
-        world_forget(&model->world);
+        fixture_forget(&model->fixture);
     }
 }
 
 /* The stored text of an event's snippet; NULL slice where meta_json has none. */
-static struct slice stored_snippet(struct world *world, const struct feedback_event_view *view)
+static struct slice stored_snippet(struct fixture *fixture, const struct feedback_event_view *view)
 {
     struct json_value value = {JSON_NULL, {NULL, 0}};
     struct slice text = {NULL, 0};
 
     if (json_member(members_value_of(view->meta_json), SLICE("input_snippet"), &value) &&
         value.kind == JSON_STRING) {
-        assert_int_equal(json_string(&world->arena, value.text, &text), OK);
+        assert_int_equal(json_string(&fixture->arena, value.text, &text), OK);
     }
     return text;
 }
@@ -247,13 +247,13 @@ static void check_stored(struct model *model, struct store_txn *txn, uint64_t se
 {
     const struct json_rules rules = {JSON_FIELD_DEPTH_MAX, false};
     const struct fact *fact = &model->facts[seq];
-    struct world *world = &model->world;
+    struct fixture *fixture = &model->fixture;
     struct json_problem problem = {NULL, 0};
     struct json_value value;
     struct feedback_event_view view;
     struct event event;
 
-    assert_int_equal(log_read(txn, world->org, seq, &event), OK);
+    assert_int_equal(log_read(txn, fixture->org, seq, &event), OK);
     assert_int_equal(event.kind == EVENT_FEEDBACK, fact->captured);
     assert_int_equal(event.subjects[0].kind == SUBJECT_LAYOUT, fact->layout != 0);
     if (fact->layout != 0) {
@@ -264,17 +264,17 @@ static void check_stored(struct model *model, struct store_txn *txn, uint64_t se
     }
     assert_int_equal(feedback_view_read(&event, &view), OK);
     assert_true(slice_equal(view.layout_fingerprint, model->fingerprints[fact->layout]));
-    assert_true(slice_equal(view.document_id, name_of(world, fact->paper)));
+    assert_true(slice_equal(view.document_id, name_of(fixture, fact->paper)));
     if (view.meta_json.size > 0) {
-        assert_int_equal(json_check(&world->arena, view.meta_json, &rules, &value, &problem), OK);
+        assert_int_equal(json_check(&fixture->arena, view.meta_json, &rules, &value, &problem), OK);
     }
     if (fact->snippet != 0) {
-        assert_true(slice_equal(stored_snippet(world, &view), text_of(world, fact->snippet)));
+        assert_true(slice_equal(stored_snippet(fixture, &view), text_of(fixture, fact->snippet)));
     } else if (!fact->own_snippet) {
-        assert_int_equal(stored_snippet(world, &view).size, 0);
-        assert_false(world_has(view.meta_json, "input_snippet"));
+        assert_int_equal(stored_snippet(fixture, &view).size, 0);
+        assert_false(fixture_has(view.meta_json, "input_snippet"));
     } else {
-        assert_false(world_has(view.meta_json, "Text"));
+        assert_false(fixture_has(view.meta_json, "Text"));
     }
 }
 
@@ -291,13 +291,13 @@ static void test_omitted_members_are_filled_in(void **state)
 
         model_init(&model, seed);
         fill(&model);
-        txn = world_begin(&model.world, STORE_READ);
+        txn = fixture_begin(&model.fixture, STORE_READ);
         for (uint64_t seq = 1; seq <= model.count; seq++) {
             check_stored(&model, txn, seq);
             filled += model.facts[seq].snippet != 0;
         }
         store_abort(txn);
-        world_deinit(&model.world);
+        fixture_deinit(&model.fixture);
     }
     assert_true(filled > SEEDS * 20);
 }
@@ -336,19 +336,19 @@ static bool is_withheld(const struct model *model, unsigned layout, unsigned pap
 static bool is_own(struct model *model, const struct examples_query *query, const struct fact *fact)
 {
     return fact->paper != 0 && !query->include_own &&
-           slice_equal(name_of(&model->world, fact->paper), query->document_id);
+           slice_equal(name_of(&model->fixture, fact->paper), query->document_id);
 }
 
 static void check_examples(struct model *model, const struct examples_query *query, unsigned layout,
                            bool withheld)
 {
     uint64_t now = query->has_as_of ? query->as_of_seq : model->count;
-    struct store_txn *txn = world_begin(&model->world, STORE_READ);
+    struct store_txn *txn = fixture_begin(&model->fixture, STORE_READ);
     Errata__V1__GetExamplesResponse *answer = NULL;
     struct buffer body;
     size_t count = 0;
 
-    buffer_init(&body, &model->world.arena, 1024);
+    buffer_init(&body, &model->fixture.arena, 1024);
     assert_int_equal(examples_write(txn, query, &body), OK);
     answer = errata__v1__get_examples_response__unpack(NULL, body.size, body.data);
     assert_non_null(answer);
@@ -363,10 +363,10 @@ static void check_examples(struct model *model, const struct examples_query *que
         }
         assert_true(count < answer->n_examples);
         assert_true(uuid_parse(slice_text(answer->examples[count]->id), &id));
-        assert_int_equal(log_find(txn, model->world.org, id, &found), OK);
+        assert_int_equal(log_find(txn, model->fixture.org, id, &found), OK);
         assert_int_equal(found, seq);
         if (fact->snippet != 0) {
-            struct slice text = text_of(&model->world, fact->snippet);
+            struct slice text = text_of(&model->fixture, fact->snippet);
 
             assert_true(slice_equal(slice_text(answer->examples[count]->input_snippet), text));
         }
@@ -393,32 +393,32 @@ static void test_examples_are_withheld_only_from_scans(void **state)
         model_init(&model, seed);
         fill(&model);
         for (unsigned round = 0; round < 600; round++) {
-            unsigned layout = 1 + draw(&model.world, LAYOUTS);
-            unsigned paper = draw(&model.world, PAPERS + 1);
+            unsigned layout = 1 + draw(&model.fixture, LAYOUTS);
+            unsigned paper = draw(&model.fixture, PAPERS + 1);
             struct examples_query query = {
-                .org = model.world.org,
+                .org = model.fixture.org,
                 .layout_fingerprint = model.fingerprints[layout],
-                .document_id = name_of(&model.world, paper),
-                .limit = 1 + draw(&model.world, EXAMPLES_LIMIT_MAX),
+                .document_id = name_of(&model.fixture, paper),
+                .limit = 1 + draw(&model.fixture, EXAMPLES_LIMIT_MAX),
                 .view = EXAMPLE_VIEW_BOTH,
-                .has_as_of = draw(&model.world, 2) == 0,
-                .as_of_seq = draw(&model.world, EVENTS + 9),
+                .has_as_of = draw(&model.fixture, 2) == 0,
+                .as_of_seq = draw(&model.fixture, EVENTS + 9),
             };
             uint64_t now = query.has_as_of ? query.as_of_seq : UINT64_MAX;
             bool withheld = is_withheld(&model, layout, paper, now);
 
             check_examples(&model, &query, layout, withheld);
             withheld_count += withheld;
-            world_forget(&model.world);
+            fixture_forget(&model.fixture);
         }
-        world_deinit(&model.world);
+        fixture_deinit(&model.fixture);
     }
     assert_true(withheld_count > SEEDS * 60);
 }
 
 static void check_profile(struct model *model, struct store_txn *txn, unsigned layout)
 {
-    struct world *world = &model->world;
+    struct fixture *fixture = &model->fixture;
     uint64_t counts[3] = {0, 0, 0}; /* documents, events, examples */
     struct profile profile;
     enum err err = OK;
@@ -431,7 +431,7 @@ static void check_profile(struct model *model, struct store_txn *txn, unsigned l
             counts[2] += fact->captured && fact->example;
         }
     }
-    err = profile_find(&world->arena, txn, world->org, model->fingerprints[layout], &profile);
+    err = profile_find(&fixture->arena, txn, fixture->org, model->fingerprints[layout], &profile);
     assert_int_equal(err, counts[0] > 0 ? OK : ERR_NOT_FOUND);
     if (err != OK) {
         return;
@@ -452,12 +452,12 @@ static void test_profiles_equal_the_model(void **state)
 
         model_init(&model, seed);
         fill(&model);
-        txn = world_begin(&model.world, STORE_READ);
+        txn = fixture_begin(&model.fixture, STORE_READ);
         for (unsigned layout = 1; layout <= LAYOUTS; layout++) {
             check_profile(&model, txn, layout);
         }
         store_abort(txn);
-        world_deinit(&model.world);
+        fixture_deinit(&model.fixture);
     }
 }
 
@@ -475,20 +475,20 @@ static uint64_t captured_before(const struct model *model, unsigned layout, uint
 static uint64_t check_page(struct model *model, struct pages *pages,
                            const struct list_filter *filter, unsigned layout, uint64_t seq)
 {
-    struct store_txn *txn = world_begin(&model->world, STORE_READ);
+    struct store_txn *txn = fixture_begin(&model->fixture, STORE_READ);
     const struct event *event = NULL;
     struct feedback_event_view view;
     struct feedback_list list;
     struct page page;
 
-    world_begin_list(&model->world, txn, pages, filter, &page, &list);
+    fixture_begin_list(&model->fixture, txn, pages, filter, &page, &list);
     while (feedback_list_next(txn, &list, &event, &view) == OK) {
         seq = captured_before(model, layout, seq);
         assert_int_equal(event->seq, seq);
         assert_true(uuid_equal(event->id, view.id));
         seq--;
     }
-    world_end_page(&model->world, &page, pages);
+    fixture_end_page(&model->fixture, &page, pages);
     store_abort(txn);
     return seq;
 }
@@ -507,7 +507,7 @@ static void test_feedback_lists_skip_documents(void **state)
             struct list_filter filter = {.layout_fingerprint = model.fingerprints[layout],
                                          .start_us = INT64_MIN,
                                          .end_us = INT64_MAX};
-            struct pages pages = {.size = 1 + draw(&model.world, 9), .more = true};
+            struct pages pages = {.size = 1 + draw(&model.fixture, 9), .more = true};
             uint64_t seq = model.count;
 
             while (pages.more) {
@@ -515,7 +515,7 @@ static void test_feedback_lists_skip_documents(void **state)
             }
             assert_int_equal(captured_before(&model, layout, seq), 0);
         }
-        world_deinit(&model.world);
+        fixture_deinit(&model.fixture);
     }
 }
 
@@ -534,24 +534,26 @@ static void test_old_events_are_listed_after_many_documents(void **state)
     filter.layout_fingerprint = model.fingerprints[1];
     input.layout_fingerprint = model.fingerprints[1];
     model.facts[1] = (struct fact){.captured = true, .example = true, .layout = 1};
-    model.count = world_capture(&model.world, &input, 1);
-    txn = world_begin(&model.world, STORE_WRITE);
+    model.count = fixture_capture(&model.fixture, &input, 1);
+    txn = fixture_begin(&model.fixture, STORE_WRITE);
     log_begin_write(txn, NULL);
     for (unsigned i = 0; i < PAGE_ROWS_MAX + 5; i++) {
-        struct document_measures measures = measures_of(&model.world, 4, false);
+        struct document_measures measures = measures_of(&model.fixture, 4, false);
         struct document_event *event = NULL;
         uint64_t seq = 0;
 
-        measures.document_id = arena_printf(&model.world.arena, "more-%u", i);
-        assert_int_equal(document_prepare(&model.world.ctx, &measures, SLICE("anna"), &event), OK);
-        assert_int_equal(document_store(&model.world.ctx, txn, model.world.org, event, &seq), OK);
+        measures.document_id = arena_printf(&model.fixture.arena, "more-%u", i);
+        assert_int_equal(document_prepare(&model.fixture.ctx, &measures, SLICE("anna"), &event),
+                         OK);
+        assert_int_equal(document_store(&model.fixture.ctx, txn, model.fixture.org, event, &seq),
+                         OK);
     }
     assert_int_equal(store_commit(txn), OK);
     assert_int_equal(check_page(&model, &pages, &filter, 1, 1), 1);
     assert_true(pages.more);
     assert_int_equal(check_page(&model, &pages, &filter, 1, 1), 0);
     assert_false(pages.more);
-    world_deinit(&model.world);
+    fixture_deinit(&model.fixture);
 }
 
 /* Goal: a replay of a log with documents rebuilds every table, byte for byte. Method: apply each
@@ -564,8 +566,8 @@ static void test_replay_with_documents_equals_the_tables(void **state)
 
         model_init(&model, seed);
         fill(&model);
-        assert_true(world_check_replay(&model.world, model.count) > 2 * EVENTS);
-        world_deinit(&model.world);
+        assert_true(fixture_check_replay(&model.fixture, model.count) > 2 * EVENTS);
+        fixture_deinit(&model.fixture);
     }
 }
 
@@ -583,26 +585,26 @@ static void test_meta_of_64_kib_is_accepted(void **state)
 
     (void)state;
     model_init(&model, 51);
-    txn = world_begin(&model.world, STORE_WRITE);
+    txn = fixture_begin(&model.fixture, STORE_WRITE);
     log_begin_write(txn, NULL);
     while (model.papers[1].first_seq == 0) {
         ingest(&model, txn);
     }
     assert_int_equal(store_commit(txn), OK);
-    buffer_init(&meta, &model.world.arena, CAPTURE_META_BYTES_MAX);
+    buffer_init(&meta, &model.fixture.arena, CAPTURE_META_BYTES_MAX);
     buffer_printf(&meta, "{\"a\":\"%0*d\"}", CAPTURE_META_BYTES_MAX - 8, 0);
     assert_int_equal(meta.size, CAPTURE_META_BYTES_MAX);
-    input.document_id = name_of(&model.world, 1);
+    input.document_id = name_of(&model.fixture, 1);
     input.meta_json = buffer_slice(&meta);
-    seq = world_capture(&model.world, &input, 1);
-    txn = world_begin(&model.world, STORE_READ);
-    assert_int_equal(log_read(txn, model.world.org, seq, &event), OK);
+    seq = fixture_capture(&model.fixture, &input, 1);
+    txn = fixture_begin(&model.fixture, STORE_READ);
+    assert_int_equal(log_read(txn, model.fixture.org, seq, &event), OK);
     assert_int_equal(feedback_view_read(&event, &view), OK);
     assert_true(view.meta_json.size > CAPTURE_META_BYTES_MAX);
     assert_true(slice_starts_with(view.meta_json,
                                   SLICE("{\"input_snippet\":\"Text \\\"1\\\"\\n\",\"a\":\"0")));
     store_abort(txn);
-    world_deinit(&model.world);
+    fixture_deinit(&model.fixture);
 }
 
 int run_documents_tests(void)

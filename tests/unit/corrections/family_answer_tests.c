@@ -276,7 +276,7 @@ static uint64_t seq_of(struct family_model *model, struct store_txn *txn, struct
     uint64_t seq = 0;
 
     assert_true(uuid_parse(id_text, &id));
-    assert_int_equal(log_find(txn, model->world.org, id, &seq), OK);
+    assert_int_equal(log_find(txn, model->fixture.org, id, &seq), OK);
     return seq;
 }
 
@@ -317,31 +317,31 @@ static void report_message(struct family_model *model, struct store_txn *txn, st
 /* The examples that a lookup returns, as text. */
 static struct slice ask(struct family_model *model, const struct asked *asked)
 {
-    struct world *world = &model->world;
+    struct fixture *fixture = &model->fixture;
     const struct examples_query query = {
-        .org = world->org,
+        .org = fixture->org,
         .layout_fingerprint = model->fingerprints[asked->layout],
-        .document_id = family_model_name_of(world, "document", asked->paper),
+        .document_id = family_model_name_of(fixture, "document", asked->paper),
         .limit = asked->limit,
         .view = EXAMPLE_VIEW_BOTH,
         .match_mode = MATCH_MODE_FAMILY,
         .grouping = asked->by_document ? EXAMPLE_GROUPING_DOCUMENT : EXAMPLE_GROUPING_EVENT,
-        .arena = &world->arena,
+        .arena = &fixture->arena,
         .include_superseded = asked->include_superseded,
         .include_own = asked->include_own,
         .annotator_kinds = asked->kinds,
         .has_as_of = asked->now != UINT64_MAX,
         .as_of_seq = asked->now,
     };
-    struct store_txn *txn = world_begin(world, STORE_READ);
+    struct store_txn *txn = fixture_begin(fixture, STORE_READ);
     struct wire_reader reader;
     struct wire_field field;
     struct buffer body;
     struct buffer text;
     bool incomplete = false;
 
-    buffer_init(&body, &world->arena, 4096);
-    buffer_init(&text, &world->arena, 256);
+    buffer_init(&body, &fixture->arena, 4096);
+    buffer_init(&text, &fixture->arena, 256);
     assert_int_equal(examples_write(txn, &query, &body), OK);
     for (reader = wire_reader_of(buffer_slice(&body)); wire_next(&reader, &field) == OK;) {
         if (field.number == GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD) {
@@ -364,26 +364,26 @@ struct seen {
 
 static void check_lookup(struct family_model *model, uint64_t now, struct seen *seen)
 {
-    struct world *world = &model->world;
+    struct fixture *fixture = &model->fixture;
     const struct asked asked = {
-        .layout = 1 + family_model_draw(world, LAYOUTS),
-        .paper = family_model_draw(world, 3) == 0 ? 0 : 1 + family_model_draw(world, PAPERS),
+        .layout = 1 + family_model_draw(fixture, LAYOUTS),
+        .paper = family_model_draw(fixture, 3) == 0 ? 0 : 1 + family_model_draw(fixture, PAPERS),
         .now = now,
-        .limit =
-            1 + family_model_draw(world, family_model_draw(world, 2) == 0 ? 3 : EXAMPLES_LIMIT_MAX),
-        .kinds = family_model_draw(world, 4) == 0
+        .limit = 1 + family_model_draw(fixture,
+                                       family_model_draw(fixture, 2) == 0 ? 3 : EXAMPLES_LIMIT_MAX),
+        .kinds = family_model_draw(fixture, 4) == 0
                      ? (1u << ANNOTATOR_KIND_HUMAN | 1u << ANNOTATOR_KIND_CODE)
                      : 1u << ANNOTATOR_KIND_HUMAN,
-        .include_superseded = family_model_draw(world, 3) == 0,
-        .include_own = family_model_draw(world, 3) == 0,
-        .by_document = family_model_draw(world, 2) == 0,
+        .include_superseded = family_model_draw(fixture, 3) == 0,
+        .include_own = family_model_draw(fixture, 3) == 0,
+        .by_document = family_model_draw(fixture, 2) == 0,
     };
     struct answer expected = expect_answer(model, &asked);
     struct slice answered = ask(model, &asked);
     struct buffer text;
     unsigned others = 0;
 
-    buffer_init(&text, &world->arena, 256);
+    buffer_init(&text, &fixture->arena, 256);
     for (uint32_t i = 0; i < expected.count; i++) {
         const struct shown *shown = &expected.examples[i];
         unsigned layout = model->facts[shown->seqs[0]].layout;
@@ -419,15 +419,15 @@ static void test_lookups_equal_model(void **state)
         while (model.count < EVENTS) {
             family_model_write_some(&model);
             check_lookup(&model, UINT64_MAX, &seen);
-            world_forget(&model.world);
+            fixture_forget(&model.fixture);
         }
         for (uint64_t now = 1; now <= model.count; now++) {
             for (unsigned i = 0; i < 3; i++) {
                 check_lookup(&model, now, &seen);
             }
-            world_forget(&model.world);
+            fixture_forget(&model.fixture);
         }
-        world_deinit(&model.world);
+        fixture_deinit(&model.fixture);
     }
     assert_true(seen.others > SEEDS * 100 && seen.mixed > SEEDS * 50 && seen.cut > SEEDS &&
                 seen.documents > SEEDS * 20);

@@ -5,7 +5,7 @@
 #include "server/domain/fingerprint/fingerprint.h"
 #include "server/domain/layouts/documents.h"
 #include "server/domain/layouts/keys.h"
-#include "tests/unit/corrections/world.h"
+#include "tests/unit/corrections/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,8 @@
 #define SKETCH_FEATURES 40
 
 /* Ingests a document of the only family, whose fingerprint is that of its number of tables. */
-static struct key_fingerprint ingest(struct world *world, struct slice document_id, uint32_t tables)
+static struct key_fingerprint ingest(struct fixture *fixture, struct slice document_id,
+                                     uint32_t tables)
 {
     static const struct document_page page = {595.28, 841.89};
     struct document_measures measures = {
@@ -39,7 +40,7 @@ static struct key_fingerprint ingest(struct world *world, struct slice document_
         .fp_version = SLICE("1/22.12.0"),
         .sketch = {.count = SKETCH_FEATURES},
     };
-    struct store_txn *txn = world_begin(world, STORE_WRITE);
+    struct store_txn *txn = fixture_begin(fixture, STORE_WRITE);
     struct document_event *event = NULL;
     struct layout_fingerprint found;
     uint64_t seq = 0;
@@ -48,37 +49,37 @@ static struct key_fingerprint ingest(struct world *world, struct slice document_
         measures.sketch.features[i] = 8 * i + (uint32_t)FAMILY_FEATURE_WORD;
     }
     log_begin_write(txn, NULL);
-    assert_int_equal(document_prepare(&world->ctx, &measures, SLICE("anna"), &event), OK);
-    assert_int_equal(document_store(&world->ctx, txn, world->org, event, &seq), OK);
+    assert_int_equal(document_prepare(&fixture->ctx, &measures, SLICE("anna"), &event), OK);
+    assert_int_equal(document_store(&fixture->ctx, txn, fixture->org, event, &seq), OK);
     assert_int_equal(store_commit(txn), OK);
-    assert_int_equal(fingerprint_of_measures(&world->arena, &measures, &found), OK);
+    assert_int_equal(fingerprint_of_measures(&fixture->arena, &measures, &found), OK);
     return key_fingerprint_of(slice_of(found.text, sizeof(found.text)));
 }
 
-static struct capture_input correction_of(struct world *world, unsigned number)
+static struct capture_input correction_of(struct fixture *fixture, unsigned number)
 {
     return (struct capture_input){
         .event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
-        .document_id = arena_printf(&world->arena, "document-%u", number),
+        .document_id = arena_printf(&fixture->arena, "document-%u", number),
         .entity_type = SLICE("line"),
-        .entity_id = arena_printf(&world->arena, "line-%u", number),
+        .entity_id = arena_printf(&fixture->arena, "line-%u", number),
         .actor_user_id = SLICE("anna"),
         .before_json = SLICE("{\"qty\":0}"),
-        .after_json = arena_printf(&world->arena, "{\"qty\":%u}", 1 + number),
+        .after_json = arena_printf(&fixture->arena, "{\"qty\":%u}", 1 + number),
     };
 }
 
-static void capture(struct world *world, const struct capture_input *input)
+static void capture(struct fixture *fixture, const struct capture_input *input)
 {
-    clock_manual_advance(&world->clock, 1000);
-    (void)world_capture(world, input, 1);
+    clock_manual_advance(&fixture->clock, 1000);
+    (void)fixture_capture(fixture, input, 1);
 }
 
 /* Makes the rows of a layout's cluster unreadable. */
-static void damage(struct world *world, struct store_txn *txn,
+static void damage(struct fixture *fixture, struct store_txn *txn,
                    const struct key_fingerprint *fingerprint)
 {
-    struct key prefix = key_layout_prefix(world->org, fingerprint);
+    struct key prefix = key_layout_prefix(fixture->org, fingerprint);
     struct slice from = {NULL, 0};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
@@ -101,19 +102,19 @@ static void damage(struct world *world, struct store_txn *txn,
     }
 }
 
-static enum err find(struct world *world, uint32_t limit, struct examples_found *found)
+static enum err find(struct fixture *fixture, uint32_t limit, struct examples_found *found)
 {
     const struct examples_query query = {
-        .org = world->org,
+        .org = fixture->org,
         .layout_fingerprint = SLICE("a layout without documents"),
         .document_id = SLICE("asking"),
         .limit = limit,
         .view = EXAMPLE_VIEW_BOTH,
         .match_mode = MATCH_MODE_FAMILY,
-        .arena = &world->arena,
+        .arena = &fixture->arena,
     };
-    struct store_txn *txn = world_begin(world, STORE_READ);
-    enum err err = examples_find(&world->arena, txn, &query, found);
+    struct store_txn *txn = fixture_begin(fixture, STORE_READ);
+    enum err err = examples_find(&fixture->arena, txn, &query, found);
 
     store_abort(txn);
     return err;
@@ -129,46 +130,46 @@ static void test_opens_only_served_clusters(void **state)
     struct examples_found found;
     struct store_txn *txn = NULL;
     struct capture_input input;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world, 1);
-    (void)ingest(&world, SLICE("asking"), LAYOUTS);
+    fixture_init(&fixture, 1);
+    (void)ingest(&fixture, SLICE("asking"), LAYOUTS);
     for (unsigned i = 0; i < LAYOUTS; i++) {
-        input = correction_of(&world, i);
-        fingerprints[i] = ingest(&world, input.document_id, i);
-        capture(&world, &input);
-        world_forget(&world);
+        input = correction_of(&fixture, i);
+        fingerprints[i] = ingest(&fixture, input.document_id, i);
+        capture(&fixture, &input);
+        fixture_forget(&fixture);
     }
-    txn = world_begin(&world, STORE_WRITE);
+    txn = fixture_begin(&fixture, STORE_WRITE);
     for (unsigned i = 0; i < LAYOUTS - LIMIT; i++) {
-        damage(&world, txn, &fingerprints[i]);
+        damage(&fixture, txn, &fingerprints[i]);
     }
     assert_int_equal(store_commit(txn), OK);
-    assert_int_equal(find(&world, LIMIT, &found), OK);
+    assert_int_equal(find(&fixture, LIMIT, &found), OK);
     assert_int_equal(found.count, LIMIT);
     assert_int_equal(found.match_level, MATCH_LEVEL_FAMILY);
     assert_false(found.incomplete);
-    assert_int_equal(find(&world, LIMIT + 1, &found), ERR_CORRUPT);
+    assert_int_equal(find(&fixture, LIMIT + 1, &found), ERR_CORRUPT);
     for (unsigned i = 0; i < LIMIT; i++) {
-        input = correction_of(&world, LAYOUTS + i);
-        (void)ingest(&world, input.document_id, LAYOUTS + 1 + i);
+        input = correction_of(&fixture, LAYOUTS + i);
+        (void)ingest(&fixture, input.document_id, LAYOUTS + 1 + i);
         input.annotator_kind = ANNOTATOR_KIND_CODE;
         input.actor_user_id = slice_of(NULL, 0);
-        capture(&world, &input);
+        capture(&fixture, &input);
     }
-    assert_int_equal(find(&world, LIMIT, &found), OK);
+    assert_int_equal(find(&fixture, LIMIT, &found), OK);
     assert_int_equal(found.count, LIMIT);
     for (unsigned i = LAYOUTS - LIMIT; i < LAYOUTS; i++) {
-        input = correction_of(&world, i);
+        input = correction_of(&fixture, i);
         input.document_id =
             slice_of(NULL, 0); /* it names no layout: it supersedes, and is not an example */
-        capture(&world, &input);
+        capture(&fixture, &input);
     }
-    assert_int_equal(find(&world, LIMIT, &found), OK);
+    assert_int_equal(find(&fixture, LIMIT, &found), OK);
     assert_int_equal(found.count, 0);
     assert_true(found.incomplete);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_family_lookup_tests(void)

@@ -14,11 +14,11 @@
 
 #include <cmocka.h>
 
-unsigned family_model_draw(struct world *world, unsigned below)
+unsigned family_model_draw(struct fixture *fixture, unsigned below)
 {
     uint32_t value = 0;
 
-    random_fill(&world->random.random, &value, sizeof(value));
+    random_fill(&fixture->random.random, &value, sizeof(value));
     return value % below;
 }
 
@@ -34,15 +34,15 @@ static unsigned sketch_of(unsigned paper)
     return family_model_layout_of(paper) == 1 ? 1 : paper % (FAMILIES + 1);
 }
 
-struct slice family_model_name_of(struct world *world, const char *kind, unsigned number)
+struct slice family_model_name_of(struct fixture *fixture, const char *kind, unsigned number)
 {
-    return number == 0 ? slice_of(NULL, 0) : arena_printf(&world->arena, "%s-%u", kind, number);
+    return number == 0 ? slice_of(NULL, 0) : arena_printf(&fixture->arena, "%s-%u", kind, number);
 }
 
-static struct document_measures measures_of(struct world *world, unsigned paper, bool cut)
+static struct document_measures measures_of(struct fixture *fixture, unsigned paper, bool cut)
 {
     static const struct document_page page = {595.28, 841.89};
-    struct slice name = family_model_name_of(world, "document", paper);
+    struct slice name = family_model_name_of(fixture, "document", paper);
     struct document_measures measures = {
         .document_id = name,
         .sha256 = sha256(name),
@@ -73,13 +73,13 @@ static struct document_measures measures_of(struct world *world, unsigned paper,
 void family_model_init(struct family_model *model, uint64_t seed)
 {
     memset(model, 0, sizeof(*model));
-    world_init(&model->world, seed);
+    fixture_init(&model->fixture, seed);
     for (unsigned paper = 1; paper <= PAPERS; paper++) {
-        struct document_measures measures = measures_of(&model->world, paper, false);
+        struct document_measures measures = measures_of(&model->fixture, paper, false);
         unsigned layout = family_model_layout_of(paper);
         struct layout_fingerprint found;
 
-        assert_int_equal(fingerprint_of_measures(&model->world.arena, &measures, &found), OK);
+        assert_int_equal(fingerprint_of_measures(&model->fixture.arena, &measures, &found), OK);
         memcpy(model->texts[layout], found.text, sizeof(found.text));
         model->fingerprints[layout] = slice_of(model->texts[layout], sizeof(found.text));
     }
@@ -118,16 +118,16 @@ static void join(struct family_model *model, unsigned number)
 /* Ingests a paper, whole or with its rulings cut short; a repeated one changes nothing. */
 static void ingest(struct family_model *model, struct store_txn *txn)
 {
-    struct world *world = &model->world;
-    unsigned number = 1 + family_model_draw(world, PAPERS - 2);
+    struct fixture *fixture = &model->fixture;
+    unsigned number = 1 + family_model_draw(fixture, PAPERS - 2);
     struct family_paper *paper = &model->papers[number];
-    bool cut = family_model_draw(world, 3) == 0;
-    struct document_measures measures = measures_of(world, number, cut);
+    bool cut = family_model_draw(fixture, 3) == 0;
+    struct document_measures measures = measures_of(fixture, number, cut);
     struct document_event *event = NULL;
     uint64_t seq = 0;
 
-    assert_int_equal(document_prepare(&world->ctx, &measures, SLICE("anna"), &event), OK);
-    assert_int_equal(document_store(&world->ctx, txn, world->org, event, &seq), OK);
+    assert_int_equal(document_prepare(&fixture->ctx, &measures, SLICE("anna"), &event), OK);
+    assert_int_equal(document_store(&fixture->ctx, txn, fixture->org, event, &seq), OK);
     if (paper->first_seq == 0 || (paper->seq == 0 && !cut)) {
         model->count++;
         assert_int_equal(seq, model->count);
@@ -142,32 +142,34 @@ static void ingest(struct family_model *model, struct store_txn *txn)
 /* What an event will be, and what its caller sends. */
 static struct family_fact draw_fact(struct family_model *model, struct capture_input *ret_input)
 {
-    struct world *world = &model->world;
-    unsigned layout = family_model_draw(world, 3) == 0 ? 1 + family_model_draw(world, LAYOUTS) : 0;
-    bool empty = family_model_draw(world, 6) == 0;
+    struct fixture *fixture = &model->fixture;
+    unsigned layout =
+        family_model_draw(fixture, 3) == 0 ? 1 + family_model_draw(fixture, LAYOUTS) : 0;
+    bool empty = family_model_draw(fixture, 6) == 0;
     struct family_fact fact = {
-        .created_at_us = world->clock.wall_us - (int64_t)family_model_draw(world, 20) * STEP_US,
-        .paper = family_model_draw(world, 6) == 0 ? 0 : 1 + family_model_draw(world, PAPERS),
+        .created_at_us = fixture->clock.wall_us - (int64_t)family_model_draw(fixture, 20) * STEP_US,
+        .paper = family_model_draw(fixture, 6) == 0 ? 0 : 1 + family_model_draw(fixture, PAPERS),
         .layout = layout,
-        .entity = family_model_draw(world, 2) == 0 ? 0 : 1 + family_model_draw(world, ENTITIES),
-        .value = 1 + family_model_draw(world, 20),
+        .entity = family_model_draw(fixture, 2) == 0 ? 0 : 1 + family_model_draw(fixture, ENTITIES),
+        .value = 1 + family_model_draw(fixture, 20),
         .corrects = true, /* an empty output removes the field */
         .annotator_kind =
-            family_model_draw(world, 5) == 0 ? ANNOTATOR_KIND_CODE : ANNOTATOR_KIND_HUMAN,
+            family_model_draw(fixture, 5) == 0 ? ANNOTATOR_KIND_CODE : ANNOTATOR_KIND_HUMAN,
     };
     const struct family_paper *paper = &model->papers[fact.paper];
 
     *ret_input = (struct capture_input){
         .event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
-        .document_id = family_model_name_of(world, "document", fact.paper),
+        .document_id = family_model_name_of(fixture, "document", fact.paper),
         .layout_fingerprint = model->fingerprints[layout],
         .entity_type = fact.entity != 0 ? SLICE("line") : slice_of(NULL, 0),
-        .entity_id = family_model_name_of(world, "line", fact.entity),
+        .entity_id = family_model_name_of(fixture, "line", fact.entity),
         .annotator_kind = fact.annotator_kind,
         .time = {true, fact.created_at_us},
         .actor_user_id = SLICE("anna"),
         .before_json = SLICE("{\"qty\":0}"),
-        .after_json = empty ? SLICE("{}") : arena_printf(&world->arena, "{\"qty\":%u}", fact.value),
+        .after_json =
+            empty ? SLICE("{}") : arena_printf(&fixture->arena, "{\"qty\":%u}", fact.value),
         .meta_json = SLICE("{\"input_snippet\":\"Pos 1\"}"),
     };
     if (layout == 0 && fact.paper != 0 && paper->seq != 0) {
@@ -179,20 +181,20 @@ static struct family_fact draw_fact(struct family_model *model, struct capture_i
 
 static void capture(struct family_model *model, struct store_txn *txn)
 {
-    const struct event_caller caller = world_admin();
-    struct world *world = &model->world;
+    const struct event_caller caller = fixture_admin();
+    struct fixture *fixture = &model->fixture;
     struct capture_event events[3];
-    size_t count = 1 + family_model_draw(world, 3);
+    size_t count = 1 + family_model_draw(fixture, 3);
     uint64_t seq = 0;
 
     for (size_t i = 0; i < count; i++) {
         struct capture_input input;
 
         model->facts[model->count + 1 + i] = draw_fact(model, &input);
-        assert_int_equal(capture_prepare(&world->ctx, &caller, &input, SLICE("event"), &events[i]),
-                         OK);
+        assert_int_equal(
+            capture_prepare(&fixture->ctx, &caller, &input, SLICE("event"), &events[i]), OK);
     }
-    assert_int_equal(capture_store(&world->ctx, txn, world->org, events, count, &seq), OK);
+    assert_int_equal(capture_store(&fixture->ctx, txn, fixture->org, events, count, &seq), OK);
     assert_int_equal(seq, model->count + 1);
     model->count += count;
 }
@@ -200,7 +202,7 @@ static void capture(struct family_model *model, struct store_txn *txn)
 /* Retracts a random example, whose row stays in its family and names the retraction. */
 static void retract(struct family_model *model)
 {
-    uint64_t seq = 1 + family_model_draw(&model->world, (unsigned)model->count);
+    uint64_t seq = 1 + family_model_draw(&model->fixture, (unsigned)model->count);
 
     if (!model->facts[seq].example || model->facts[seq].retracted_by != 0) {
         return;
@@ -208,7 +210,7 @@ static void retract(struct family_model *model)
     model->count++;
     model->facts[seq].retracted_by = model->count;
     model->facts[model->count] = (struct family_fact){.example = false};
-    assert_int_equal(world_retract(&model->world, seq), model->count);
+    assert_int_equal(fixture_retract(&model->fixture, seq), model->count);
 }
 
 /* The seq of the event that made a family; UINT64_MAX: it does not exist yet. */
@@ -253,17 +255,17 @@ static struct uuid id_of(struct family_model *model, struct store_txn *txn, uint
 {
     struct event event;
 
-    assert_int_equal(log_read(txn, model->world.org, seq, &event), OK);
+    assert_int_equal(log_read(txn, model->fixture.org, seq, &event), OK);
     return event.id;
 }
 
 /* Merges a family into another, or splits it off if it is merged. */
 static void change_families(struct family_model *model)
 {
-    struct store_txn *txn = world_begin(&model->world, STORE_WRITE);
-    struct world *world = &model->world;
-    unsigned merged = 1 + family_model_draw(world, MEMBERS);
-    unsigned into = 1 + family_model_draw(world, MEMBERS);
+    struct store_txn *txn = fixture_begin(&model->fixture, STORE_WRITE);
+    struct fixture *fixture = &model->fixture;
+    unsigned merged = 1 + family_model_draw(fixture, MEMBERS);
+    unsigned into = 1 + family_model_draw(fixture, MEMBERS);
     uint64_t merged_seq = family_model_seq_of_family(model, merged);
     uint64_t into_seq = family_model_seq_of_family(model, into);
     unsigned roots[MEMBERS + 1];
@@ -275,13 +277,13 @@ static void change_families(struct family_model *model)
         const struct family_split change = {.actor_user_id = SLICE("anna"),
                                             .family = id_of(model, txn, merged_seq)};
 
-        assert_int_equal(family_split(&world->ctx, txn, world->org, &change, &seq), OK);
+        assert_int_equal(family_split(&fixture->ctx, txn, fixture->org, &change, &seq), OK);
         into = 0;
     } else if (merged_seq != UINT64_MAX && into_seq != UINT64_MAX && roots[into] != merged) {
         const struct family_merge change = {SLICE("anna"), false, id_of(model, txn, merged_seq),
                                             id_of(model, txn, into_seq)};
 
-        assert_int_equal(family_merge(&world->ctx, txn, world->org, &change, &seq), OK);
+        assert_int_equal(family_merge(&fixture->ctx, txn, fixture->org, &change, &seq), OK);
     }
     assert_int_equal(store_commit(txn), OK);
     if (seq != 0) {
@@ -341,17 +343,17 @@ static void move(struct family_model *model, const bool *chosen)
 static bool choose(struct family_model *model, bool *chosen, unsigned *ret_root)
 {
     unsigned roots[MEMBERS + 1];
-    unsigned among = 1 + family_model_draw(&model->world, 4);
+    unsigned among = 1 + family_model_draw(&model->fixture, 4);
     size_t count = 0;
     size_t total = 0;
 
     family_model_find_roots(model, UINT64_MAX, roots);
-    *ret_root = roots[family_model_member_of(model, 1 + family_model_draw(&model->world, PAPERS),
+    *ret_root = roots[family_model_member_of(model, 1 + family_model_draw(&model->fixture, PAPERS),
                                              UINT64_MAX)];
     for (unsigned i = 1; i <= PAPERS; i++) {
         bool is_of = roots[family_model_member_of(model, i, UINT64_MAX)] == *ret_root;
 
-        chosen[i] = is_of && family_model_draw(&model->world, among) == 0;
+        chosen[i] = is_of && family_model_draw(&model->fixture, among) == 0;
         total += is_of;
         count += chosen[i];
     }
@@ -361,7 +363,7 @@ static bool choose(struct family_model *model, bool *chosen, unsigned *ret_root)
 /* Moves some documents of a family into a new one. */
 static void part(struct family_model *model)
 {
-    struct world *world = &model->world;
+    struct fixture *fixture = &model->fixture;
     struct slice ids[PAPERS];
     struct family_split change = {.actor_user_id = SLICE("anna"), .document_ids = ids};
     struct store_txn *txn = NULL;
@@ -374,14 +376,14 @@ static void part(struct family_model *model)
     }
     for (unsigned i = 1; i <= PAPERS; i++) {
         if (chosen[i]) {
-            ids[change.document_count] = family_model_name_of(world, "document", i);
+            ids[change.document_count] = family_model_name_of(fixture, "document", i);
             change.document_count++;
         }
     }
-    txn = world_begin(world, STORE_WRITE);
+    txn = fixture_begin(fixture, STORE_WRITE);
     change.family = id_of(model, txn, family_model_seq_of_family(model, root));
     log_begin_write(txn, NULL);
-    assert_int_equal(family_split(&world->ctx, txn, world->org, &change, &seq), OK);
+    assert_int_equal(family_split(&fixture->ctx, txn, fixture->org, &change, &seq), OK);
     assert_int_equal(store_commit(txn), OK);
     model->count++;
     assert_int_equal(seq, model->count);
@@ -394,29 +396,29 @@ static void part(struct family_model *model)
 /* Several ingestions and corrections in one write; after it perhaps a retraction, and a merge or a split. */
 void family_model_write_some(struct family_model *model)
 {
-    struct store_txn *txn = world_begin(&model->world, STORE_WRITE);
-    unsigned steps = 1 + family_model_draw(&model->world, 4);
+    struct store_txn *txn = fixture_begin(&model->fixture, STORE_WRITE);
+    unsigned steps = 1 + family_model_draw(&model->fixture, 4);
 
-    clock_manual_advance(&model->world.clock, STEP_US);
+    clock_manual_advance(&model->fixture.clock, STEP_US);
     for (unsigned i = 0; i < steps && model->count < EVENTS; i++) {
         log_begin_write(txn, NULL);
-        if (family_model_draw(&model->world, 4) == 0) {
+        if (family_model_draw(&model->fixture, 4) == 0) {
             ingest(model, txn);
         } else {
             capture(model, txn);
         }
     }
     assert_int_equal(store_commit(txn), OK);
-    if (family_model_draw(&model->world, 4) == 0) {
+    if (family_model_draw(&model->fixture, 4) == 0) {
         retract(model);
     }
-    if (family_model_draw(&model->world, 8) == 0) {
+    if (family_model_draw(&model->fixture, 8) == 0) {
         change_families(model);
     }
-    if (family_model_draw(&model->world, 12) == 0) {
+    if (family_model_draw(&model->fixture, 12) == 0) {
         part(model);
     }
-    world_forget(&model->world);
+    fixture_forget(&model->fixture);
 }
 
 void family_model_fill(struct family_model *model)

@@ -5,7 +5,7 @@
 #ifndef ERRATA_TESTS_UNIT_CORRECTIONS_FAMILY_MODEL_H
 #define ERRATA_TESTS_UNIT_CORRECTIONS_FAMILY_MODEL_H
 
-#include "tests/unit/corrections/world.h"
+#include "tests/unit/corrections/fixture.h"
 
 #define EVENTS 300
 #define PAPERS 24 /* the last two are never ingested */
@@ -43,7 +43,7 @@ struct family_fact {
 };
 
 struct family_model {
-    struct world world;
+    struct fixture fixture;
     struct family_paper papers[PAPERS + 1];
     struct family_fact facts[EVENTS + 16];
     uint64_t count;
@@ -57,12 +57,12 @@ struct family_model {
     char texts[LAYOUTS + 1][2 * SHA256_BYTES];
 };
 
-unsigned family_model_draw(struct world *world, unsigned below);
+unsigned family_model_draw(struct fixture *fixture, unsigned below);
 /* Sketches and layouts overlap: layout 1 has documents with one sketch, the others have several. */
 unsigned family_model_layout_of(unsigned paper);
 /* The family that a document was of after the event `now`, which may have been an alias; 0: of none. */
 unsigned family_model_member_of(const struct family_model *model, unsigned paper, uint64_t now);
-struct slice family_model_name_of(struct world *world, const char *kind, unsigned number);
+struct slice family_model_name_of(struct fixture *fixture, const char *kind, unsigned number);
 void family_model_init(struct family_model *model, uint64_t seed);
 /* The seq of the event that made a family; UINT64_MAX: it does not exist yet. */
 uint64_t family_model_seq_of_family(const struct family_model *model, unsigned family);

@@ -33,8 +33,8 @@ static void check_row(struct family_model *model, struct store_txn *txn, uint64_
 {
     const struct family_fact *fact = &model->facts[seq];
     struct key_fingerprint fingerprint = key_fingerprint_of(model->fingerprints[fact->layout]);
-    struct key key = key_family_example(model->world.org, family_model_seq_of_family(model, family),
-                                        fact->created_at_us, seq);
+    struct key key = key_family_example(
+        model->fixture.org, family_model_seq_of_family(model, family), fact->created_at_us, seq);
     struct family_example example;
     struct slice value = {NULL, 0};
 
@@ -60,12 +60,12 @@ static void check_counts(struct family_model *model, struct store_txn *txn,
             .count = 1,
         };
 
-        assert_int_equal(family_examples_count(txn, model->world.org, &members, &count), OK);
+        assert_int_equal(family_examples_count(txn, model->fixture.org, &members, &count), OK);
         assert_int_equal(count, expected[i]);
         all.seqs[all.count++] = members.seqs[0];
         total += expected[i];
     }
-    assert_int_equal(family_examples_count(txn, model->world.org, &all, &count), OK);
+    assert_int_equal(family_examples_count(txn, model->fixture.org, &all, &count), OK);
     assert_int_equal(count, total);
 }
 
@@ -87,7 +87,7 @@ static void test_family_rows_equal_model(void **state)
 
         family_model_init(&model, seed);
         family_model_fill(&model);
-        txn = world_begin(&model.world, STORE_READ);
+        txn = fixture_begin(&model.fixture, STORE_READ);
         for (uint64_t seq = 1; seq <= model.count; seq++) {
             const struct family_fact *fact = &model.facts[seq];
             unsigned family = family_with(&model, fact);
@@ -102,10 +102,10 @@ static void test_family_rows_equal_model(void **state)
             check_row(&model, txn, seq, family);
         }
         check_counts(&model, txn, counts);
-        assert_int_equal(world_count_rows(&model.world, txn, TABLE_FAMILY_EXAMPLE), rows);
+        assert_int_equal(fixture_count_rows(&model.fixture, txn, TABLE_FAMILY_EXAMPLE), rows);
         store_abort(txn);
-        assert_true(world_check_replay(&model.world, model.count) > EVENTS);
-        world_deinit(&model.world);
+        assert_true(fixture_check_replay(&model.fixture, model.count) > EVENTS);
+        fixture_deinit(&model.fixture);
     }
     assert_true(late > SEEDS * 5 && retracted > SEEDS);
 }
@@ -138,11 +138,11 @@ static void test_examples_move(void **state)
     (void)state;
     family_model_init(&model, 1);
     family_model_fill(&model);
-    txn = world_begin(&model.world, STORE_WRITE);
-    rows = world_count_rows(&model.world, txn, TABLE_FAMILY_EXAMPLE);
+    txn = fixture_begin(&model.fixture, STORE_WRITE);
+    rows = fixture_count_rows(&model.fixture, txn, TABLE_FAMILY_EXAMPLE);
     for (unsigned paper = 1; paper <= PAPERS; paper++) {
-        struct slice name = family_model_name_of(&model.world, "document", paper);
-        struct org_id org = model.world.org;
+        struct slice name = family_model_name_of(&model.fixture, "document", paper);
+        struct org_id org = model.fixture.org;
         size_t count = count_examples(&model, paper, false);
 
         if (count > 0) {
@@ -150,20 +150,21 @@ static void test_examples_move(void **state)
                 &model, family_model_member_of(&model, paper, UINT64_MAX));
 
             assert_int_equal(
-                family_examples_move(&model.world.ctx, txn, org, name, family_seq, other_seq), OK);
-            assert_int_equal(world_count_rows(&model.world, txn, TABLE_FAMILY_EXAMPLE), rows);
-            assert_int_equal(family_examples_move(&model.world.ctx, txn, org, name, other_seq, 0),
+                family_examples_move(&model.fixture.ctx, txn, org, name, family_seq, other_seq),
+                OK);
+            assert_int_equal(fixture_count_rows(&model.fixture, txn, TABLE_FAMILY_EXAMPLE), rows);
+            assert_int_equal(family_examples_move(&model.fixture.ctx, txn, org, name, other_seq, 0),
                              OK);
         }
         rows -= count;
         retracted += count_examples(&model, paper, true);
         moved += count > 1;
-        assert_int_equal(world_count_rows(&model.world, txn, TABLE_FAMILY_EXAMPLE), rows);
+        assert_int_equal(fixture_count_rows(&model.fixture, txn, TABLE_FAMILY_EXAMPLE), rows);
     }
     assert_int_equal(rows, retracted);
     assert_true(moved > 3);
     store_abort(txn);
-    world_deinit(&model.world);
+    fixture_deinit(&model.fixture);
 }
 
 int run_family_tests(void)

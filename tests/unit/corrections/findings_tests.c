@@ -7,7 +7,7 @@
 #include "server/domain/experiment/sums.h"
 #include "server/domain/extractions/rows/extraction_rows.h"
 #include "store/base/wire.h"
-#include "tests/unit/corrections/world.h"
+#include "tests/unit/corrections/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,20 +114,20 @@ static const struct finding_case cases[] = {
 };
 
 /* Adds an extraction of the document `extracted`, which was not ingested; it names the layout abc. */
-static void add_extraction(struct world *world)
+static void add_extraction(struct fixture *fixture)
 {
     struct extraction_entry entry = {
-        .org = world->org,
+        .org = fixture->org,
         .record = {.seq = 1,
-                   .created_at_us = WORLD_START_US,
+                   .created_at_us = FIXTURE_START_US,
                    .layout_fingerprint = SLICE("abc"),
                    .arm = EXPERIMENT_ARM_NONE,
                    .exclusion = EXPERIMENT_EXCLUSION_NO_HOLDOUT},
         .document_id = SLICE("extracted"),
     };
-    struct store_txn *txn = world_begin(world, STORE_WRITE);
+    struct store_txn *txn = fixture_begin(fixture, STORE_WRITE);
 
-    assert_int_equal(extraction_rows_add(&world->ctx, txn, &entry), OK);
+    assert_int_equal(extraction_rows_add(&fixture->ctx, txn, &entry), OK);
     assert_int_equal(store_commit(txn), OK);
 }
 
@@ -149,13 +149,13 @@ static void check_warnings(const struct finding_case *wanted, struct slice run)
 }
 
 /* Returns the number of examples of the layout abc. */
-static size_t count_examples(struct world *world, struct store_txn *txn)
+static size_t count_examples(struct fixture *fixture, struct store_txn *txn)
 {
     const struct examples_query query = {
-        .org = world->org, .layout_fingerprint = SLICE("abc"), .limit = EXAMPLES_LIMIT_MAX};
+        .org = fixture->org, .layout_fingerprint = SLICE("abc"), .limit = EXAMPLES_LIMIT_MAX};
     struct examples_found found;
 
-    assert_int_equal(examples_find(&world->arena, txn, &query, &found), OK);
+    assert_int_equal(examples_find(&fixture->arena, txn, &query, &found), OK);
     return found.count;
 }
 
@@ -171,21 +171,21 @@ static void check_case(const struct finding_case *wanted)
     };
     struct feedback_event_view view;
     struct store_txn *txn = NULL;
-    struct world world;
+    struct fixture fixture;
     struct event event;
 
-    world_init(&world, 1);
-    add_extraction(&world);
-    assert_int_equal(world_capture(&world, &input, 1), 1);
-    txn = world_begin(&world, STORE_READ);
-    assert_int_equal(log_read(txn, world.org, 1, &event), OK);
+    fixture_init(&fixture, 1);
+    add_extraction(&fixture);
+    assert_int_equal(fixture_capture(&fixture, &input, 1), 1);
+    txn = fixture_begin(&fixture, STORE_READ);
+    assert_int_equal(log_read(txn, fixture.org, 1, &event), OK);
     assert_int_equal(feedback_view_read(&event, &view), OK);
     assert_true(view.has_is_example);
     assert_int_equal(view.is_example, wanted->is_example);
     check_warnings(wanted, view.warnings.run);
-    assert_int_equal(count_examples(&world, txn), wanted->is_example ? 1 : 0);
+    assert_int_equal(count_examples(&fixture, txn), wanted->is_example ? 1 : 0);
     store_abort(txn);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a capture records whether an event is an example and why not, warns of what was probably not meant,
@@ -220,14 +220,14 @@ static void test_reduced_example_has_only_changed_members(void **state)
     struct examples_found found;
     struct store_txn *txn = NULL;
     struct buffer texts[4];
-    struct world world;
+    struct fixture fixture;
     struct event event;
 
     (void)state;
-    world_init(&world, 1);
-    query.org = world.org;
+    fixture_init(&fixture, 1);
+    query.org = fixture.org;
     for (size_t i = 0; i < 4; i++) {
-        buffer_init(&texts[i], &world.arena, 0);
+        buffer_init(&texts[i], &fixture.arena, 0);
         buffer_append(&texts[i], SLICE("{\"id\":\"7\","));
         append_long(&texts[i], "long", 2 * REDUCE_BYTES_MAX, (char)('0' + i % 2));
         buffer_append(&texts[i], i == 1 ? SLICE(",\"qty\":2}") : SLICE("}"));
@@ -236,22 +236,22 @@ static void test_reduced_example_has_only_changed_members(void **state)
         inputs[i].before_json = buffer_slice(&texts[2 * i]);
         inputs[i].after_json = buffer_slice(&texts[2 * i + 1]);
     }
-    (void)world_capture(&world, inputs, 2);
-    txn = world_begin(&world, STORE_READ);
-    assert_int_equal(log_read(txn, world.org, 1, &event), OK);
+    (void)fixture_capture(&fixture, inputs, 2);
+    txn = fixture_begin(&fixture, STORE_READ);
+    assert_int_equal(log_read(txn, fixture.org, 1, &event), OK);
     assert_int_equal(feedback_view_read(&event, &view), OK);
     assert_true(view.is_example && view.output_reduced);
-    assert_true(world_has(view.after_json, REDUCE_OMITTED_NAME));
-    assert_int_equal(log_read(txn, world.org, 2, &event), OK);
+    assert_true(fixture_has(view.after_json, REDUCE_OMITTED_NAME));
+    assert_int_equal(log_read(txn, fixture.org, 2, &event), OK);
     assert_int_equal(feedback_view_read(&event, &view), OK);
     assert_true(!view.is_example && view.warnings.count == 1);
-    assert_int_equal(examples_find(&world.arena, txn, &query, &found), OK);
+    assert_int_equal(examples_find(&fixture.arena, txn, &query, &found), OK);
     assert_int_equal(found.count, 1);
     assert_true(
         slice_equal(found.hint_examples_json,
                     SLICE("[{\"input_snippet\":\"\",\"output\":{\"id\":\"7\",\"qty\":2}}]")));
     store_abort(txn);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: an event of an earlier format, whose facts do not have the decision, gets it when it is applied.
@@ -259,36 +259,36 @@ static void test_reduced_example_has_only_changed_members(void **state)
 static void test_event_of_an_earlier_format_is_decided_by_apply(void **state)
 {
     static const char *const afters[] = {"{\"qty\":2}", "{}", "{\"qty\":1}"};
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world, 1);
+    fixture_init(&fixture, 1);
     for (size_t i = 0; i < sizeof(afters) / sizeof(afters[0]); i++) {
         const struct feedback_event_view view = {
-            .id = uuid_v7(WORLD_START_US, &world.random.random),
-            .org_id = world.org.uuid,
+            .id = uuid_v7(FIXTURE_START_US, &fixture.random.random),
+            .org_id = fixture.org.uuid,
             .event_type = LINE,
             .layout_fingerprint = SLICE("abc"),
             .has_layout_fingerprint = true,
             .before_json = SLICE("{\"qty\":1}"),
             .after_json = slice_text(afters[i]),
         };
-        struct event event = {.org = world.org,
+        struct event event = {.org = fixture.org,
                               .id = view.id,
                               .seq = 1 + i,
                               .kind = EVENT_FEEDBACK,
                               .annotator = ANNOTATOR_HUMAN,
-                              .created_at_us = WORLD_START_US,
-                              .recorded_at_us = WORLD_START_US};
-        struct store_txn *txn = world_begin(&world, STORE_WRITE);
+                              .created_at_us = FIXTURE_START_US,
+                              .recorded_at_us = FIXTURE_START_US};
+        struct store_txn *txn = fixture_begin(&fixture, STORE_WRITE);
 
-        assert_true(view_encode_parts(&feedback_event_view_type, &view, &world.arena, &event.facts,
-                                      &event.content));
-        assert_int_equal(corrections_apply(&world.ctx, txn, &event), OK);
-        assert_int_equal(count_examples(&world, txn), 1);
+        assert_true(view_encode_parts(&feedback_event_view_type, &view, &fixture.arena,
+                                      &event.facts, &event.content));
+        assert_int_equal(corrections_apply(&fixture.ctx, txn, &event), OK);
+        assert_int_equal(count_examples(&fixture, txn), 1);
         assert_int_equal(store_commit(txn), OK);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_findings_tests(void)

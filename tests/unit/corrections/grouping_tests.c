@@ -4,7 +4,7 @@
  */
 #include "server/domain/corrections/document_example.h"
 #include "server/domain/corrections/examples.h"
-#include "tests/unit/corrections/world.h"
+#include "tests/unit/corrections/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ struct fact {
 };
 
 struct model {
-    struct world world;
+    struct fixture fixture;
     struct fact facts[EVENTS];
     size_t count;
     uint64_t last_seq; /* with retractions */
@@ -58,24 +58,24 @@ struct asked {
     struct examples_query query;
 };
 
-static unsigned draw(struct world *world, unsigned below)
+static unsigned draw(struct fixture *fixture, unsigned below)
 {
     uint32_t value = 0;
 
-    random_fill(&world->random.random, &value, sizeof(value));
+    random_fill(&fixture->random.random, &value, sizeof(value));
     return value % below;
 }
 
-static struct slice name_of(struct world *world, const char *kind, unsigned number)
+static struct slice name_of(struct fixture *fixture, const char *kind, unsigned number)
 {
-    return number == 0 ? slice_of(NULL, 0) : arena_printf(&world->arena, "%s-%u", kind, number);
+    return number == 0 ? slice_of(NULL, 0) : arena_printf(&fixture->arena, "%s-%u", kind, number);
 }
 
-static struct slice output_of(struct world *world, const struct fact *fact)
+static struct slice output_of(struct fixture *fixture, const struct fact *fact)
 {
     struct buffer buffer;
 
-    buffer_init(&buffer, &world->arena, 64);
+    buffer_init(&buffer, &fixture->arena, 64);
     buffer_append_byte(&buffer, '{');
     for (unsigned i = 0; i < FIELDS; i++) {
         if ((fact->fields >> i & 1) != 0) {
@@ -86,22 +86,22 @@ static struct slice output_of(struct world *world, const struct fact *fact)
     return buffer_slice(&buffer);
 }
 
-static struct fact draw_fact(struct world *world)
+static struct fact draw_fact(struct fixture *fixture)
 {
     struct fact fact = {
-        .is_line = draw(world, 3) != 0,
-        .is_whole = draw(world, 40) == 0,
-        .kind =
-            draw(world, 4) != 0 ? ANNOTATOR_KIND_HUMAN : (enum annotator_kind)(1 + draw(world, 3)),
-        .layout = 1 + draw(world, LAYOUTS),
-        .document = draw(world, 2) == 0 ? DOCUMENTS : draw(world, DOCUMENTS),
-        .entity = draw(world, 5) == 0 ? 0 : 1 + draw(world, ENTITIES),
-        .fields = 1 + draw(world, (1u << FIELDS) - 1),
-        .number = draw(world, 3) == 0 ? (int)draw(world, 4) - 1 : 0,
+        .is_line = draw(fixture, 3) != 0,
+        .is_whole = draw(fixture, 40) == 0,
+        .kind = draw(fixture, 4) != 0 ? ANNOTATOR_KIND_HUMAN
+                                      : (enum annotator_kind)(1 + draw(fixture, 3)),
+        .layout = 1 + draw(fixture, LAYOUTS),
+        .document = draw(fixture, 2) == 0 ? DOCUMENTS : draw(fixture, DOCUMENTS),
+        .entity = draw(fixture, 5) == 0 ? 0 : 1 + draw(fixture, ENTITIES),
+        .fields = 1 + draw(fixture, (1u << FIELDS) - 1),
+        .number = draw(fixture, 3) == 0 ? (int)draw(fixture, 4) - 1 : 0,
     };
 
     for (unsigned i = 0; i < FIELDS; i++) {
-        fact.values[i] = (uint8_t)draw(world, 3);
+        fact.values[i] = (uint8_t)draw(fixture, 3);
     }
     return fact;
 }
@@ -109,18 +109,18 @@ static struct fact draw_fact(struct world *world)
 /* Captures one event, at times with an earlier date. */
 static void capture(struct model *model)
 {
-    struct world *world = &model->world;
-    struct fact fact = draw_fact(world);
-    struct slice output = output_of(world, &fact);
+    struct fixture *fixture = &model->fixture;
+    struct fact fact = draw_fact(fixture);
+    struct slice output = output_of(fixture, &fact);
     struct capture_input input = {
         .event_type = fact.is_line ? LINE : FIELD,
         .annotator_kind = fact.kind,
         .entity_type = fact.entity != 0 ? SLICE("line") : slice_of(NULL, 0),
-        .entity_id = name_of(world, "line", fact.entity),
-        .document_id = name_of(world, "document", fact.document),
-        .layout_fingerprint = name_of(world, "layout", fact.layout),
+        .entity_id = name_of(fixture, "line", fact.entity),
+        .document_id = name_of(fixture, "document", fact.document),
+        .layout_fingerprint = name_of(fixture, "layout", fact.layout),
         .before_json = fact.number != 0
-                           ? arena_printf(&world->arena, "{\"line_no\":%d}", fact.number)
+                           ? arena_printf(&fixture->arena, "{\"line_no\":%d}", fact.number)
                            : SLICE("{}"),
         .after_json = output,
         .meta_json = SLICE("{\"input_snippet\":\"Pos 1\"}"),
@@ -131,14 +131,15 @@ static void capture(struct model *model)
     if (fact.is_whole) {
         input.corrected_output_json = output;
     }
-    clock_manual_advance(&world->clock, STEP_US);
-    if (draw(world, 3) == 0) {
-        input.time = (struct event_time){true, world->clock.wall_us - draw(world, 40) * STEP_US};
+    clock_manual_advance(&fixture->clock, STEP_US);
+    if (draw(fixture, 3) == 0) {
+        input.time =
+            (struct event_time){true, fixture->clock.wall_us - draw(fixture, 40) * STEP_US};
     }
-    fact.seq = world_capture(world, &input, 1);
+    fact.seq = fixture_capture(fixture, &input, 1);
     model->last_seq = fact.seq;
-    txn = world_begin(world, STORE_READ);
-    assert_int_equal(log_read(txn, world->org, fact.seq, &event), OK);
+    txn = fixture_begin(fixture, STORE_READ);
+    assert_int_equal(log_read(txn, fixture->org, fact.seq, &event), OK);
     fact.created_at_us = event.created_at_us;
     fact.id = event.id;
     store_abort(txn);
@@ -163,11 +164,11 @@ static int compare_facts(const void *a, const void *b)
 /* Retracts a correction, one of the newest or any. */
 static void retract(struct model *model)
 {
-    unsigned span = draw(&model->world, 2) == 0 && model->count > 6 ? 6 : (unsigned)model->count;
-    struct fact *fact = &model->facts[model->count - 1 - draw(&model->world, span)];
+    unsigned span = draw(&model->fixture, 2) == 0 && model->count > 6 ? 6 : (unsigned)model->count;
+    struct fact *fact = &model->facts[model->count - 1 - draw(&model->fixture, span)];
 
     if (fact->retracted_by == 0) {
-        fact->retracted_by = world_retract(&model->world, fact->seq);
+        fact->retracted_by = fixture_retract(&model->fixture, fact->seq);
         model->last_seq = fact->retracted_by;
     }
 }
@@ -282,16 +283,16 @@ static size_t find_lines(const struct fact *const shown[], size_t count, const s
     return line_count;
 }
 
-static struct slice merge(struct world *world, const struct fact *const shown[], size_t count)
+static struct slice merge(struct fixture *fixture, const struct fact *const shown[], size_t count)
 {
     const struct fact *lines[EVENTS];
     size_t line_count = find_lines(shown, count, lines);
     struct buffer buffer;
 
-    buffer_init(&buffer, &world->arena, 256);
+    buffer_init(&buffer, &fixture->arena, 256);
     for (size_t i = 0; i < count; i++) {
         if (shown[i]->is_whole) {
-            return output_of(world, shown[i]);
+            return output_of(fixture, shown[i]);
         }
     }
     buffer_append_byte(&buffer, '{');
@@ -317,10 +318,10 @@ static struct slice merge(struct world *world, const struct fact *const shown[],
     return buffer_slice(&buffer);
 }
 
-static void check_example(struct world *world, const Errata__V1__Example *example,
+static void check_example(struct fixture *fixture, const Errata__V1__Example *example,
                           const struct fact *const shown[], size_t count, bool superseded)
 {
-    struct slice expected = merge(world, shown, count);
+    struct slice expected = merge(fixture, shown, count);
     struct slice output = slice_text(example->output);
     struct json_value values[2] = {{JSON_OBJECT, expected}, {JSON_OBJECT, output}};
     bool equal = false;
@@ -334,7 +335,7 @@ static void check_example(struct world *world, const Errata__V1__Example *exampl
     }
     assert_string_equal(example->id, example->event_ids[0]);
     assert_int_equal(example->superseded, superseded);
-    assert_int_equal(json_equal(&world->arena, values[0], values[1], &equal), OK);
+    assert_int_equal(json_equal(&fixture->arena, values[0], values[1], &equal), OK);
     if (!equal) {
         print_error("expected %.*s\nanswered %.*s\n", (int)expected.size,
                     (const char *)expected.data, (int)output.size, (const char *)output.data);
@@ -376,13 +377,13 @@ static size_t check_answer(struct model *model, const struct asked *asked,
         if (shown_count == 0 || is_own(asked, document)) {
             continue;
         }
-        served[count] = merge(&model->world, shown, shown_count);
+        served[count] = merge(&model->fixture, shown, shown_count);
         for (size_t j = 0; j < count; j++) {
             const struct json_value values[2] = {{JSON_OBJECT, served[j]},
                                                  {JSON_OBJECT, served[count]}};
             bool equal = false;
 
-            assert_int_equal(json_equal(&model->world.arena, values[0], values[1], &equal), OK);
+            assert_int_equal(json_equal(&model->fixture.arena, values[0], values[1], &equal), OK);
             copy = copy || equal;
         }
         for (size_t j = 0; j < shown_count; j++) {
@@ -390,7 +391,7 @@ static size_t check_answer(struct model *model, const struct asked *asked,
         }
         if (!copy) {
             assert_true(count < answer->n_examples);
-            check_example(&model->world, answer->examples[count], shown, shown_count, superseded);
+            check_example(&model->fixture, answer->examples[count], shown, shown_count, superseded);
             count++;
         }
     }
@@ -400,23 +401,23 @@ static size_t check_answer(struct model *model, const struct asked *asked,
 
 static void draw_asked(struct model *model, struct asked *asked)
 {
-    struct world *world = &model->world;
+    struct fixture *fixture = &model->fixture;
 
-    asked->layout = 1 + draw(world, LAYOUTS);
-    asked->document = draw(world, DOCUMENTS + 1);
+    asked->layout = 1 + draw(fixture, LAYOUTS);
+    asked->document = draw(fixture, DOCUMENTS + 1);
     asked->query = (struct examples_query){
-        .org = world->org,
-        .layout_fingerprint = name_of(world, "layout", asked->layout),
-        .document_id = name_of(world, "document", asked->document),
-        .limit = 1 + draw(world, 4),
+        .org = fixture->org,
+        .layout_fingerprint = name_of(fixture, "layout", asked->layout),
+        .document_id = name_of(fixture, "document", asked->document),
+        .limit = 1 + draw(fixture, 4),
         .view = EXAMPLE_VIEW_BOTH,
         .grouping = EXAMPLE_GROUPING_DOCUMENT,
-        .include_superseded = draw(world, 4) == 0,
-        .include_own = draw(world, 2) == 0,
-        .annotator_kinds = draw(world, 2) == 0 ? 0 : draw(world, 8) << 1,
-        .has_as_of = draw(world, 2) == 0,
-        .as_of_seq = 1 + draw(world, (unsigned)model->last_seq + 3),
-        .arena = &world->arena,
+        .include_superseded = draw(fixture, 4) == 0,
+        .include_own = draw(fixture, 2) == 0,
+        .annotator_kinds = draw(fixture, 2) == 0 ? 0 : draw(fixture, 8) << 1,
+        .has_as_of = draw(fixture, 2) == 0,
+        .as_of_seq = 1 + draw(fixture, (unsigned)model->last_seq + 3),
+        .arena = &fixture->arena,
     };
 }
 
@@ -429,7 +430,7 @@ static size_t ask(struct model *model, struct store_txn *txn)
     size_t count = 0;
 
     draw_asked(model, &asked);
-    buffer_init(&body, &model->world.arena, 4096);
+    buffer_init(&body, &model->fixture.arena, 4096);
     assert_int_equal(examples_write(txn, &asked.query, &body), OK);
     answer = errata__v1__get_examples_response__unpack(NULL, body.size, body.data);
     assert_non_null(answer);
@@ -453,7 +454,7 @@ static void check_row_count(struct model *model, struct store_txn *txn)
             count++;
         }
     }
-    assert_int_equal(world_count_rows(&model->world, txn, TABLE_EXAMPLE_DOCUMENT), count);
+    assert_int_equal(fixture_count_rows(&model->fixture, txn, TABLE_EXAMPLE_DOCUMENT), count);
 }
 
 /* Retracts what is left, and checks that no row of a document is; the past is answered as before. */
@@ -465,13 +466,13 @@ static void retract_all(struct model *model)
         struct fact *fact = &model->facts[i];
 
         if (fact->retracted_by == 0) {
-            fact->retracted_by = world_retract(&model->world, fact->seq);
+            fact->retracted_by = fixture_retract(&model->fixture, fact->seq);
             model->last_seq = fact->retracted_by;
         }
-        world_forget(&model->world);
+        fixture_forget(&model->fixture);
     }
-    txn = world_begin(&model->world, STORE_READ);
-    assert_int_equal(world_count_rows(&model->world, txn, TABLE_EXAMPLE_DOCUMENT), 0);
+    txn = fixture_begin(&model->fixture, STORE_READ);
+    assert_int_equal(fixture_count_rows(&model->fixture, txn, TABLE_EXAMPLE_DOCUMENT), 0);
     for (unsigned round = 0; round < 50; round++) {
         (void)ask(model, txn);
     }
@@ -489,34 +490,34 @@ static void test_documents_equal_model(void **state)
 
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        world_init(&model.world, seed);
+        fixture_init(&model.fixture, seed);
         model.count = 0;
         model.last_seq = 0;
         while (model.count < EVENTS) {
             struct store_txn *txn = NULL;
 
-            if (model.count > 0 && draw(&model.world, 4) == 0) {
+            if (model.count > 0 && draw(&model.fixture, 4) == 0) {
                 retract(&model);
             } else {
                 capture(&model);
             }
-            txn = world_begin(&model.world, STORE_READ);
+            txn = fixture_begin(&model.fixture, STORE_READ);
             for (unsigned round = 0; round < 3; round++) {
                 examples += ask(&model, txn);
             }
             check_row_count(&model, txn);
             store_abort(txn);
-            world_forget(&model.world);
+            fixture_forget(&model.fixture);
         }
-        assert_true(world_check_replay(&model.world, model.last_seq) > EVENTS);
+        assert_true(fixture_check_replay(&model.fixture, model.last_seq) > EVENTS);
         retract_all(&model);
-        world_deinit(&model.world);
+        fixture_deinit(&model.fixture);
     }
     assert_true(examples > SEEDS * EVENTS);
 }
 
 /* Captures one correction, and returns the key of its rows. */
-static struct key capture_one(struct world *world)
+static struct key capture_one(struct fixture *fixture)
 {
     const struct capture_input input = {
         .event_type = LINE,
@@ -527,28 +528,28 @@ static struct key capture_one(struct world *world)
         .meta_json = SLICE("{\"input_snippet\":\"Pos 7 of the order, 2 pcs\"}"),
     };
     struct key_fingerprint fingerprint = key_fingerprint_of(input.layout_fingerprint);
-    uint64_t seq = world_capture(world, &input, 1);
-    struct store_txn *txn = world_begin(world, STORE_READ);
+    uint64_t seq = fixture_capture(fixture, &input, 1);
+    struct store_txn *txn = fixture_begin(fixture, STORE_READ);
     struct event event;
 
-    assert_int_equal(log_read(txn, world->org, seq, &event), OK);
+    assert_int_equal(log_read(txn, fixture->org, seq, &event), OK);
     store_abort(txn);
-    return key_example(world->org, &fingerprint, event.created_at_us, seq);
+    return key_example(fixture->org, &fingerprint, event.created_at_us, seq);
 }
 
 /* Looks up the example of the document. */
-static enum err ask_one(struct world *world, struct store_txn *txn, struct buffer *body)
+static enum err ask_one(struct fixture *fixture, struct store_txn *txn, struct buffer *body)
 {
     const struct examples_query query = {
-        .org = world->org,
+        .org = fixture->org,
         .layout_fingerprint = SLICE("layout-1"),
         .limit = 3,
         .view = EXAMPLE_VIEW_BOTH,
         .grouping = EXAMPLE_GROUPING_DOCUMENT,
-        .arena = &world->arena,
+        .arena = &fixture->arena,
     };
 
-    buffer_init(body, &world->arena, 4096);
+    buffer_init(body, &fixture->arena, 4096);
     return examples_write(txn, &query, body);
 }
 
@@ -557,7 +558,7 @@ static enum err ask_one(struct world *world, struct store_txn *txn, struct buffe
  * is not committed; each byte of the document's row is changed once, and then any answer but a crash is right. */
 static void test_row_of_one_correction_refers_to_it(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct store_txn *txn = NULL;
     struct slice row = {NULL, 0};
     struct buffer body;
@@ -567,21 +568,21 @@ static void test_row_of_one_correction_refers_to_it(void **state)
     enum err err = OK;
 
     (void)state;
-    world_init(&world, 1);
-    key = capture_one(&world);
-    txn = world_begin(&world, STORE_WRITE);
-    assert_int_equal(ask_one(&world, txn, &body), OK);
-    assert_true(world_has(buffer_slice(&body), "\"lines\":[{\"qty\":2,"));
-    assert_true(world_has(buffer_slice(&body), "a text that is stored once"));
+    fixture_init(&fixture, 1);
+    key = capture_one(&fixture);
+    txn = fixture_begin(&fixture, STORE_WRITE);
+    assert_int_equal(ask_one(&fixture, txn, &body), OK);
+    assert_true(fixture_has(buffer_slice(&body), "\"lines\":[{\"qty\":2,"));
+    assert_true(fixture_has(buffer_slice(&body), "a text that is stored once"));
     assert_int_equal(store_get(txn, TABLE_EXAMPLE_DOCUMENT, key_slice(&key), &row), OK);
-    assert_false(world_has(row, "stored once"));
+    assert_false(fixture_has(row, "stored once"));
     assert_in_range(row.size, 60, sizeof(bytes));
     memcpy(bytes, row.data, row.size);
     for (size_t i = 0; i < row.size; i++) {
         bytes[i] ^= 0x55;
         assert_int_equal(
             store_put(txn, TABLE_EXAMPLE_DOCUMENT, key_slice(&key), slice_of(bytes, row.size)), OK);
-        err = ask_one(&world, txn, &body);
+        err = ask_one(&fixture, txn, &body);
         assert_true(err == OK || err == ERR_CORRUPT);
         corrupt += err == ERR_CORRUPT;
         bytes[i] ^= 0x55;
@@ -589,11 +590,11 @@ static void test_row_of_one_correction_refers_to_it(void **state)
     assert_true(corrupt > row.size / 4);
     assert_int_equal(
         store_put(txn, TABLE_EXAMPLE_DOCUMENT, key_slice(&key), slice_of(bytes, row.size)), OK);
-    assert_int_equal(ask_one(&world, txn, &body), OK);
+    assert_int_equal(ask_one(&fixture, txn, &body), OK);
     assert_int_equal(store_del(txn, TABLE_EXAMPLE, key_slice(&key)), OK);
-    assert_int_equal(ask_one(&world, txn, &body), ERR_CORRUPT);
+    assert_int_equal(ask_one(&fixture, txn, &body), ERR_CORRUPT);
     store_abort(txn);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_grouping_tests(void)

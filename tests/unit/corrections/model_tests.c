@@ -7,7 +7,7 @@
 #include "server/domain/counters/keys.h"
 #include "server/domain/counters/records.h"
 #include "store/base/wire.h"
-#include "tests/unit/corrections/world.h"
+#include "tests/unit/corrections/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,33 +47,33 @@ struct fact {
 };
 
 struct model {
-    struct world world;
+    struct fixture fixture;
     struct fact facts[EVENTS];
     size_t count;
 };
 
-static unsigned draw(struct world *world, unsigned below)
+static unsigned draw(struct fixture *fixture, unsigned below)
 {
     uint32_t value = 0;
 
-    random_fill(&world->random.random, &value, sizeof(value));
+    random_fill(&fixture->random.random, &value, sizeof(value));
     return value % below;
 }
 
-static struct slice name_of(struct world *world, const char *kind, unsigned number)
+static struct slice name_of(struct fixture *fixture, const char *kind, unsigned number)
 {
-    return number == 0 ? slice_of(NULL, 0) : arena_printf(&world->arena, "%s-%u", kind, number);
+    return number == 0 ? slice_of(NULL, 0) : arena_printf(&fixture->arena, "%s-%u", kind, number);
 }
 
 /* The output of a fact, in one of its spellings: other white space, order, and notation of numbers and
  * names. */
-static struct slice after_of(struct world *world, const struct fact *fact)
+static struct slice after_of(struct fixture *fixture, const struct fact *fact)
 {
     static const char *const names[] = {"\"f", " \"f", "\"\\u0066"};
     static const char *const ends[] = {"", ".0", "e0"};
     struct buffer buffer;
 
-    buffer_init(&buffer, &world->arena, 64);
+    buffer_init(&buffer, &fixture->arena, 64);
     buffer_append_byte(&buffer, '{');
     for (unsigned i = 0; i < FIELDS; i++) {
         unsigned at = fact->spelling == 1 ? FIELDS - 1 - i : i;
@@ -87,58 +87,58 @@ static struct slice after_of(struct world *world, const struct fact *fact)
     return buffer_slice(&buffer);
 }
 
-static struct capture_input input_of(struct world *world, const struct fact *fact)
+static struct capture_input input_of(struct fixture *fixture, const struct fact *fact)
 {
     return (struct capture_input){
         .event_type = fact->event_type,
         .annotator_kind = fact->annotator_kind,
-        .actor_user_id = name_of(world, "user", fact->actor),
+        .actor_user_id = name_of(fixture, "user", fact->actor),
         .entity_type = fact->entity != 0 ? SLICE("line") : slice_of(NULL, 0),
-        .entity_id = name_of(world, "line", fact->entity),
-        .draft_order_id = name_of(world, "draft", fact->draft),
-        .document_id = name_of(world, "document", fact->document),
-        .layout_fingerprint = name_of(world, "layout", fact->layout),
+        .entity_id = name_of(fixture, "line", fact->entity),
+        .draft_order_id = name_of(fixture, "draft", fact->draft),
+        .document_id = name_of(fixture, "document", fact->document),
+        .layout_fingerprint = name_of(fixture, "layout", fact->layout),
         .time = {fact->backfilled, fact->created_at_us},
-        .after_json = after_of(world, fact),
+        .after_json = after_of(fixture, fact),
         .meta_json =
-            arena_printf(&world->arena, "{\"input_snippet\":\"Pos %u Bohrer\"}", fact->snippet),
+            arena_printf(&fixture->arena, "{\"input_snippet\":\"Pos %u Bohrer\"}", fact->snippet),
     };
 }
 
 static struct fact draw_fact(struct model *model, uint64_t seq)
 {
-    struct world *world = &model->world;
+    struct fixture *fixture = &model->fixture;
     struct fact fact = {
         .seq = seq,
-        .created_at_us = world->clock.wall_us,
-        .event_type = draw(world, 5) == 0 ? FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED
-                                          : FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
-        .layout = draw(world, 5) == 0 ? 0 : 1 + draw(world, LAYOUTS),
-        .entity = draw(world, 4) == 0 ? 0 : 1 + draw(world, ENTITIES),
-        .document = draw(world, 3) == 0 ? 0 : 1 + draw(world, DOCUMENTS),
-        .draft = draw(world, 2),
-        .actor = 1 + draw(world, 2),
-        .fields = draw(world, 1u << FIELDS),
-        .snippet = draw(world, 2),
-        .spelling = draw(world, 3),
-        .backfilled = draw(world, 3) == 0,
+        .created_at_us = fixture->clock.wall_us,
+        .event_type = draw(fixture, 5) == 0 ? FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED
+                                            : FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+        .layout = draw(fixture, 5) == 0 ? 0 : 1 + draw(fixture, LAYOUTS),
+        .entity = draw(fixture, 4) == 0 ? 0 : 1 + draw(fixture, ENTITIES),
+        .document = draw(fixture, 3) == 0 ? 0 : 1 + draw(fixture, DOCUMENTS),
+        .draft = draw(fixture, 2),
+        .actor = 1 + draw(fixture, 2),
+        .fields = draw(fixture, 1u << FIELDS),
+        .snippet = draw(fixture, 2),
+        .spelling = draw(fixture, 3),
+        .backfilled = draw(fixture, 3) == 0,
     };
 
     for (unsigned i = 0; i < FIELDS; i++) {
-        fact.values[i] = (uint8_t)draw(world, 3);
+        fact.values[i] = (uint8_t)draw(fixture, 3);
     }
 
     fact.annotator_kind =
-        draw(world, 3) != 0 ? ANNOTATOR_KIND_HUMAN : (enum annotator_kind)(1 + draw(world, 3));
-    if (draw(world, 4) == 0 && fact.event_type == FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED) {
+        draw(fixture, 3) != 0 ? ANNOTATOR_KIND_HUMAN : (enum annotator_kind)(1 + draw(fixture, 3));
+    if (draw(fixture, 4) == 0 && fact.event_type == FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED) {
         fact.event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
     }
     if (fact.backfilled) {
-        fact.created_at_us -= (int64_t)draw(world, 300) * (DAY_US / 50);
+        fact.created_at_us -= (int64_t)draw(fixture, 300) * (DAY_US / 50);
     }
     if (fact.backfilled && seq > 10 &&
-        draw(world, 3) == 0) { /* with the same time as another event */
-        fact.created_at_us = model->facts[draw(world, (unsigned)seq - 6)].created_at_us;
+        draw(fixture, 3) == 0) { /* with the same time as another event */
+        fact.created_at_us = model->facts[draw(fixture, (unsigned)seq - 6)].created_at_us;
     }
     return fact;
 }
@@ -146,12 +146,12 @@ static struct fact draw_fact(struct model *model, uint64_t seq)
 /* Live events get their time from the log. */
 static void learn_times(struct model *model, uint64_t first_seq)
 {
-    struct store_txn *txn = world_begin(&model->world, STORE_READ);
+    struct store_txn *txn = fixture_begin(&model->fixture, STORE_READ);
 
     for (uint64_t seq = first_seq; seq <= model->count; seq++) {
         struct event event;
 
-        assert_int_equal(log_read(txn, model->world.org, seq, &event), OK);
+        assert_int_equal(log_read(txn, model->fixture.org, seq, &event), OK);
         model->facts[seq - 1].is_retraction = event.kind == EVENT_RETRACTED;
         assert_true(!model->facts[seq - 1].backfilled ||
                     model->facts[seq - 1].created_at_us == event.created_at_us);
@@ -168,12 +168,12 @@ static bool is_correction(const struct fact *fact)
 /* Retracts up to 3 random corrections, each at once or long after it was made. */
 static void retract_some(struct model *model)
 {
-    unsigned count = draw(&model->world, 4);
+    unsigned count = draw(&model->fixture, 4);
 
     for (unsigned i = 0; i < count && model->count < EVENTS; i++) {
         unsigned span =
-            draw(&model->world, 2) == 0 && model->count > 8 ? 8 : (unsigned)model->count;
-        struct fact *fact = &model->facts[model->count - 1 - draw(&model->world, span)];
+            draw(&model->fixture, 2) == 0 && model->count > 8 ? 8 : (unsigned)model->count;
+        struct fact *fact = &model->facts[model->count - 1 - draw(&model->fixture, span)];
 
         if (!is_correction(fact) || fact->retracted_by != 0) {
             continue;
@@ -181,32 +181,32 @@ static void retract_some(struct model *model)
         model->facts[model->count] = (struct fact){.seq = model->count + 1};
         model->count++;
         fact->retracted_by = model->count;
-        assert_int_equal(world_retract(&model->world, fact->seq), model->count);
+        assert_int_equal(fixture_retract(&model->fixture, fact->seq), model->count);
         learn_times(model, model->count);
     }
 }
 
 static void model_init(struct model *model, uint64_t seed)
 {
-    struct world *world = &model->world;
+    struct fixture *fixture = &model->fixture;
 
-    world_init(world, seed);
+    fixture_init(fixture, seed);
     model->count = 0;
     while (model->count < EVENTS) {
         struct capture_input inputs[5];
-        size_t count = 1 + draw(world, 5);
+        size_t count = 1 + draw(fixture, 5);
 
-        clock_manual_advance(&world->clock, (int64_t)draw(world, 3) * (DAY_US / 50));
+        clock_manual_advance(&fixture->clock, (int64_t)draw(fixture, 3) * (DAY_US / 50));
         for (size_t i = 0; i < count && model->count < EVENTS; i++) {
             model->facts[model->count] = draw_fact(model, model->count + 1);
-            inputs[i] = input_of(world, &model->facts[model->count]);
+            inputs[i] = input_of(fixture, &model->facts[model->count]);
             model->count++;
             count = model->count == EVENTS ? i + 1 : count;
         }
-        assert_int_equal(world_capture(world, inputs, count), model->count - count + 1);
+        assert_int_equal(fixture_capture(fixture, inputs, count), model->count - count + 1);
         learn_times(model, model->count - count + 1);
         retract_some(model);
-        world_forget(world);
+        fixture_forget(fixture);
     }
 }
 
@@ -301,7 +301,7 @@ static struct slice expected_examples(struct model *model, unsigned layout, unsi
     struct buffer buffer;
     uint32_t count = 0;
 
-    buffer_init(&buffer, &model->world.arena, 256);
+    buffer_init(&buffer, &model->fixture.arena, 256);
     sort_facts(model, sorted);
     for (size_t i = 0; i < model->count && count < query->limit; i++) {
         const struct fact *fact = sorted[i];
@@ -329,7 +329,7 @@ static uint64_t seq_of_id(struct model *model, struct store_txn *txn, struct sli
     uint64_t seq = 0;
 
     assert_true(uuid_parse(text, &id));
-    assert_int_equal(log_find(txn, model->world.org, id, &seq), OK);
+    assert_int_equal(log_find(txn, model->fixture.org, id, &seq), OK);
     return seq;
 }
 
@@ -354,14 +354,14 @@ static void report_message(struct model *model, struct store_txn *txn, struct sl
 
 static struct slice answered_examples(struct model *model, const struct examples_query *query)
 {
-    struct store_txn *txn = world_begin(&model->world, STORE_READ);
+    struct store_txn *txn = fixture_begin(&model->fixture, STORE_READ);
     struct wire_reader reader;
     struct wire_field field;
     struct buffer body;
     struct buffer reported;
 
-    buffer_init(&body, &model->world.arena, 4096);
-    buffer_init(&reported, &model->world.arena, 256);
+    buffer_init(&body, &model->fixture.arena, 4096);
+    buffer_init(&reported, &model->fixture.arena, 256);
     assert_int_equal(examples_write(txn, query, &body), OK);
     for (reader = wire_reader_of(buffer_slice(&body)); wire_next(&reader, &field) == OK;) {
         if (field.number == GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD) {
@@ -394,28 +394,28 @@ static void test_examples_equal_model(void **state)
 
         model_init(&model, seed);
         for (unsigned round = 0; round < 400; round++) {
-            unsigned layout = 1 + draw(&model.world, LAYOUTS);
-            unsigned document = draw(&model.world, DOCUMENTS + 1);
+            unsigned layout = 1 + draw(&model.fixture, LAYOUTS);
+            unsigned document = draw(&model.fixture, DOCUMENTS + 1);
             struct examples_query query = {
-                .org = model.world.org,
-                .layout_fingerprint = name_of(&model.world, "layout", layout),
-                .limit = 1 + draw(&model.world, EXAMPLES_LIMIT_MAX),
+                .org = model.fixture.org,
+                .layout_fingerprint = name_of(&model.fixture, "layout", layout),
+                .limit = 1 + draw(&model.fixture, EXAMPLES_LIMIT_MAX),
                 .view = EXAMPLE_VIEW_BOTH,
-                .document_id = name_of(&model.world, "document", document),
-                .include_superseded = draw(&model.world, 2) == 0,
-                .include_own = draw(&model.world, 2) == 0,
-                .annotator_kinds = draw(&model.world, 8) << 1,
-                .has_as_of = draw(&model.world, 2) == 0,
-                .as_of_seq = draw(&model.world, EVENTS + 20),
+                .document_id = name_of(&model.fixture, "document", document),
+                .include_superseded = draw(&model.fixture, 2) == 0,
+                .include_own = draw(&model.fixture, 2) == 0,
+                .annotator_kinds = draw(&model.fixture, 8) << 1,
+                .has_as_of = draw(&model.fixture, 2) == 0,
+                .as_of_seq = draw(&model.fixture, EVENTS + 20),
             };
 
             struct slice expected = expected_examples(&model, layout, document, &query);
 
             check_same(answered_examples(&model, &query), expected);
             superseded += memchr(expected.data, '!', expected.size) != NULL;
-            world_forget(&model.world);
+            fixture_forget(&model.fixture);
         }
-        world_deinit(&model.world);
+        fixture_deinit(&model.fixture);
     }
     assert_true(superseded > SEEDS * 100);
 }
@@ -432,33 +432,33 @@ struct wanted {
     struct list_filter filter;
 };
 
-static struct wanted draw_wanted(struct world *world)
+static struct wanted draw_wanted(struct fixture *fixture)
 {
     struct wanted wanted = {.filter = {.start_us = INT64_MIN, .end_us = INT64_MAX}};
 
-    wanted.layout = draw(world, 3) == 0 ? 1 + draw(world, LAYOUTS) : 0;
-    wanted.document = draw(world, 4) == 0 ? 1 + draw(world, DOCUMENTS) : 0;
-    wanted.draft = draw(world, 4) == 0;
-    wanted.entity = draw(world, 4) == 0 ? 1 + draw(world, ENTITIES) : 0;
-    wanted.actor = draw(world, 4) == 0 ? 1 + draw(world, 2) : 0;
-    wanted.field = draw(world, 4) == 0 ? 1 + draw(world, FIELDS) : 0;
-    wanted.mappings = draw(world, 6) == 0;
-    wanted.filter.layout_fingerprint = name_of(world, "layout", wanted.layout);
-    wanted.filter.document_id = name_of(world, "document", wanted.document);
-    wanted.filter.draft_order_id = name_of(world, "draft", wanted.draft);
-    wanted.filter.entity_id = name_of(world, "line", wanted.entity);
-    wanted.filter.actor_user_id = name_of(world, "user", wanted.actor);
+    wanted.layout = draw(fixture, 3) == 0 ? 1 + draw(fixture, LAYOUTS) : 0;
+    wanted.document = draw(fixture, 4) == 0 ? 1 + draw(fixture, DOCUMENTS) : 0;
+    wanted.draft = draw(fixture, 4) == 0;
+    wanted.entity = draw(fixture, 4) == 0 ? 1 + draw(fixture, ENTITIES) : 0;
+    wanted.actor = draw(fixture, 4) == 0 ? 1 + draw(fixture, 2) : 0;
+    wanted.field = draw(fixture, 4) == 0 ? 1 + draw(fixture, FIELDS) : 0;
+    wanted.mappings = draw(fixture, 6) == 0;
+    wanted.filter.layout_fingerprint = name_of(fixture, "layout", wanted.layout);
+    wanted.filter.document_id = name_of(fixture, "document", wanted.document);
+    wanted.filter.draft_order_id = name_of(fixture, "draft", wanted.draft);
+    wanted.filter.entity_id = name_of(fixture, "line", wanted.entity);
+    wanted.filter.actor_user_id = name_of(fixture, "user", wanted.actor);
     if (wanted.field != 0) {
-        wanted.filter.field = arena_printf(&world->arena, "f%u", wanted.field - 1);
+        wanted.filter.field = arena_printf(&fixture->arena, "f%u", wanted.field - 1);
     }
     if (wanted.mappings) {
         wanted.filter.event_type = FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED;
     }
-    if (draw(world, 3) == 0) {
-        wanted.filter.start_us = WORLD_START_US + (int64_t)draw(world, 400) * (DAY_US / 50);
+    if (draw(fixture, 3) == 0) {
+        wanted.filter.start_us = FIXTURE_START_US + (int64_t)draw(fixture, 400) * (DAY_US / 50);
     }
-    if (draw(world, 3) == 0) {
-        wanted.filter.end_us = WORLD_START_US + (int64_t)draw(world, 400) * (DAY_US / 50);
+    if (draw(fixture, 3) == 0) {
+        wanted.filter.end_us = FIXTURE_START_US + (int64_t)draw(fixture, 400) * (DAY_US / 50);
     }
     return wanted;
 }
@@ -483,9 +483,9 @@ static struct slice answered_list(struct model *model, const struct list_filter 
     struct pages pages = {.size = page_size, .more = true};
     struct buffer reported;
 
-    buffer_init(&reported, &model->world.arena, 4096);
+    buffer_init(&reported, &model->fixture.arena, 4096);
     for (size_t count = 0; pages.more; count++) {
-        struct store_txn *txn = world_begin(&model->world, STORE_READ);
+        struct store_txn *txn = fixture_begin(&model->fixture, STORE_READ);
         const struct event *event = NULL;
         struct feedback_event_view view;
         struct feedback_list list;
@@ -493,12 +493,12 @@ static struct slice answered_list(struct model *model, const struct list_filter 
         uint32_t events = 0;
 
         assert_true(count <= EVENTS);
-        world_begin_list(&model->world, txn, &pages, filter, &page, &list);
+        fixture_begin_list(&model->fixture, txn, &pages, filter, &page, &list);
         while (feedback_list_next(txn, &list, &event, &view) == OK) {
             report(&reported, event->seq, false);
             events++;
         }
-        world_end_page(&model->world, &page, &pages);
+        fixture_end_page(&model->fixture, &page, &pages);
         assert_true(events == page_size || !pages.more);
         store_abort(txn);
     }
@@ -517,20 +517,20 @@ static void test_lists_equal_model(void **state)
         model_init(&model, seed);
         sort_facts(&model, sorted);
         for (unsigned round = 0; round < 60; round++) {
-            struct wanted wanted = draw_wanted(&model.world);
+            struct wanted wanted = draw_wanted(&model.fixture);
             struct buffer expected;
 
-            buffer_init(&expected, &model.world.arena, 4096);
+            buffer_init(&expected, &model.fixture.arena, 4096);
             for (size_t i = 0; i < model.count; i++) {
                 if (fits(&wanted, sorted[i])) {
                     report(&expected, sorted[i]->seq, false);
                 }
             }
-            check_same(answered_list(&model, &wanted.filter, 1 + draw(&model.world, 30)),
+            check_same(answered_list(&model, &wanted.filter, 1 + draw(&model.fixture, 30)),
                        buffer_slice(&expected));
-            world_forget(&model.world);
+            fixture_forget(&model.fixture);
         }
-        world_deinit(&model.world);
+        fixture_deinit(&model.fixture);
     }
 }
 
@@ -556,7 +556,7 @@ static bool is_counted(const struct fact *fact)
 /* Compares the number of retracted events of a day. Returns whether there is any. */
 static size_t check_retracted(struct model *model, struct store_txn *txn, uint32_t day)
 {
-    struct key key = key_counter(model->world.org, day, COUNTER_RETRACTED, slice_of(NULL, 0));
+    struct key key = key_counter(model->fixture.org, day, COUNTER_RETRACTED, slice_of(NULL, 0));
     uint64_t count = 0;
 
     for (size_t i = 0; i < model->count; i++) {
@@ -575,7 +575,7 @@ static size_t check_day(struct model *model, struct store_txn *txn, uint32_t day
         char name[16] = {0};
         size_t size = (size_t)snprintf(name, sizeof(name), "%u", type);
         struct key key =
-            key_counter(model->world.org, day, COUNTER_EVENT_TYPE, slice_of(name, size));
+            key_counter(model->fixture.org, day, COUNTER_EVENT_TYPE, slice_of(name, size));
         uint64_t count = 0;
 
         for (size_t i = 0; i < model->count; i++) {
@@ -591,7 +591,7 @@ static size_t check_day(struct model *model, struct store_txn *txn, uint32_t day
         char name[16] = {0};
         size_t size = (size_t)snprintf(name, sizeof(name), "f%u", field % FIELDS);
         struct key key =
-            key_counter(model->world.org, day, line ? COUNTER_LINE_FIELD : COUNTER_FIELD_FIELD,
+            key_counter(model->fixture.org, day, line ? COUNTER_LINE_FIELD : COUNTER_FIELD_FIELD,
                         slice_of(name, size));
         uint64_t count = 0;
 
@@ -621,20 +621,20 @@ static void test_counters_equal_scan(void **state)
         size_t rows = 0;
 
         model_init(&model, seed);
-        txn = world_begin(&model.world, STORE_READ);
-        last_day = (uint32_t)(model.world.clock.wall_us / DAY_US);
+        txn = fixture_begin(&model.fixture, STORE_READ);
+        last_day = (uint32_t)(model.fixture.clock.wall_us / DAY_US);
         for (uint32_t day = last_day - 40; day <= last_day; day++) {
             struct key names =
-                key_counter(model.world.org, day, COUNTER_FIELD_NAMES, slice_of(NULL, 0));
+                key_counter(model.fixture.org, day, COUNTER_FIELD_NAMES, slice_of(NULL, 0));
 
             rows += check_day(&model, txn, day);
             rows += check_retracted(&model, txn, day);
             rows += count_of(txn, &names) > 0;
         }
-        assert_int_equal(world_count_rows(&model.world, txn, TABLE_COUNTER), rows);
-        assert_int_equal(world_count_rows(&model.world, txn, TABLE_LAYOUT_STATS), LAYOUTS);
+        assert_int_equal(fixture_count_rows(&model.fixture, txn, TABLE_COUNTER), rows);
+        assert_int_equal(fixture_count_rows(&model.fixture, txn, TABLE_LAYOUT_STATS), LAYOUTS);
         store_abort(txn);
-        world_deinit(&model.world);
+        fixture_deinit(&model.fixture);
     }
 }
 
@@ -647,8 +647,8 @@ static void test_replay_equals_the_tables(void **state)
         struct model model;
 
         model_init(&model, seed);
-        assert_true(world_check_replay(&model.world, model.count) > 2 * EVENTS);
-        world_deinit(&model.world);
+        assert_true(fixture_check_replay(&model.fixture, model.count) > 2 * EVENTS);
+        fixture_deinit(&model.fixture);
     }
 }
 

@@ -4,7 +4,7 @@
 #include "server/domain/corrections/reduce.h"
 #include "server/domain/json/fields_changed.h"
 #include "tests/support/json/json_sides.h"
-#include "tests/unit/corrections/world.h"
+#include "tests/unit/corrections/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -178,9 +178,9 @@ static void test_reduce_omits_members_to_fit(void **state)
     found = reduced_before(&sides, &reduced);
     assert_true(reduced);
     assert_true(found.size > REDUCE_BYTES_MAX - 100);
-    assert_true(world_has(found, "\"m0\":0,"));
-    assert_true(world_has(found, "\"line_id\":\"L1\",\"truncated_bytes\":"));
-    assert_false(world_has(found, "\"truncated_bytes\":5,"));
+    assert_true(fixture_has(found, "\"m0\":0,"));
+    assert_true(fixture_has(found, "\"line_id\":\"L1\",\"truncated_bytes\":"));
+    assert_false(fixture_has(found, "\"truncated_bytes\":5,"));
     arena_deinit(&sides.arena);
 
     buffer.size = 0;

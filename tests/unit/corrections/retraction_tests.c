@@ -8,7 +8,7 @@
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/retractions/retractions.h"
 #include "store/base/wire.h"
-#include "tests/unit/corrections/world.h"
+#include "tests/unit/corrections/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,67 +18,67 @@
 #include <cmocka.h>
 
 /* A correction of one field of layout `abc`. */
-static struct capture_input correction(struct world *world, unsigned value)
+static struct capture_input correction(struct fixture *fixture, unsigned value)
 {
     return (struct capture_input){
         .event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
         .actor_user_id = SLICE("anna"),
         .layout_fingerprint = SLICE("abc"),
         .before_json = SLICE("{\"qty\":0}"),
-        .after_json = arena_printf(&world->arena, "{\"qty\":%u}", value),
+        .after_json = arena_printf(&fixture->arena, "{\"qty\":%u}", value),
     };
 }
 
-static uint64_t capture(struct world *world, struct capture_input input)
+static uint64_t capture(struct fixture *fixture, struct capture_input input)
 {
-    return world_capture(world, &input, 1);
+    return fixture_capture(fixture, &input, 1);
 }
 
-/* Retracts as a caller; the error, with its message in the world's fault. */
-static enum err retract_as(struct world *world, uint64_t event_seq, struct event_caller caller,
+/* Retracts as a caller; the error, with its message in the fixture's fault. */
+static enum err retract_as(struct fixture *fixture, uint64_t event_seq, struct event_caller caller,
                            uint64_t *ret_seq)
 {
-    struct store_txn *txn = world_begin(world, STORE_WRITE);
+    struct store_txn *txn = fixture_begin(fixture, STORE_WRITE);
     struct retraction_request request = {
-        .org = world->org, .caller = caller, .reason = SLICE("a reason")};
+        .org = fixture->org, .caller = caller, .reason = SLICE("a reason")};
     struct event event;
     enum err err = OK;
 
-    assert_int_equal(log_read(txn, world->org, event_seq, &event), OK);
+    assert_int_equal(log_read(txn, fixture->org, event_seq, &event), OK);
     request.event_id = event.id;
     log_begin_write(txn, NULL);
-    fault_init(&world->fault, &world->arena);
-    err = retraction_store(&world->ctx, txn, &request, ret_seq);
+    fault_init(&fixture->fault, &fixture->arena);
+    err = retraction_store(&fixture->ctx, txn, &request, ret_seq);
     assert_int_equal(store_commit(txn), OK);
     return err;
 }
 
-static struct layout_head_record read_head(struct world *world)
+static struct layout_head_record read_head(struct fixture *fixture)
 {
     struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("abc"));
-    struct key key = key_layout_head(world->org, &fingerprint);
-    struct store_txn *txn = world_begin(world, STORE_READ);
+    struct key key = key_layout_head(fixture->org, &fingerprint);
+    struct store_txn *txn = fixture_begin(fixture, STORE_READ);
     struct layout_head_record head;
 
-    assert_int_equal(layout_head_read(&world->arena, txn, &key, &head), OK);
+    assert_int_equal(layout_head_read(&fixture->arena, txn, &key, &head), OK);
     store_abort(txn);
     return head;
 }
 
 /* The seqs of the newest examples, up to 20. */
-static size_t served(struct world *world, uint64_t as_of_seq, uint64_t seqs[EXAMPLES_LIMIT_MAX])
+static size_t served(struct fixture *fixture, uint64_t as_of_seq, uint64_t seqs[EXAMPLES_LIMIT_MAX])
 {
     const struct examples_query query = {
-        .org = world->org,
+        .org = fixture->org,
         .layout_fingerprint = SLICE("abc"),
         .limit = EXAMPLES_LIMIT_MAX,
         .has_as_of = as_of_seq != 0,
         .as_of_seq = as_of_seq,
     };
-    struct store_txn *txn = world_begin(world, STORE_READ);
+    struct store_txn *txn = fixture_begin(fixture, STORE_READ);
     struct examples_found found;
 
-    assert_int_equal(examples_find(&world->arena, txn, &query, &found), OK);
+    assert_int_equal(examples_find(&fixture->arena, txn, &query, &found), OK);
     for (size_t i = 0; i < found.count; i++) {
         seqs[i] = found.artifacts[i].seq;
     }
@@ -92,25 +92,25 @@ static void test_older_copy_is_served_after_a_retraction(void **state)
 {
     uint64_t seqs[EXAMPLES_LIMIT_MAX] = {0};
     struct layout_head_record head;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world, 1);
-    assert_int_equal(capture(&world, correction(&world, 1)), 1);
-    assert_int_equal(capture(&world, correction(&world, 1)), 2);
-    assert_int_equal(served(&world, 0, seqs), 1);
+    fixture_init(&fixture, 1);
+    assert_int_equal(capture(&fixture, correction(&fixture, 1)), 1);
+    assert_int_equal(capture(&fixture, correction(&fixture, 1)), 2);
+    assert_int_equal(served(&fixture, 0, seqs), 1);
     assert_int_equal(seqs[0], 2);
-    assert_int_equal(world_retract(&world, 2), 3);
-    assert_int_equal(served(&world, 0, seqs), 1);
+    assert_int_equal(fixture_retract(&fixture, 2), 3);
+    assert_int_equal(served(&fixture, 0, seqs), 1);
     assert_int_equal(seqs[0], 1);
-    assert_int_equal(served(&world, 2, seqs), 1);
+    assert_int_equal(served(&fixture, 2, seqs), 1);
     assert_int_equal(seqs[0], 2);
-    head = read_head(&world);
+    head = read_head(&fixture);
     assert_int_equal(head.feedback_count, 1);
     assert_int_equal(head.example_count, 1);
     assert_int_equal(head.mark_count, 1);
-    world_check_replay(&world, 3);
-    world_deinit(&world);
+    fixture_check_replay(&fixture, 3);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: the head keeps the marks of the newest 32 examples, with what they say. Method: 40 corrections, each of a
@@ -119,35 +119,35 @@ static void test_head_keeps_the_newest_marks(void **state)
 {
     struct capture_input input;
     struct layout_head_record head;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world, 1);
+    fixture_init(&fixture, 1);
     for (unsigned i = 1; i <= 40; i++) {
-        input = correction(&world, i);
+        input = correction(&fixture, i);
         input.entity_type = SLICE("line");
-        input.entity_id = arena_printf(&world.arena, "%u", i < 40 ? i : 1);
-        clock_manual_advance(&world.clock, 1000000);
-        assert_int_equal(capture(&world, input), i);
+        input.entity_id = arena_printf(&fixture.arena, "%u", i < 40 ? i : 1);
+        clock_manual_advance(&fixture.clock, 1000000);
+        assert_int_equal(capture(&fixture, input), i);
     }
-    assert_int_equal(read_head(&world).marks[31].seq, 9);
-    assert_int_equal(world_retract(&world, 3), 41);
+    assert_int_equal(read_head(&fixture).marks[31].seq, 9);
+    assert_int_equal(fixture_retract(&fixture, 3), 41);
     for (uint64_t seq = 39; seq > 32; seq--) {
-        (void)world_retract(&world, seq);
+        (void)fixture_retract(&fixture, seq);
     }
-    head = read_head(&world);
+    head = read_head(&fixture);
     assert_int_equal(head.mark_count, 32);
     assert_int_equal(head.marks[0].seq, 40);
     assert_int_equal(head.marks[30].seq, 2);
     assert_int_equal(head.marks[31].seq, 1);
     assert_int_equal(head.marks[31].superseded_by_seq, 40);
-    (void)world_retract(&world, 40);
-    head = read_head(&world);
+    (void)fixture_retract(&fixture, 40);
+    head = read_head(&fixture);
     assert_int_equal(head.mark_count, 31);
     assert_int_equal(head.marks[30].seq, 1);
     assert_int_equal(head.marks[30].superseded_by_seq, 0);
-    world_check_replay(&world, 49);
-    world_deinit(&world);
+    fixture_check_replay(&fixture, 49);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: an event is retracted once, by those who may; others are refused with a reason, and nothing is stored.
@@ -160,38 +160,41 @@ static void test_events_are_retracted_once_by_those_who_may(void **state)
     struct capture_input input;
     struct log_head head;
     struct store_txn *txn = NULL;
-    struct world world;
+    struct fixture fixture;
     uint64_t seq = 0;
 
     (void)state;
-    world_init(&world, 1);
-    input = correction(&world, 1);
-    assert_int_equal(capture(&world, input), 1);
-    assert_int_equal(capture(&world, input), 2);
+    fixture_init(&fixture, 1);
+    input = correction(&fixture, 1);
+    assert_int_equal(capture(&fixture, input), 1);
+    assert_int_equal(capture(&fixture, input), 2);
     input.event_type = FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED;
-    assert_int_equal(capture(&world, input), 3);
-    assert_int_equal(retract_as(&world, 1, bert, &seq), ERR_DENIED);
-    assert_true(world_has(world.fault.message, "event_id: event of another user"));
-    assert_int_equal(retract_as(&world, 1, anna, &seq), OK);
+    assert_int_equal(capture(&fixture, input), 3);
+    assert_int_equal(retract_as(&fixture, 1, bert, &seq), ERR_DENIED);
+    assert_true(fixture_has(fixture.fault.message, "event_id: event of another user"));
+    assert_int_equal(retract_as(&fixture, 1, anna, &seq), OK);
     assert_int_equal(seq, 4);
-    assert_int_equal(retract_as(&world, 1, reviewer, &seq), OK);
+    assert_int_equal(retract_as(&fixture, 1, reviewer, &seq), OK);
     assert_int_equal(seq, 4);
-    assert_int_equal(retract_as(&world, 3, reviewer, &seq), ERR_PRECONDITION);
-    assert_true(world_has(world.fault.message, "expected a correction or a customer selection, or "
-                                               "RejectMapping"));
-    assert_int_equal(retract_as(&world, 4, reviewer, &seq), ERR_PRECONDITION);
-    assert_true(world_has(world.fault.message, "an event of kind RETRACTED cannot be retracted"));
-    txn = world_begin(&world, STORE_READ);
-    assert_int_equal(log_read_head(txn, world.org, &head), OK);
+    assert_int_equal(retract_as(&fixture, 3, reviewer, &seq), ERR_PRECONDITION);
+    assert_true(fixture_has(fixture.fault.message,
+                            "expected a correction or a customer selection, or "
+                            "RejectMapping"));
+    assert_int_equal(retract_as(&fixture, 4, reviewer, &seq), ERR_PRECONDITION);
+    assert_true(
+        fixture_has(fixture.fault.message, "an event of kind RETRACTED cannot be retracted"));
+    txn = fixture_begin(&fixture, STORE_READ);
+    assert_int_equal(log_read_head(txn, fixture.org, &head), OK);
     assert_int_equal(head.last_seq, 4);
     store_abort(txn);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
-static uint64_t count_of(struct world *world, enum counter_dimension dimension, struct slice name)
+static uint64_t count_of(struct fixture *fixture, enum counter_dimension dimension,
+                         struct slice name)
 {
-    struct key key = key_counter(world->org, counters_day_of(WORLD_START_US), dimension, name);
-    struct store_txn *txn = world_begin(world, STORE_READ);
+    struct key key = key_counter(fixture->org, counters_day_of(FIXTURE_START_US), dimension, name);
+    struct store_txn *txn = fixture_begin(fixture, STORE_READ);
     struct counter_record record = {0};
     struct slice value = {NULL, 0};
 
@@ -207,30 +210,30 @@ static uint64_t count_of(struct world *world, enum counter_dimension dimension, 
 static void test_names_above_the_limit_are_subtracted_from_other(void **state)
 {
     struct capture_input input;
-    struct world world;
+    struct fixture fixture;
     uint64_t seqs[COUNTERS_FIELD_NAMES_MAX + 2];
 
     (void)state;
-    world_init(&world, 1);
+    fixture_init(&fixture, 1);
     for (unsigned i = 0; i <= COUNTERS_FIELD_NAMES_MAX; i++) {
-        input = correction(&world, 1);
+        input = correction(&fixture, 1);
         input.before_json = SLICE("{}");
-        input.after_json = arena_printf(&world.arena, "{\"f%u\":1}", i);
-        seqs[i] = capture(&world, input);
+        input.after_json = arena_printf(&fixture.arena, "{\"f%u\":1}", i);
+        seqs[i] = capture(&fixture, input);
     }
-    assert_int_equal(count_of(&world, COUNTER_LINE_FIELD, SLICE("other")), 1);
-    (void)world_retract(&world, seqs[7]);
-    assert_int_equal(count_of(&world, COUNTER_LINE_FIELD, SLICE("f7")), 0);
-    assert_int_equal(count_of(&world, COUNTER_FIELD_NAMES, slice_of(NULL, 0)),
+    assert_int_equal(count_of(&fixture, COUNTER_LINE_FIELD, SLICE("other")), 1);
+    (void)fixture_retract(&fixture, seqs[7]);
+    assert_int_equal(count_of(&fixture, COUNTER_LINE_FIELD, SLICE("f7")), 0);
+    assert_int_equal(count_of(&fixture, COUNTER_FIELD_NAMES, slice_of(NULL, 0)),
                      COUNTERS_FIELD_NAMES_MAX);
     input.after_json = SLICE("{\"f7\":1}");
-    seqs[COUNTERS_FIELD_NAMES_MAX + 1] = capture(&world, input);
-    assert_int_equal(count_of(&world, COUNTER_LINE_FIELD, SLICE("other")), 2);
-    (void)world_retract(&world, seqs[COUNTERS_FIELD_NAMES_MAX]);
-    (void)world_retract(&world, seqs[COUNTERS_FIELD_NAMES_MAX + 1]);
-    assert_int_equal(count_of(&world, COUNTER_LINE_FIELD, SLICE("other")), 0);
-    assert_int_equal(count_of(&world, COUNTER_RETRACTED, slice_of(NULL, 0)), 3);
-    world_deinit(&world);
+    seqs[COUNTERS_FIELD_NAMES_MAX + 1] = capture(&fixture, input);
+    assert_int_equal(count_of(&fixture, COUNTER_LINE_FIELD, SLICE("other")), 2);
+    (void)fixture_retract(&fixture, seqs[COUNTERS_FIELD_NAMES_MAX]);
+    (void)fixture_retract(&fixture, seqs[COUNTERS_FIELD_NAMES_MAX + 1]);
+    assert_int_equal(count_of(&fixture, COUNTER_LINE_FIELD, SLICE("other")), 0);
+    assert_int_equal(count_of(&fixture, COUNTER_RETRACTED, slice_of(NULL, 0)), 3);
+    fixture_deinit(&fixture);
 }
 
 int run_retraction_tests(void)

@@ -7,7 +7,7 @@
 #include "server/domain/counters/keys.h"
 #include "server/domain/counters/records.h"
 #include "server/domain/layouts/keys.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static const struct slice no_name = {NULL, 0};
 
 static struct counter_day at_day(uint32_t day)
 {
-    return (struct counter_day){store_world_org(1), day};
+    return (struct counter_day){store_fixture_org(1), day};
 }
 
 static uint64_t count_of(struct store_txn *txn, const struct counter_day *at,
@@ -61,33 +61,38 @@ static void test_day_begins_at_midnight_utc(void **state)
  * the largest number and beyond. */
 static void test_counter_saturates_and_zero_leaves_no_row(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct counter_day at = at_day(DAY);
     struct counter_day next = at_day(DAY + 1);
-    struct counter_day other = {store_world_org(2), DAY};
-    struct store_txn *txn = store_world_begin(world);
+    struct counter_day other = {store_fixture_org(2), DAY};
+    struct store_txn *txn = store_fixture_begin(fixture);
 
-    assert_int_equal(counters_add(&world->ctx, txn, &at, COUNTER_MAPPING_APPLIED, no_name, 0), OK);
-    assert_int_equal(store_world_count_rows(txn, TABLE_COUNTER, at.org), 0);
-    assert_int_equal(counters_add(&world->ctx, txn, &at, COUNTER_MAPPING_APPLIED, no_name, 3), OK);
-    assert_int_equal(counters_add(&world->ctx, txn, &at, COUNTER_MAPPING_APPLIED, no_name, 4), OK);
-    assert_int_equal(counters_add(&world->ctx, txn, &at, COUNTER_MAPPING_APPLIED, no_name, 0), OK);
+    assert_int_equal(counters_add(&fixture->ctx, txn, &at, COUNTER_MAPPING_APPLIED, no_name, 0),
+                     OK);
+    assert_int_equal(store_fixture_count_rows(txn, TABLE_COUNTER, at.org), 0);
+    assert_int_equal(counters_add(&fixture->ctx, txn, &at, COUNTER_MAPPING_APPLIED, no_name, 3),
+                     OK);
+    assert_int_equal(counters_add(&fixture->ctx, txn, &at, COUNTER_MAPPING_APPLIED, no_name, 4),
+                     OK);
+    assert_int_equal(counters_add(&fixture->ctx, txn, &at, COUNTER_MAPPING_APPLIED, no_name, 0),
+                     OK);
     assert_int_equal(count_of(txn, &at, COUNTER_MAPPING_APPLIED, no_name), 7);
     assert_int_equal(count_of(txn, &next, COUNTER_MAPPING_APPLIED, no_name), 0);
     assert_int_equal(count_of(txn, &other, COUNTER_MAPPING_APPLIED, no_name), 0);
     assert_int_equal(count_of(txn, &at, COUNTER_CONFIDENCE, no_name), 0);
     assert_int_equal(
-        counters_add(&world->ctx, txn, &at, COUNTER_MAPPING_APPLIED, no_name, UINT64_MAX - 8), OK);
+        counters_add(&fixture->ctx, txn, &at, COUNTER_MAPPING_APPLIED, no_name, UINT64_MAX - 8),
+        OK);
     assert_true(count_of(txn, &at, COUNTER_MAPPING_APPLIED, no_name) == UINT64_MAX - 1);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(counters_add(&world->ctx, txn, &at, COUNTER_MAPPING_APPLIED, no_name, 1),
+        assert_int_equal(counters_add(&fixture->ctx, txn, &at, COUNTER_MAPPING_APPLIED, no_name, 1),
                          OK);
         assert_true(count_of(txn, &at, COUNTER_MAPPING_APPLIED, no_name) == UINT64_MAX);
     }
     store_abort(txn);
 }
 
-static void add_field(struct store_world *world, struct store_txn *txn,
+static void add_field(struct store_fixture *fixture, struct store_txn *txn,
                       const struct counter_day *at, enum counter_dimension dimension,
                       unsigned number)
 {
@@ -95,7 +100,7 @@ static void add_field(struct store_world *world, struct store_txn *txn,
     int size = snprintf(text, sizeof(text), "f%u", number);
 
     assert_int_equal(
-        counters_add_field(&world->ctx, txn, at, dimension, slice_of(text, (size_t)size)), OK);
+        counters_add_field(&fixture->ctx, txn, at, dimension, slice_of(text, (size_t)size)), OK);
 }
 
 /* Goal: a day counts 1,000 names in both kinds of corrections together, the rest as `other`; a name
@@ -103,24 +108,24 @@ static void add_field(struct store_world *world, struct store_txn *txn,
  * half of each kind, and one on the next day. */
 static void test_names_beyond_1000_count_as_other(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct counter_day at = at_day(DAY);
     struct counter_day next = at_day(DAY + 1);
-    struct store_txn *txn = store_world_begin(world);
+    struct store_txn *txn = store_fixture_begin(fixture);
 
     for (unsigned i = 0; i < COUNTERS_FIELD_NAMES_MAX + 300; i++) {
-        add_field(world, txn, &at, i % 2 == 0 ? COUNTER_LINE_FIELD : COUNTER_FIELD_FIELD, i);
+        add_field(fixture, txn, &at, i % 2 == 0 ? COUNTER_LINE_FIELD : COUNTER_FIELD_FIELD, i);
     }
-    add_field(world, txn, &at, COUNTER_LINE_FIELD, 1);
-    add_field(world, txn, &at, COUNTER_LINE_FIELD, 1300);
-    add_field(world, txn, &next, COUNTER_LINE_FIELD, 1300);
+    add_field(fixture, txn, &at, COUNTER_LINE_FIELD, 1);
+    add_field(fixture, txn, &at, COUNTER_LINE_FIELD, 1300);
+    add_field(fixture, txn, &next, COUNTER_LINE_FIELD, 1300);
     assert_int_equal(count_of(txn, &at, COUNTER_FIELD_NAMES, no_name), COUNTERS_FIELD_NAMES_MAX);
     assert_int_equal(count_of(txn, &at, COUNTER_FIELD_FIELD, SLICE("f1")), 1);
     assert_int_equal(count_of(txn, &at, COUNTER_LINE_FIELD, SLICE("f1")), 1);
     assert_int_equal(count_of(txn, &at, COUNTER_LINE_FIELD, SLICE("other")), 151);
     assert_int_equal(count_of(txn, &at, COUNTER_FIELD_FIELD, SLICE("other")), 150);
     assert_int_equal(count_of(txn, &next, COUNTER_LINE_FIELD, SLICE("f1300")), 1);
-    assert_int_equal(store_world_count_rows(txn, TABLE_COUNTER, at.org),
+    assert_int_equal(store_fixture_count_rows(txn, TABLE_COUNTER, at.org),
                      COUNTERS_FIELD_NAMES_MAX + 4 + 2);
     store_abort(txn);
 }
@@ -130,9 +135,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_day_begins_at_midnight_utc),
         cmocka_unit_test_setup_teardown(test_counter_saturates_and_zero_leaves_no_row,
-                                        store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_names_beyond_1000_count_as_other, store_world_set_up,
-                                        store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_names_beyond_1000_count_as_other, store_fixture_set_up,
+                                        store_fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("counters", tests, NULL, NULL);

@@ -3,7 +3,7 @@
  */
 #include "server/domain/embed/calibration.h"
 #include "server/domain/embed/embedder.h"
-#include "tests/unit/embed/embed_world.h"
+#include "tests/unit/embed/embed_fixture.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -107,7 +107,7 @@ static void test_full_cache_forgets(void **state)
         struct slice slice = slice_of(text, (size_t)snprintf(text, sizeof(text), "a%u", i % 5 + i));
         struct arena small;
 
-        arena_init(&small, WORLD_ARENA_BYTES);
+        arena_init(&small, FIXTURE_ARENA_BYTES);
         assert_int_equal(embedder_embed(with_model, &small, SLICE("many"), &slice, 1, vector), OK);
         if (i == 0) {
             memcpy(expected, vector, sizeof(expected));
@@ -149,7 +149,7 @@ static void test_other_files_are_refused(void **state)
 {
     struct embedder *embedder = NULL;
     struct model model;
-    struct slice file = world_model(&arena, MODEL_INT8, &model);
+    struct slice file = fixture_model(&arena, MODEL_INT8, &model);
 
     (void)state;
     assert_int_equal(embedder_new(&arena, slice_of(file.data, file.size - 1), &embedder),
@@ -225,9 +225,9 @@ int embedder_test_run(void)
     struct model model;
     int failed = 0;
 
-    arena_init(&arena, (size_t)4 * WORLD_ARENA_BYTES);
+    arena_init(&arena, (size_t)4 * FIXTURE_ARENA_BYTES);
     assert_int_equal(embedder_new(&arena, slice_of(NULL, 0), &ngrams), OK);
-    assert_int_equal(embedder_new(&arena, world_model(&arena, MODEL_INT8, &model), &with_model),
+    assert_int_equal(embedder_new(&arena, fixture_model(&arena, MODEL_INT8, &model), &with_model),
                      OK);
     failed = cmocka_run_group_tests(tests, NULL, NULL);
     embedder_free(ngrams);

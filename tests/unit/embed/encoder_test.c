@@ -2,7 +2,7 @@
  * encoder_test.c: the forward pass with made weights: the same bits by every path and in every batch,
  * and near a computation with floats.
  */
-#include "tests/unit/embed/embed_world.h"
+#include "tests/unit/embed/embed_fixture.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -73,7 +73,7 @@ static void test_rounded_weights_are_near(void **state)
     struct model floats;
 
     (void)state;
-    (void)world_model(&arena, MODEL_FLOAT, &floats);
+    (void)fixture_model(&arena, MODEL_FLOAT, &floats);
     embed(&model, linear_best_path(), rounded);
     embed(&floats, LINEAR_PLAIN, exact);
     for (size_t i = 0; i < TEXTS; i++) {
@@ -106,8 +106,8 @@ int encoder_test_run(void)
     };
     int failed = 0;
 
-    arena_init(&arena, WORLD_ARENA_BYTES);
-    (void)world_model(&arena, MODEL_INT8, &model);
+    arena_init(&arena, FIXTURE_ARENA_BYTES);
+    (void)fixture_model(&arena, MODEL_INT8, &model);
     for (size_t i = 0; i < TEXTS; i++) {
         texts[i].count = counts[i];
         for (size_t j = 0; j < counts[i]; j++) {

@@ -2,7 +2,7 @@
  * model_test.c: model files that are not ones: every field of the head, a cut file, tries that would
  * lead outside the file or in a circle.
  */
-#include "tests/unit/embed/embed_world.h"
+#include "tests/unit/embed/embed_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,8 +106,8 @@ int model_test_run(void)
     struct model model;
     int failed = 0;
 
-    arena_init(&arena, WORLD_ARENA_BYTES);
-    file = world_model(&arena, MODEL_INT8, &model);
+    arena_init(&arena, FIXTURE_ARENA_BYTES);
+    file = fixture_model(&arena, MODEL_INT8, &model);
     failed = cmocka_run_group_tests(tests, NULL, NULL);
     arena_deinit(&arena);
     return failed;

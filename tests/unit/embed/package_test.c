@@ -1,7 +1,7 @@
 /*
  * package_test.c: npm packages that are not the expected one, and invalid vocabularies.
  */
-#include "tests/unit/embed/embed_world.h"
+#include "tests/unit/embed/embed_fixture.h"
 #include "tools/mkmodel/pack/package.h"
 
 #include <setjmp.h>
@@ -18,7 +18,7 @@ static struct fault fault;
 static int set_up(void **state)
 {
     (void)state;
-    arena_init(&arena, WORLD_ARENA_BYTES);
+    arena_init(&arena, FIXTURE_ARENA_BYTES);
     fault_init(&fault, &arena);
     return 0;
 }

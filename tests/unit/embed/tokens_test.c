@@ -2,7 +2,7 @@
  * tokens_test.c: the segmentation on a vocabulary of a few pieces, where each rule can be computed by
  * hand, and on bytes that are not a text.
  */
-#include "tests/unit/embed/embed_world.h"
+#include "tests/unit/embed/embed_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@ static struct model model;
 
 static void expect(const char *text, const uint16_t *ids, size_t count)
 {
-    struct tokens tokens = world_tokens(&arena, &model, slice_text(text));
+    struct tokens tokens = fixture_tokens(&arena, &model, slice_text(text));
 
     assert_int_equal(tokens.count, count);
     assert_memory_equal(tokens.ids, ids, count * sizeof(ids[0]));
@@ -79,17 +79,17 @@ static void test_long_texts_are_cut(void **state)
     (void)state;
     assert_non_null(text);
     memset(text, 'b', size);
-    tokens = world_tokens(&arena, &model, slice_of(text, size));
+    tokens = fixture_tokens(&arena, &model, slice_of(text, size));
     assert_int_equal(tokens.count, MODEL_TOKENS_MAX);
     assert_int_equal(tokens.ids[0], 9);
     assert_int_equal(tokens.ids[MODEL_TOKENS_MAX - 1], 7);
     memset(text, 'z', size);
-    tokens = world_tokens(&arena, &model, slice_of(text, size));
+    tokens = fixture_tokens(&arena, &model, slice_of(text, size));
     assert_int_equal(tokens.count, 2);
     for (size_t i = 0; i + 3 <= size; i += 3) {
         memcpy(text + i, "\xef\xb7\xba", 3); /* becomes 18 characters in NFKC */
     }
-    tokens = world_tokens(&arena, &model, slice_of(text, size / 3 * 3));
+    tokens = fixture_tokens(&arena, &model, slice_of(text, size / 3 * 3));
     assert_true(tokens.count <= MODEL_TOKENS_MAX);
 }
 
@@ -121,8 +121,8 @@ int tokens_test_run(void)
     };
     int failed = 0;
 
-    arena_init(&arena, WORLD_ARENA_BYTES);
-    (void)world_model(&arena, MODEL_INT8, &model);
+    arena_init(&arena, FIXTURE_ARENA_BYTES);
+    (void)fixture_model(&arena, MODEL_INT8, &model);
     failed = cmocka_run_group_tests(tests, NULL, NULL);
     arena_deinit(&arena);
     return failed;

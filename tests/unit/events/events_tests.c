@@ -3,7 +3,7 @@
  */
 #include "server/domain/events/actor.h"
 #include "server/domain/events/draft.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,15 +51,15 @@ static void test_role_limits_actor_and_date(void **state)
         const struct event_caller caller = {one->role, slice_text(one->user), 0xabcd,
                                             one->backfill_only};
         struct slice actor = {NULL, 0};
-        struct store_world world;
+        struct store_fixture fixture;
 
-        store_world_init(&world);
-        assert_int_equal(actor_resolve(&world.ctx, &caller, SLICE("event"), slice_text(one->named),
-                                       one->has_created_at, &actor),
+        store_fixture_init(&fixture);
+        assert_int_equal(actor_resolve(&fixture.ctx, &caller, SLICE("event"),
+                                       slice_text(one->named), one->has_created_at, &actor),
                          one->err);
         assert_true(slice_equal(actor, slice_text(one->actor)));
-        assert_int_equal(world.fault.message.size > 0, one->err != OK);
-        store_world_deinit(&world);
+        assert_int_equal(fixture.fault.message.size > 0, one->err != OK);
+        store_fixture_deinit(&fixture);
     }
 }
 
@@ -79,16 +79,16 @@ static void test_given_time_is_between_1970_and_now(void **state)
 
     (void)state;
     for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
-        struct store_world world;
+        struct store_fixture fixture;
 
-        store_world_init(&world);
-        event_time_check(&world.ctx, &cases[i / 2].time, slice_text(paths[i % 2]), 1000);
-        assert_int_equal(fault_result(&world.fault), cases[i / 2].is_wrong ? ERR_INVALID : OK);
+        store_fixture_init(&fixture);
+        event_time_check(&fixture.ctx, &cases[i / 2].time, slice_text(paths[i % 2]), 1000);
+        assert_int_equal(fault_result(&fixture.fault), cases[i / 2].is_wrong ? ERR_INVALID : OK);
         if (cases[i / 2].is_wrong) {
-            assert_int_equal(world.fault.count, 1);
-            assert_true(slice_equal(world.fault.entries[0].field, slice_text(fields[i % 2])));
+            assert_int_equal(fixture.fault.count, 1);
+            assert_true(slice_equal(fixture.fault.entries[0].field, slice_text(fields[i % 2])));
         }
-        store_world_deinit(&world);
+        store_fixture_deinit(&fixture);
     }
 }
 
@@ -111,26 +111,27 @@ static void test_draft_has_its_time_and_subjects(void **state)
     const struct event_time now = {false, 0};
     struct event_draft drafts[2] = {{.kind = EVENT_FEEDBACK, .annotator = ANNOTATOR_HUMAN},
                                     {.kind = EVENT_FEEDBACK, .annotator = ANNOTATOR_HUMAN}};
-    struct store_world world;
+    struct store_fixture fixture;
     struct store_txn *txn = NULL;
     struct log_stamp known;
     struct event event;
     uint64_t seq = 0;
 
     (void)state;
-    store_world_init(&world);
-    txn = store_world_begin(&world);
+    store_fixture_init(&fixture);
+    txn = store_fixture_begin(&fixture);
     log_begin_write(txn, NULL);
-    drafts[0].org = store_world_org(1);
-    drafts[1].org = store_world_org(1);
-    assert_int_equal(event_draft_stamp(&world.ctx, txn, &given, &drafts[0]), OK);
+    drafts[0].org = store_fixture_org(1);
+    drafts[1].org = store_fixture_org(1);
+    assert_int_equal(event_draft_stamp(&fixture.ctx, txn, &given, &drafts[0]), OK);
     assert_int_equal(drafts[0].source, SOURCE_BACKFILL);
     event_draft_add_subject(&drafts[0], SUBJECT_LAYOUT, SLICE("layout"));
     event_draft_add_subject(&drafts[0], SUBJECT_DOCUMENT, SLICE(""));
     event_draft_add_subject(&drafts[0], SUBJECT_DRAFT_ORDER, SLICE("draft"));
     assert_int_equal(
-        event_draft_add_id(&world.arena, &drafts[0], SUBJECT_ORGANIZATION, drafts[0].org.uuid), OK);
-    assert_int_equal(event_draft_append(&world.ctx, txn, &drafts[0], note_applied, &seq), OK);
+        event_draft_add_id(&fixture.arena, &drafts[0], SUBJECT_ORGANIZATION, drafts[0].org.uuid),
+        OK);
+    assert_int_equal(event_draft_append(&fixture.ctx, txn, &drafts[0], note_applied, &seq), OK);
     assert_int_equal(seq, 1);
     assert_int_equal(applied_seq, 1);
     assert_int_equal(log_read(txn, drafts[0].org, 1, &event), OK);
@@ -138,18 +139,18 @@ static void test_draft_has_its_time_and_subjects(void **state)
     assert_int_equal(event.subjects[1].kind, SUBJECT_DRAFT_ORDER);
     assert_int_equal(event.subjects[2].id.size, UUID_TEXT_BYTES);
 
-    assert_int_equal(log_next_stamp(&world.ctx, txn, drafts[1].org, &known), OK);
+    assert_int_equal(log_next_stamp(&fixture.ctx, txn, drafts[1].org, &known), OK);
     drafts[1].stamp = known;
-    assert_int_equal(event_draft_stamp(&world.ctx, txn, &now, &drafts[1]), OK);
+    assert_int_equal(event_draft_stamp(&fixture.ctx, txn, &now, &drafts[1]), OK);
     assert_memory_equal(&drafts[1].stamp.id, &known.id, sizeof(known.id));
     assert_int_equal(drafts[1].source, SOURCE_LIVE);
-    assert_int_equal(drafts[1].created_at_us, STORE_WORLD_START_US);
+    assert_int_equal(drafts[1].created_at_us, STORE_FIXTURE_START_US);
     event_draft_add_subject(&drafts[1], SUBJECT_LAYOUT, SLICE("layout"));
-    assert_int_equal(event_draft_append(&world.ctx, txn, &drafts[1], note_applied, &seq),
+    assert_int_equal(event_draft_append(&fixture.ctx, txn, &drafts[1], note_applied, &seq),
                      ERR_CORRUPT);
     assert_int_equal(seq, 1);
     store_abort(txn);
-    store_world_deinit(&world);
+    store_fixture_deinit(&fixture);
 }
 
 /* Goal: the kind of annotator is the given one, else that of who acts, and a person's token gives only HUMAN.
@@ -181,15 +182,15 @@ static void test_annotator_is_who_acts_unless_a_program_gives_it(void **state)
         const struct event_caller caller = {cases[i].role, slice_text(cases[i].user), 0xabcd,
                                             false};
         enum annotator_kind kind = cases[i].given;
-        struct store_world world;
+        struct store_fixture fixture;
 
-        store_world_init(&world);
-        assert_int_equal(annotator_resolve(&world.ctx, &caller, SLICE("event"),
+        store_fixture_init(&fixture);
+        assert_int_equal(annotator_resolve(&fixture.ctx, &caller, SLICE("event"),
                                            slice_text(cases[i].named), &kind),
                          cases[i].err);
         assert_int_equal(kind, cases[i].kind);
-        assert_int_equal(world.fault.message.size > 0, cases[i].err != OK);
-        store_world_deinit(&world);
+        assert_int_equal(fixture.fault.message.size > 0, cases[i].err != OK);
+        store_fixture_deinit(&fixture);
     }
 }
 

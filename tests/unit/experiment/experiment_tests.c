@@ -8,7 +8,7 @@
 #include "server/domain/experiment/records.h"
 #include "server/domain/experiment/sums.h"
 #include "server/domain/layouts/keys.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static const struct slice no_name = {NULL, 0};
 
 static uint64_t count_of(struct store_txn *txn, enum counter_dimension dimension, struct slice name)
 {
-    struct key key = key_counter(store_world_org(1), DAY, dimension, name);
+    struct key key = key_counter(store_fixture_org(1), DAY, dimension, name);
     struct counter_record record = {0};
     struct slice value = {NULL, 0};
     enum err err = store_get(txn, TABLE_COUNTER, key_slice(&key), &value);
@@ -43,7 +43,7 @@ static struct counted_extraction extraction_of(const char *layout, uint32_t arm,
                                                uint32_t field_count)
 {
     return (struct counted_extraction){
-        .org = store_world_org(1),
+        .org = store_fixture_org(1),
         .layout_fingerprint = slice_text(layout),
         .created_at_us = DAY * DAY_US + 5,
         .confidence_millionths = 250000,
@@ -57,7 +57,7 @@ static struct layout_stats_record sums_of(struct store_txn *txn, const char *lay
 {
     struct layout_stats_record stats;
 
-    assert_int_equal(sums_read_layout(txn, store_world_org(1), slice_text(layout), &stats), OK);
+    assert_int_equal(sums_read_layout(txn, store_fixture_org(1), slice_text(layout), &stats), OK);
     assert_true(slice_equal(stats.layout_fingerprint, slice_text(layout)));
     return stats;
 }
@@ -74,28 +74,28 @@ static void check_arm(const struct arm_sums *arm, uint64_t extractions, uint64_t
 /* Goal: a layout that an event names is listed with zeros, once, and the naming changes no sums. */
 static void test_named_layout_is_listed_with_zeros(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct counted_extraction extraction =
         extraction_of("a", EXPERIMENT_ARM_NONE, EXPERIMENT_EXCLUSION_NO_HOLDOUT, 0);
-    struct store_txn *txn = store_world_begin(world);
+    struct store_txn *txn = store_fixture_begin(fixture);
 
-    assert_int_equal(sums_name_layout(&world->ctx, txn, extraction.org, SLICE("a")), OK);
-    assert_int_equal(sums_name_layout(&world->ctx, txn, extraction.org, no_name), OK);
-    assert_int_equal(store_world_count_rows(txn, TABLE_LAYOUT_STATS, extraction.org), 1);
+    assert_int_equal(sums_name_layout(&fixture->ctx, txn, extraction.org, SLICE("a")), OK);
+    assert_int_equal(sums_name_layout(&fixture->ctx, txn, extraction.org, no_name), OK);
+    assert_int_equal(store_fixture_count_rows(txn, TABLE_LAYOUT_STATS, extraction.org), 1);
     assert_int_equal(sums_of(txn, "a").extraction_count, 0);
-    assert_int_equal(sums_add_extraction(&world->ctx, txn, &extraction), OK);
-    assert_int_equal(sums_name_layout(&world->ctx, txn, extraction.org, SLICE("a")), OK);
+    assert_int_equal(sums_add_extraction(&fixture->ctx, txn, &extraction), OK);
+    assert_int_equal(sums_name_layout(&fixture->ctx, txn, extraction.org, SLICE("a")), OK);
     assert_int_equal(sums_of(txn, "a").extraction_count, 1);
-    assert_int_equal(store_world_count_rows(txn, TABLE_LAYOUT_STATS, extraction.org), 2);
+    assert_int_equal(store_fixture_count_rows(txn, TABLE_LAYOUT_STATS, extraction.org), 2);
     assert_int_equal(sums_of(txn, "never named").extraction_count, 0);
     store_abort(txn);
 }
 
-static void change(struct store_world *world, struct store_txn *txn,
+static void change(struct store_fixture *fixture, struct store_txn *txn,
                    const struct counted_extraction *extraction, struct counted_corrections before,
                    struct counted_corrections after)
 {
-    assert_int_equal(sums_change_corrected(&world->ctx, txn, extraction, &before, &after), OK);
+    assert_int_equal(sums_change_corrected(&fixture->ctx, txn, extraction, &before, &after), OK);
 }
 
 /* Goal: an extraction counts by day, by layout and for the organisation; in an arm, or by the reason why it is in
@@ -103,7 +103,7 @@ static void change(struct store_world *world, struct store_txn *txn,
  * layouts. */
 static void test_extraction_counts_by_day_layout_and_arm(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct counted_extraction treated = extraction_of("a", EXPERIMENT_ARM_TREATMENT, 0, 12);
     struct counted_extraction held_out = extraction_of("a", EXPERIMENT_ARM_CONTROL, 0, 0);
     struct counted_extraction early =
@@ -112,19 +112,19 @@ static void test_extraction_counts_by_day_layout_and_arm(void **state)
         extraction_of("b", EXPERIMENT_ARM_NONE, EXPERIMENT_EXCLUSION_NO_DOCUMENT, 7);
     const struct counted_extraction *all[] = {&treated, &treated, &held_out, &early, &armless};
     const struct counted_corrections none = {false, 0};
-    struct store_txn *txn = store_world_begin(world);
+    struct store_txn *txn = store_fixture_begin(fixture);
     struct layout_stats_record sums;
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        assert_int_equal(sums_add_extraction(&world->ctx, txn, all[i]), OK);
+        assert_int_equal(sums_add_extraction(&fixture->ctx, txn, all[i]), OK);
     }
-    change(world, txn, &treated, none, (struct counted_corrections){true, 2});
-    change(world, txn, &treated, (struct counted_corrections){true, 2},
+    change(fixture, txn, &treated, none, (struct counted_corrections){true, 2});
+    change(fixture, txn, &treated, (struct counted_corrections){true, 2},
            (struct counted_corrections){true, 3});
-    change(world, txn, &treated, (struct counted_corrections){true, 3},
+    change(fixture, txn, &treated, (struct counted_corrections){true, 3},
            (struct counted_corrections){true, 3});
-    change(world, txn, &early, none, (struct counted_corrections){true, 4});
-    change(world, txn, &armless, none, (struct counted_corrections){true, 0});
+    change(fixture, txn, &early, none, (struct counted_corrections){true, 4});
+    change(fixture, txn, &armless, none, (struct counted_corrections){true, 0});
     sums = sums_of(txn, "a");
     assert_int_equal(sums.extraction_count, 4);
     assert_int_equal(sums.corrected_count, 2);
@@ -144,18 +144,18 @@ static void test_extraction_counts_by_day_layout_and_arm(void **state)
     assert_int_equal(sums.excluded_count[EXPERIMENT_EXCLUSION_LAYOUT_NOT_READY - 1], 1);
     assert_int_equal(sums.excluded_count[EXPERIMENT_EXCLUSION_NO_DOCUMENT - 1], 1);
 
-    change(world, txn, &treated, (struct counted_corrections){true, 3}, none);
-    change(world, txn, &early, (struct counted_corrections){true, 4}, none);
-    change(world, txn, &armless, (struct counted_corrections){true, 0}, none);
+    change(fixture, txn, &treated, (struct counted_corrections){true, 3}, none);
+    change(fixture, txn, &early, (struct counted_corrections){true, 4}, none);
+    change(fixture, txn, &armless, (struct counted_corrections){true, 0}, none);
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        assert_int_equal(sums_remove_extraction(&world->ctx, txn, all[i]), OK);
+        assert_int_equal(sums_remove_extraction(&fixture->ctx, txn, all[i]), OK);
     }
-    assert_int_equal(sums_remove_extraction(&world->ctx, txn, &treated), ERR_CORRUPT);
+    assert_int_equal(sums_remove_extraction(&fixture->ctx, txn, &treated), ERR_CORRUPT);
     sums = sums_of(txn, "a");
     assert_int_equal(sums.extraction_count, 0);
     check_arm(&sums.treatment, 0, 0, 0, 0);
-    assert_int_equal(store_world_count_rows(txn, TABLE_LAYOUT_STATS, treated.org), 2);
-    assert_int_equal(store_world_count_rows(txn, TABLE_COUNTER, treated.org), 0);
+    assert_int_equal(store_fixture_count_rows(txn, TABLE_LAYOUT_STATS, treated.org), 2);
+    assert_int_equal(store_fixture_count_rows(txn, TABLE_COUNTER, treated.org), 0);
     store_abort(txn);
 }
 
@@ -163,7 +163,7 @@ static void test_extraction_counts_by_day_layout_and_arm(void **state)
  * fits. */
 static void test_full_sums_stay_full(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct counted_extraction extraction = extraction_of("a", EXPERIMENT_ARM_CONTROL, 0, 5);
     const struct layout_stats_record full = {
         .layout_fingerprint = SLICE("a"),
@@ -174,14 +174,14 @@ static void test_full_sums_stay_full(void **state)
     struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("a"));
     struct key key = key_layout_stats(extraction.org, &fingerprint);
     struct slice value = {NULL, 0};
-    struct store_txn *txn = store_world_begin(world);
+    struct store_txn *txn = store_fixture_begin(fixture);
     struct layout_stats_record sums;
 
-    assert_int_equal(record_encode_layout_stats(&world->arena, &full, &value), OK);
+    assert_int_equal(record_encode_layout_stats(&fixture->arena, &full, &value), OK);
     assert_int_equal(store_put(txn, TABLE_LAYOUT_STATS, key_slice(&key), value), OK);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(sums_add_extraction(&world->ctx, txn, &extraction), OK);
-        change(world, txn, &extraction, (struct counted_corrections){false, 0},
+        assert_int_equal(sums_add_extraction(&fixture->ctx, txn, &extraction), OK);
+        change(fixture, txn, &extraction, (struct counted_corrections){false, 0},
                (struct counted_corrections){true, 1});
     }
     sums = sums_of(txn, "a");
@@ -224,12 +224,12 @@ static void test_arm_depends_only_on_organisation_document_and_percentage(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_named_layout_is_listed_with_zeros, store_world_set_up,
-                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_named_layout_is_listed_with_zeros,
+                                        store_fixture_set_up, store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_extraction_counts_by_day_layout_and_arm,
-                                        store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_full_sums_stay_full, store_world_set_up,
-                                        store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_full_sums_stay_full, store_fixture_set_up,
+                                        store_fixture_tear_down),
         cmocka_unit_test(test_arm_depends_only_on_organisation_document_and_percentage),
     };
 

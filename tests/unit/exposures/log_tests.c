@@ -6,7 +6,7 @@
 
 #include "server/domain/events/payload.h"
 #include "store/base/wire.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,39 +18,39 @@
 #include <errata/v1/event.views.h>
 
 /* A store with one write under way. */
-struct world {
-    struct store_world stored;
+struct fixture {
+    struct store_fixture stored;
     struct store_txn *txn;
     struct exposure_key key;
     struct org_id org;
 };
 
-static void world_init(struct world *world)
+static void fixture_init(struct fixture *fixture)
 {
     const uint8_t bytes[EXPOSURE_KEY_BYTES] = {1};
 
-    store_world_init(&world->stored);
-    world->org = store_world_org(7);
-    exposure_key_init(&world->key, bytes);
-    assert_int_equal(store_begin(world->stored.backend, STORE_WRITE, &world->txn), OK);
-    log_begin_write(world->txn, NULL);
+    store_fixture_init(&fixture->stored);
+    fixture->org = store_fixture_org(7);
+    exposure_key_init(&fixture->key, bytes);
+    assert_int_equal(store_begin(fixture->stored.backend, STORE_WRITE, &fixture->txn), OK);
+    log_begin_write(fixture->txn, NULL);
 }
 
-static void world_deinit(struct world *world)
+static void fixture_deinit(struct fixture *fixture)
 {
-    store_abort(world->txn);
-    store_world_deinit(&world->stored);
+    store_abort(fixture->txn);
+    store_fixture_deinit(&fixture->stored);
 }
 
 static const struct exposed_artifact artifacts[] = {{.seq = 9, .version = 1, .line_count = 2},
                                                     {.seq = 4, .version = 3, .line_count = 1}};
 
-static struct slice write_reference(struct world *world, bool long_list)
+static struct slice write_reference(struct fixture *fixture, bool long_list)
 {
     static struct exposed_artifact many[EXPOSURE_ARTIFACTS_MAX + 1];
     const struct exposure exposure = {
         .kind = EXPOSURE_KIND_MATCHES,
-        .served_at_us = STORE_WORLD_START_US - 5,
+        .served_at_us = STORE_FIXTURE_START_US - 5,
         .as_of_seq = 11,
         .arm = EXPERIMENT_ARM_NONE,
         .artifacts = long_list ? many : artifacts,
@@ -61,20 +61,20 @@ static struct slice write_reference(struct world *world, bool long_list)
     struct wire_field field = {0};
     struct buffer body;
 
-    buffer_init(&body, &world->stored.arena, 0);
-    exposure_write(&world->key, world->org, &exposure, 1, &body);
+    buffer_init(&body, &fixture->stored.arena, 0);
+    exposure_write(&fixture->key, fixture->org, &exposure, 1, &body);
     reader = wire_reader_of(buffer_slice(&body));
     assert_int_equal(wire_next(&reader, &field), OK);
     return field.bytes;
 }
 
-static struct cited_exposure find(struct world *world, struct slice reference)
+static struct cited_exposure find(struct fixture *fixture, struct slice reference)
 {
     struct cited_exposure cited = {.seq = 99};
 
-    assert_int_equal(
-        exposure_find(&world->stored.ctx, world->txn, &world->key, world->org, reference, &cited),
-        OK);
+    assert_int_equal(exposure_find(&fixture->stored.ctx, fixture->txn, &fixture->key, fixture->org,
+                                   reference, &cited),
+                     OK);
     return cited;
 }
 
@@ -91,20 +91,22 @@ static void test_first_citation_records_the_exposure(void **state)
     struct event event;
     struct exposure_recorded_internal_view internal = {.reference_hash = {NULL, 0}};
     size_t artifact_count = 0;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
-    reference = write_reference(&world, false);
-    cited = find(&world, reference);
+    fixture_init(&fixture);
+    reference = write_reference(&fixture, false);
+    cited = find(&fixture, reference);
     assert_int_equal(cited.seq, 0);
-    assert_int_equal(exposure_record(&world.stored.ctx, world.txn, world.org, &citer, &cited), OK);
+    assert_int_equal(exposure_record(&fixture.stored.ctx, fixture.txn, fixture.org, &citer, &cited),
+                     OK);
     assert_int_equal(cited.seq, 1);
-    assert_int_equal(exposure_record(&world.stored.ctx, world.txn, world.org, &citer, &cited), OK);
-    assert_int_equal(log_read(world.txn, world.org, 2, &event), ERR_NOT_FOUND);
-    assert_int_equal(find(&world, reference).seq, 1);
+    assert_int_equal(exposure_record(&fixture.stored.ctx, fixture.txn, fixture.org, &citer, &cited),
+                     OK);
+    assert_int_equal(log_read(fixture.txn, fixture.org, 2, &event), ERR_NOT_FOUND);
+    assert_int_equal(find(&fixture, reference).seq, 1);
 
-    assert_int_equal(log_read(world.txn, world.org, 1, &event), OK);
+    assert_int_equal(log_read(fixture.txn, fixture.org, 1, &event), OK);
     assert_int_equal(event.kind, EVENT_EXPOSURE_RECORDED);
     assert_true(slice_equal(event.actor_user_id, SLICE("erna")));
     assert_int_equal(event.subjects[0].kind, SUBJECT_EXPOSURE);
@@ -132,7 +134,7 @@ static void test_first_citation_records_the_exposure(void **state)
     assert_int_equal(internal.reference_hash.size, sizeof(cited.reference_hash));
     assert_memory_equal(internal.reference_hash.data, cited.reference_hash,
                         internal.reference_hash.size);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: events of logs below format 4 are read. Method: a payload with the server's part inline. */
@@ -162,20 +164,21 @@ static void test_unlisted_artifacts_are_a_count(void **state)
     struct wire_field field = {0};
     struct event event;
     uint64_t count = 0;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
-    cited = find(&world, write_reference(&world, true));
-    assert_int_equal(exposure_record(&world.stored.ctx, world.txn, world.org, &citer, &cited), OK);
-    assert_int_equal(log_read(world.txn, world.org, 1, &event), OK);
+    fixture_init(&fixture);
+    cited = find(&fixture, write_reference(&fixture, true));
+    assert_int_equal(exposure_record(&fixture.stored.ctx, fixture.txn, fixture.org, &citer, &cited),
+                     OK);
+    assert_int_equal(log_read(fixture.txn, fixture.org, 1, &event), OK);
     reader = wire_reader_of(event.facts);
     while (wire_next(&reader, &field) == OK) {
         assert_int_not_equal(field.number, EXPOSURE_RECORDED_ARTIFACTS_FIELD);
         count = field.number == EXPOSURE_RECORDED_ARTIFACT_COUNT_FIELD ? field.value : count;
     }
     assert_int_equal(count, EXPOSURE_ARTIFACTS_MAX + 1);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a damaged reference changes nothing and fails. Method: one character less. */
@@ -183,18 +186,18 @@ static void test_damaged_reference_is_not_found(void **state)
 {
     struct cited_exposure cited = {.seq = 99};
     struct slice reference;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
-    reference = write_reference(&world, false);
+    fixture_init(&fixture);
+    reference = write_reference(&fixture, false);
     reference.size--;
-    assert_int_equal(
-        exposure_find(&world.stored.ctx, world.txn, &world.key, world.org, reference, &cited),
-        ERR_INVALID);
+    assert_int_equal(exposure_find(&fixture.stored.ctx, fixture.txn, &fixture.key, fixture.org,
+                                   reference, &cited),
+                     ERR_INVALID);
     assert_int_equal(cited.seq, 99);
-    assert_int_equal(world.stored.fault.total_count, 0);
-    world_deinit(&world);
+    assert_int_equal(fixture.stored.fault.total_count, 0);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: an outcome is found by its exposure, kind and subject, and the first one is kept. Method:
@@ -202,36 +205,36 @@ static void test_damaged_reference_is_not_found(void **state)
 static void test_first_outcome_is_kept(void **state)
 {
     const struct slice none = {NULL, 0};
-    struct world world;
+    struct fixture fixture;
     uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
+    assert_int_equal(exposure_keep_outcome(fixture.txn, fixture.org, 5, EVENT_EXTRACTION_RECORDED,
+                                           SLICE("d1"), 10),
+                     OK);
+    assert_int_equal(exposure_keep_outcome(fixture.txn, fixture.org, 5, EVENT_EXTRACTION_RECORDED,
+                                           SLICE("d1"), 11),
+                     OK);
     assert_int_equal(
-        exposure_keep_outcome(world.txn, world.org, 5, EVENT_EXTRACTION_RECORDED, SLICE("d1"), 10),
-        OK);
-    assert_int_equal(
-        exposure_keep_outcome(world.txn, world.org, 5, EVENT_EXTRACTION_RECORDED, SLICE("d1"), 11),
-        OK);
-    assert_int_equal(
-        exposure_keep_outcome(world.txn, world.org, 5, EVENT_MAPPING_APPLIED, none, 12), OK);
-    assert_int_equal(exposure_find_outcome(world.txn, world.org, 5, EVENT_EXTRACTION_RECORDED,
+        exposure_keep_outcome(fixture.txn, fixture.org, 5, EVENT_MAPPING_APPLIED, none, 12), OK);
+    assert_int_equal(exposure_find_outcome(fixture.txn, fixture.org, 5, EVENT_EXTRACTION_RECORDED,
                                            SLICE("d1"), &seq),
                      OK);
     assert_int_equal(seq, 10);
     assert_int_equal(
-        exposure_find_outcome(world.txn, world.org, 5, EVENT_MAPPING_APPLIED, none, &seq), OK);
+        exposure_find_outcome(fixture.txn, fixture.org, 5, EVENT_MAPPING_APPLIED, none, &seq), OK);
     assert_int_equal(seq, 12);
-    assert_int_equal(exposure_find_outcome(world.txn, world.org, 5, EVENT_EXTRACTION_RECORDED,
+    assert_int_equal(exposure_find_outcome(fixture.txn, fixture.org, 5, EVENT_EXTRACTION_RECORDED,
                                            SLICE("d2"), &seq),
                      ERR_NOT_FOUND);
-    assert_int_equal(exposure_find_outcome(world.txn, world.org, 6, EVENT_EXTRACTION_RECORDED,
+    assert_int_equal(exposure_find_outcome(fixture.txn, fixture.org, 6, EVENT_EXTRACTION_RECORDED,
                                            SLICE("d1"), &seq),
                      ERR_NOT_FOUND);
-    assert_int_equal(
-        exposure_find_outcome(world.txn, world.org, 5, EVENT_MAPPING_APPLIED, SLICE("d1"), &seq),
-        ERR_NOT_FOUND);
-    world_deinit(&world);
+    assert_int_equal(exposure_find_outcome(fixture.txn, fixture.org, 5, EVENT_MAPPING_APPLIED,
+                                           SLICE("d1"), &seq),
+                     ERR_NOT_FOUND);
+    fixture_deinit(&fixture);
 }
 
 int run_log_tests(void)

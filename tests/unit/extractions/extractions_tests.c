@@ -5,7 +5,7 @@
 #include "server/domain/corrections/capture.h"
 #include "server/domain/extractions/facts.h"
 #include "store/base/wire.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,31 +17,31 @@
 #include <errata/v1/event.fields.h>
 
 /* A store with one write under way. */
-struct world {
-    struct store_world stored;
+struct fixture {
+    struct store_fixture stored;
     struct store_txn *txn;
     struct exposure_key key;
     struct org_id org;
 };
 
-static void world_init(struct world *world)
+static void fixture_init(struct fixture *fixture)
 {
     const uint8_t bytes[EXPOSURE_KEY_BYTES] = {1};
 
-    store_world_init(&world->stored);
-    world->org = store_world_org(7);
-    exposure_key_init(&world->key, bytes);
-    assert_int_equal(store_begin(world->stored.backend, STORE_WRITE, &world->txn), OK);
-    log_begin_write(world->txn, NULL);
+    store_fixture_init(&fixture->stored);
+    fixture->org = store_fixture_org(7);
+    exposure_key_init(&fixture->key, bytes);
+    assert_int_equal(store_begin(fixture->stored.backend, STORE_WRITE, &fixture->txn), OK);
+    log_begin_write(fixture->txn, NULL);
 }
 
-static void world_deinit(struct world *world)
+static void fixture_deinit(struct fixture *fixture)
 {
-    store_abort(world->txn);
-    store_world_deinit(&world->stored);
+    store_abort(fixture->txn);
+    store_fixture_deinit(&fixture->stored);
 }
 
-static uint64_t capture(struct world *world, enum feedback_event_type event_type,
+static uint64_t capture(struct fixture *fixture, enum feedback_event_type event_type,
                         struct slice layout)
 {
     const struct event_caller caller = {ROLE_ADMIN, {NULL, 0}, 1, false};
@@ -54,18 +54,18 @@ static uint64_t capture(struct world *world, enum feedback_event_type event_type
     struct capture_event event;
     uint64_t seq = 0;
 
-    assert_int_equal(capture_prepare(&world->stored.ctx, &caller, &input, SLICE("event"), &event),
+    assert_int_equal(capture_prepare(&fixture->stored.ctx, &caller, &input, SLICE("event"), &event),
                      OK);
-    assert_int_equal(capture_store(&world->stored.ctx, world->txn, world->org, &event, 1, &seq),
-                     OK);
+    assert_int_equal(
+        capture_store(&fixture->stored.ctx, fixture->txn, fixture->org, &event, 1, &seq), OK);
     return seq;
 }
 
-static struct slice refer(struct world *world, enum exposure_kind kind, enum experiment_arm arm,
+static struct slice refer(struct fixture *fixture, enum exposure_kind kind, enum experiment_arm arm,
                           const struct exposed_artifact *artifacts, size_t count)
 {
     const struct exposure exposure = {.kind = kind,
-                                      .served_at_us = STORE_WORLD_START_US,
+                                      .served_at_us = STORE_FIXTURE_START_US,
                                       .arm = arm,
                                       .artifacts = artifacts,
                                       .artifact_count = count};
@@ -73,34 +73,34 @@ static struct slice refer(struct world *world, enum exposure_kind kind, enum exp
     struct wire_field field = {0};
     struct buffer body;
 
-    buffer_init(&body, &world->stored.arena, 0);
-    exposure_write(&world->key, world->org, &exposure, 1, &body);
+    buffer_init(&body, &fixture->stored.arena, 0);
+    exposure_write(&fixture->key, fixture->org, &exposure, 1, &body);
     reader = wire_reader_of(buffer_slice(&body));
     assert_int_equal(wire_next(&reader, &field), OK);
     return field.bytes;
 }
 
-static enum err store(struct world *world, const struct extraction_input *input,
+static enum err store(struct fixture *fixture, const struct extraction_input *input,
                       struct extraction_stored *ret_stored)
 {
     const struct extraction_request request = {
-        .org = world->org,
+        .org = fixture->org,
         .caller = {ROLE_ADMIN, {NULL, 0}, 1, false},
-        .key = &world->key,
+        .key = &fixture->key,
         .input = input,
     };
 
-    return extraction_store(&world->stored.ctx, world->txn, &request, ret_stored);
+    return extraction_store(&fixture->stored.ctx, fixture->txn, &request, ret_stored);
 }
 
-static struct extraction_facts read_facts(struct world *world, uint64_t seq)
+static struct extraction_facts read_facts(struct fixture *fixture, uint64_t seq)
 {
     struct extraction_facts facts;
     struct event event;
 
-    assert_int_equal(log_read(world->txn, world->org, seq, &event), OK);
+    assert_int_equal(log_read(fixture->txn, fixture->org, seq, &event), OK);
     assert_int_equal(event.kind, EVENT_EXTRACTION_RECORDED);
-    assert_int_equal(extraction_facts_read(&world->stored.arena, event.facts, &facts), OK);
+    assert_int_equal(extraction_facts_read(&fixture->stored.arena, event.facts, &facts), OK);
     return facts;
 }
 
@@ -109,7 +109,7 @@ static struct extraction_facts read_facts(struct world *world, uint64_t seq)
  * event. */
 static void test_examples_of_the_own_layout_are_credited_once(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct extraction_input input = {
         .layout_fingerprint = SLICE("layout"), .has_confidence = true, .confidence = 0.1234567};
     struct extraction_stored stored = {.first_seq = 0};
@@ -119,25 +119,25 @@ static void test_examples_of_the_own_layout_are_credited_once(void **state)
     struct extraction_facts facts;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     artifacts[0].seq =
-        capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+        capture(&fixture, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
     artifacts[1].seq =
-        capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED, SLICE("other"));
-    artifacts[2].seq = capture(&world, FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, SLICE("layout"));
+        capture(&fixture, FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED, SLICE("other"));
+    artifacts[2].seq = capture(&fixture, FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, SLICE("layout"));
     artifacts[3].seq =
-        capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED, SLICE("layout"));
+        capture(&fixture, FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED, SLICE("layout"));
     artifacts[4].seq = artifacts[0].seq;
     artifacts[5].seq = 1000;
     input.exposure_refs[0] =
-        refer(&world, EXPOSURE_KIND_PROMPT, EXPERIMENT_ARM_TREATMENT, artifacts, 6);
+        refer(&fixture, EXPOSURE_KIND_PROMPT, EXPERIMENT_ARM_TREATMENT, artifacts, 6);
     input.exposure_refs[1] =
-        refer(&world, EXPOSURE_KIND_EXAMPLES, EXPERIMENT_ARM_TREATMENT, artifacts, 1);
+        refer(&fixture, EXPOSURE_KIND_EXAMPLES, EXPERIMENT_ARM_TREATMENT, artifacts, 1);
     input.exposure_ref_count = 2;
-    assert_int_equal(store(&world, &input, &stored), OK);
+    assert_int_equal(store(&fixture, &input, &stored), OK);
     assert_int_equal(stored.first_seq, 5);
     assert_int_equal(stored.count, 3); /* both exposures, then the extraction */
-    facts = read_facts(&world, 7);
+    facts = read_facts(&fixture, 7);
     assert_int_equal(facts.example_count, 2);
     assert_int_equal(facts.example_seqs[0], artifacts[0].seq);
     assert_int_equal(facts.example_seqs[1], artifacts[3].seq);
@@ -148,14 +148,14 @@ static void test_examples_of_the_own_layout_are_credited_once(void **state)
     assert_int_equal(facts.internal.confidence_millionths, 123457);
     assert_int_equal(facts.extraction.arm, EXPERIMENT_ARM_NONE); /* no document is given */
     assert_false(facts.internal.layout_ready);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: an extraction without an example of its layout is without_examples, regardless of credits.
  * Method: none; one; the same again beside what MatchLines answered. */
 static void test_extraction_without_own_examples_counts_as_without_examples(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct extraction_input input = {.document_id = SLICE("document"),
                                      .layout_fingerprint = SLICE("layout"),
                                      .has_confidence = true,
@@ -164,56 +164,58 @@ static void test_extraction_without_own_examples_counts_as_without_examples(void
     struct exposed_artifact artifact = {.version = 1};
 
     (void)state;
-    world_init(&world);
-    artifact.seq = capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
-    assert_int_equal(store(&world, &input, &stored), OK);
-    assert_true(read_facts(&world, stored.first_seq).internal.bare);
+    fixture_init(&fixture);
+    artifact.seq =
+        capture(&fixture, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    assert_int_equal(store(&fixture, &input, &stored), OK);
+    assert_true(read_facts(&fixture, stored.first_seq).internal.bare);
     input.exposure_refs[0] =
-        refer(&world, EXPOSURE_KIND_EXAMPLES, EXPERIMENT_ARM_NONE, &artifact, 1);
+        refer(&fixture, EXPOSURE_KIND_EXAMPLES, EXPERIMENT_ARM_NONE, &artifact, 1);
     input.exposure_ref_count = 1;
-    assert_int_equal(store(&world, &input, &stored), OK);
-    assert_false(read_facts(&world, stored.first_seq + 1).internal.bare);
-    assert_int_equal(read_facts(&world, stored.first_seq + 1).example_count, 1);
+    assert_int_equal(store(&fixture, &input, &stored), OK);
+    assert_false(read_facts(&fixture, stored.first_seq + 1).internal.bare);
+    assert_int_equal(read_facts(&fixture, stored.first_seq + 1).example_count, 1);
     /* The replacement cites the same reference; the uses of mappings are counted before it. */
-    input.exposure_refs[1] = refer(&world, EXPOSURE_KIND_MATCHES, EXPERIMENT_ARM_NONE, NULL, 0);
+    input.exposure_refs[1] = refer(&fixture, EXPOSURE_KIND_MATCHES, EXPERIMENT_ARM_NONE, NULL, 0);
     input.exposure_ref_count = 2;
-    assert_int_equal(store(&world, &input, &stored), OK);
+    assert_int_equal(store(&fixture, &input, &stored), OK);
     assert_int_equal(stored.count, 3);
-    assert_false(read_facts(&world, stored.first_seq + 2).internal.bare);
-    assert_int_equal(read_facts(&world, stored.first_seq + 2).example_count, 1);
-    assert_int_equal(read_facts(&world, stored.first_seq + 2).applied_count, 1);
-    assert_int_equal(read_facts(&world, stored.first_seq + 2).applied_seqs[0],
+    assert_false(read_facts(&fixture, stored.first_seq + 2).internal.bare);
+    assert_int_equal(read_facts(&fixture, stored.first_seq + 2).example_count, 1);
+    assert_int_equal(read_facts(&fixture, stored.first_seq + 2).applied_count, 1);
+    assert_int_equal(read_facts(&fixture, stored.first_seq + 2).applied_seqs[0],
                      stored.first_seq + 1);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a layout is ready from its third example on. Method: an extraction before and after it. */
 static void test_layout_is_ready_from_its_third_example(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     const struct extraction_input input = {
         .layout_fingerprint = SLICE("layout"), .has_confidence = true, .confidence = 1};
     struct extraction_stored stored = {.first_seq = 0};
 
     (void)state;
-    world_init(&world);
-    (void)capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
-    (void)capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
-    (void)capture(&world, FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, SLICE("layout"));
-    assert_int_equal(store(&world, &input, &stored), OK);
-    assert_false(read_facts(&world, stored.first_seq).internal.layout_ready);
-    (void)capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
-    assert_int_equal(store(&world, &input, &stored), OK);
-    assert_true(read_facts(&world, stored.first_seq).internal.layout_ready);
-    assert_int_equal(read_facts(&world, stored.first_seq).internal.confidence_millionths, 1000000);
-    world_deinit(&world);
+    fixture_init(&fixture);
+    (void)capture(&fixture, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    (void)capture(&fixture, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    (void)capture(&fixture, FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, SLICE("layout"));
+    assert_int_equal(store(&fixture, &input, &stored), OK);
+    assert_false(read_facts(&fixture, stored.first_seq).internal.layout_ready);
+    (void)capture(&fixture, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    assert_int_equal(store(&fixture, &input, &stored), OK);
+    assert_true(read_facts(&fixture, stored.first_seq).internal.layout_ready);
+    assert_int_equal(read_facts(&fixture, stored.first_seq).internal.confidence_millionths,
+                     1000000);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: damaged facts are reported as corrupt, wherever they are truncated or changed, and never
  * crash. Method: every truncation and every bit of real ones. */
 static void test_damaged_facts_are_corrupt(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct extraction_input input = {.document_id = SLICE("document"),
                                      .layout_fingerprint = SLICE("layout"),
                                      .has_confidence = true,
@@ -227,18 +229,19 @@ static void test_damaged_facts_are_corrupt(void **state)
     uint8_t bytes[512];
 
     (void)state;
-    world_init(&world);
-    artifact.seq = capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    fixture_init(&fixture);
+    artifact.seq =
+        capture(&fixture, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
     input.exposure_refs[0] =
-        refer(&world, EXPOSURE_KIND_EXAMPLES, EXPERIMENT_ARM_CONTROL, &artifact, 1);
+        refer(&fixture, EXPOSURE_KIND_EXAMPLES, EXPERIMENT_ARM_CONTROL, &artifact, 1);
     input.exposure_ref_count = 1;
-    assert_int_equal(store(&world, &input, &stored), OK);
-    assert_int_equal(log_read(world.txn, world.org, stored.first_seq + 1, &event), OK);
+    assert_int_equal(store(&fixture, &input, &stored), OK);
+    assert_int_equal(log_read(fixture.txn, fixture.org, stored.first_seq + 1, &event), OK);
     whole = event.facts;
     assert_true(whole.size < sizeof(bytes));
     memcpy(bytes, whole.data, whole.size);
     for (size_t size = 0; size < whole.size; size++) {
-        enum err err = extraction_facts_read(&world.stored.arena, slice_of(bytes, size), &facts);
+        enum err err = extraction_facts_read(&fixture.stored.arena, slice_of(bytes, size), &facts);
 
         assert_true(err == OK || err == ERR_CORRUPT);
         assert_true(err == OK || size < whole.size);
@@ -247,15 +250,15 @@ static void test_damaged_facts_are_corrupt(void **state)
         enum err err = OK;
 
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        err = extraction_facts_read(&world.stored.arena, slice_of(bytes, whole.size), &facts);
+        err = extraction_facts_read(&fixture.stored.arena, slice_of(bytes, whole.size), &facts);
         assert_true(err == OK || err == ERR_CORRUPT);
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
-    assert_int_equal(extraction_facts_read(&world.stored.arena, whole, &facts), OK);
+    assert_int_equal(extraction_facts_read(&fixture.stored.arena, whole, &facts), OK);
     assert_int_equal(facts.extraction.field_count, 7);
     assert_int_equal(facts.extraction.arm, EXPERIMENT_ARM_CONTROL);
     assert_true(slice_equal(facts.extraction.document_id, SLICE("document")));
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: all errors are reported at once, by path, and nothing is appended. Method: every error. */
@@ -265,28 +268,28 @@ static void test_all_errors_are_reported_at_once(void **state)
         "extraction.layout_fingerprint", "extraction.confidence",     "extraction.created_at",
         "extraction.exposure_refs[0]",   "extraction.example_ids[0]",
     };
-    struct world world;
+    struct fixture fixture;
     struct extraction_input input = {
         .confidence = 0.5,
         .exposure_refs = {SLICE("AAAA")},
         .exposure_ref_count = 1,
         .example_ids = {SLICE("01994000-0000-7000-8000-000000000001")},
         .example_id_count = 1,
-        .time = {true, STORE_WORLD_START_US + 60000000},
+        .time = {true, STORE_FIXTURE_START_US + 60000000},
     };
     struct extraction_stored stored = {.first_seq = 0};
     struct log_head head;
 
     (void)state;
-    world_init(&world);
-    assert_int_equal(store(&world, &input, &stored), ERR_INVALID);
-    assert_int_equal(world.stored.fault.count, sizeof(fields) / sizeof(fields[0]));
-    for (size_t i = 0; i < world.stored.fault.count; i++) {
-        assert_true(slice_equal(world.stored.fault.entries[i].field, slice_text(fields[i])));
+    fixture_init(&fixture);
+    assert_int_equal(store(&fixture, &input, &stored), ERR_INVALID);
+    assert_int_equal(fixture.stored.fault.count, sizeof(fields) / sizeof(fields[0]));
+    for (size_t i = 0; i < fixture.stored.fault.count; i++) {
+        assert_true(slice_equal(fixture.stored.fault.entries[i].field, slice_text(fields[i])));
     }
-    assert_int_equal(log_read_head(world.txn, world.org, &head), OK);
+    assert_int_equal(log_read_head(fixture.txn, fixture.org, &head), OK);
     assert_int_equal(head.last_seq, 0);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int main(void)

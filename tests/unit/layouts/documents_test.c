@@ -22,11 +22,12 @@
 #include <errata/v1/event_service.pb-c.h>
 
 /* The metadata of a measured document as a caller of ComputeFingerprint would write it. */
-static struct slice metadata_of(struct store_world *world, const struct document_measures *measures)
+static struct slice metadata_of(struct store_fixture *fixture,
+                                const struct document_measures *measures)
 {
     struct buffer buffer;
 
-    buffer_init(&buffer, &world->arena, 256);
+    buffer_init(&buffer, &fixture->arena, 256);
     buffer_printf(&buffer, "{\"table_count\":%u,\"text_coverage_ratio\":", measures->table_count);
     json_write_double(&buffer, measures->page_cells == 0 ? 0.0
                                                          : (double)measures->covered_cells /
@@ -49,7 +50,7 @@ static void test_fingerprint_equals_that_of_the_metadata(void **state)
         {595.2756, 841.8898}, {612, 792}, {0.0010000000000000002, 14400}, {0, 1e-9}, {1.005, 2.675},
         {100.125, 99999.995}, {2e20, 1},
     };
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
 
     for (uint32_t count = 1; count <= sizeof(pages) / sizeof(pages[0]); count++) {
         struct document_measures measures = paper("a");
@@ -63,9 +64,9 @@ static void test_fingerprint_equals_that_of_the_metadata(void **state)
         measures.table_count = count - 1;
         measures.covered_cells = count % 2 == 0 ? 0 : 3045 * count;
         measures.page_cells = count == 5 ? 0 : 1000000;
-        assert_int_equal(fingerprint_of_measures(&world->arena, &measures, &measured), OK);
-        assert_int_equal(fingerprint_compute(&world->ctx, metadata_of(world, &measures), &computed),
-                         OK);
+        assert_int_equal(fingerprint_of_measures(&fixture->arena, &measures, &measured), OK);
+        assert_int_equal(
+            fingerprint_compute(&fixture->ctx, metadata_of(fixture, &measures), &computed), OK);
         assert_true(slice_equal(measured.canonical_json, computed.canonical_json));
         assert_memory_equal(measured.text, computed.text, sizeof(measured.text));
         digest = sha256(measured.canonical_json);
@@ -78,15 +79,15 @@ static void test_fingerprint_equals_that_of_the_metadata(void **state)
  * decoded by protobuf-c. */
 static void test_response_has_rounded_measures_and_profile(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct document_measures measures = paper("invoice-7");
     struct layout_fingerprint fingerprint;
-    uint64_t seq = paper_ingest(world, &measures);
-    Errata__V1__IngestDocumentResponse *answer = paper_answer(world, seq);
+    uint64_t seq = paper_ingest(fixture, &measures);
+    Errata__V1__IngestDocumentResponse *answer = paper_answer(fixture, seq);
     const Errata__V1__Document *document = answer->document;
     const Errata__V1__LayoutProfile *profile = answer->profile;
 
-    assert_int_equal(fingerprint_of_measures(&world->arena, &measures, &fingerprint), OK);
+    assert_int_equal(fingerprint_of_measures(&fixture->arena, &measures, &fingerprint), OK);
     assert_memory_equal(document->layout_fingerprint, fingerprint.text, sizeof(fingerprint.text));
     assert_string_equal(document->document_id, "invoice-7");
     assert_int_equal(document->page_count, 1);
@@ -103,7 +104,7 @@ static void test_response_has_rounded_measures_and_profile(void **state)
     assert_int_equal(document->n_warnings, 0);
     assert_string_equal(document->fp_version, "1/22.12.0");
     assert_string_equal(document->input_snippet, "Invoice 7\nBohrer 12 St\xc3\xbc\x63k\n");
-    assert_int_equal(document->created_at->seconds, STORE_WORLD_START_US / 1000000 + 1);
+    assert_int_equal(document->created_at->seconds, STORE_FIXTURE_START_US / 1000000 + 1);
     assert_string_equal(profile->id, document->id);
     assert_string_equal(profile->layout_fingerprint, document->layout_fingerprint);
     assert_int_equal(profile->seen_count, 1);
@@ -120,26 +121,26 @@ static void test_response_has_rounded_measures_and_profile(void **state)
  * Method: only white space, and text between it. */
 static void test_scan_has_no_snippet(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct document_measures scan = paper("a");
     struct document_measures text = paper("b");
     Errata__V1__IngestDocumentResponse *answer = NULL;
 
     scan.input_snippet = SLICE("\n \t\f\r\n\v\n");
-    answer = paper_answer(world, paper_ingest(world, &scan));
+    answer = paper_answer(fixture, paper_ingest(fixture, &scan));
     assert_string_equal(answer->document->input_snippet, "");
     errata__v1__ingest_document_response__free_unpacked(answer, NULL);
     text.input_snippet = SLICE("\n x\n");
-    answer = paper_answer(world, paper_ingest(world, &text));
+    answer = paper_answer(fixture, paper_ingest(fixture, &text));
     assert_string_equal(answer->document->input_snippet, "\n x\n");
     errata__v1__ingest_document_response__free_unpacked(answer, NULL);
 }
 
-static void expect_warning(const struct document_measures *measures, struct store_world *world,
+static void expect_warning(const struct document_measures *measures, struct store_fixture *fixture,
                            Errata__V1__WarningCode code)
 {
-    uint64_t seq = paper_ingest(world, measures);
-    Errata__V1__IngestDocumentResponse *answer = paper_answer(world, seq);
+    uint64_t seq = paper_ingest(fixture, measures);
+    Errata__V1__IngestDocumentResponse *answer = paper_answer(fixture, seq);
 
     assert_int_equal(answer->document->n_warnings, 1);
     assert_int_equal(answer->document->warnings[0]->code, code);
@@ -150,7 +151,7 @@ static void expect_warning(const struct document_measures *measures, struct stor
 /* Goal: each warning for people has a code. Method: one document for each. */
 static void test_each_warning_has_a_code(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct document_measures damaged = paper("a");
     struct document_measures large = paper("b");
     struct document_measures scan = paper("c");
@@ -162,17 +163,17 @@ static void test_each_warning_has_a_code(void **state)
     scan.page_one_chars = 0;
     cmaps.cmaps_unavailable = true;
     cut.has_table_count = false;
-    expect_warning(&damaged, world, ERRATA__V1__WARNING_CODE__WARNING_CODE_DAMAGED);
-    expect_warning(&large, world, ERRATA__V1__WARNING_CODE__WARNING_CODE_PAGE_TOO_LARGE);
-    expect_warning(&scan, world, ERRATA__V1__WARNING_CODE__WARNING_CODE_SCAN);
-    expect_warning(&cmaps, world, ERRATA__V1__WARNING_CODE__WARNING_CODE_CMAPS_UNAVAILABLE);
-    expect_warning(&cut, world, ERRATA__V1__WARNING_CODE__WARNING_CODE_RULINGS_LIMIT);
+    expect_warning(&damaged, fixture, ERRATA__V1__WARNING_CODE__WARNING_CODE_DAMAGED);
+    expect_warning(&large, fixture, ERRATA__V1__WARNING_CODE__WARNING_CODE_PAGE_TOO_LARGE);
+    expect_warning(&scan, fixture, ERRATA__V1__WARNING_CODE__WARNING_CODE_SCAN);
+    expect_warning(&cmaps, fixture, ERRATA__V1__WARNING_CODE__WARNING_CODE_CMAPS_UNAVAILABLE);
+    expect_warning(&cut, fixture, ERRATA__V1__WARNING_CODE__WARNING_CODE_RULINGS_LIMIT);
 }
 
 /* Goal: a document that was cut is never hashed. Method: a document without a table count. */
 static void test_cut_document_has_no_fingerprint(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct document_measures measures = paper("a");
     Errata__V1__IngestDocumentResponse *answer = NULL;
     struct store_txn *txn = NULL;
@@ -180,14 +181,14 @@ static void test_cut_document_has_no_fingerprint(void **state)
     uint64_t seq = 0;
 
     measures.has_table_count = false;
-    seq = paper_ingest(world, &measures);
-    answer = paper_answer(world, seq);
+    seq = paper_ingest(fixture, &measures);
+    answer = paper_answer(fixture, seq);
     assert_int_equal(answer->document->_layout_fingerprint_case, 0);
     assert_int_equal(answer->document->_table_count_case, 0);
     assert_null(answer->profile);
     assert_true(answer->document->input_snippet[0] != '\0');
     errata__v1__ingest_document_response__free_unpacked(answer, NULL);
-    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
     assert_int_equal(log_read(txn, paper_org(), seq, &event), OK);
     assert_int_equal(event.subject_count, 1);
     assert_int_equal(event.subjects[0].kind, SUBJECT_DOCUMENT);
@@ -195,11 +196,11 @@ static void test_cut_document_has_no_fingerprint(void **state)
 }
 
 /* The bytes of what IngestDocument answers. */
-static struct slice answer_bytes(struct store_world *world, uint64_t seq)
+static struct slice answer_bytes(struct store_fixture *fixture, uint64_t seq)
 {
-    Errata__V1__IngestDocumentResponse *answer = paper_answer(world, seq);
+    Errata__V1__IngestDocumentResponse *answer = paper_answer(fixture, seq);
     size_t size = errata__v1__ingest_document_response__get_packed_size(answer);
-    uint8_t *bytes = arena_alloc(&world->arena, size);
+    uint8_t *bytes = arena_alloc(&fixture->arena, size);
 
     assert_non_null(bytes);
     assert_int_equal(errata__v1__ingest_document_response__pack(answer, bytes), size);
@@ -211,27 +212,27 @@ static struct slice answer_bytes(struct store_world *world, uint64_t seq)
  * Method: a document again after others of its layout, cut or not; then with another digest. */
 static void test_repeated_document_changes_nothing(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct document_measures first = paper("a");
     struct document_measures other = paper("b");
-    uint64_t seq = paper_ingest(world, &first);
+    uint64_t seq = paper_ingest(fixture, &first);
     uint64_t found = 0;
-    struct slice answer = answer_bytes(world, seq);
+    struct slice answer = answer_bytes(fixture, seq);
 
-    assert_int_equal(paper_ingest(world, &other), seq + 1);
-    assert_int_equal(paper_ingest(world, &first), seq);
+    assert_int_equal(paper_ingest(fixture, &other), seq + 1);
+    assert_int_equal(paper_ingest(fixture, &first), seq);
     first.has_table_count = false;
-    assert_int_equal(paper_ingest(world, &first), seq);
-    assert_true(slice_equal(answer_bytes(world, seq), answer));
+    assert_int_equal(paper_ingest(fixture, &first), seq);
+    assert_true(slice_equal(answer_bytes(fixture, seq), answer));
     first.sha256.bytes[0] ^= 1;
-    assert_int_equal(paper_store(world, &first, &found), ERR_EXISTS);
+    assert_int_equal(paper_store(fixture, &first, &found), ERR_EXISTS);
     assert_int_equal(found, 0);
-    assert_non_null(memmem(world->fault.message.data, world->fault.message.size,
+    assert_non_null(memmem(fixture->fault.message.data, fixture->fault.message.size,
                            "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb", 64));
-    assert_int_equal(paper_last_seq(world), seq + 1);
+    assert_int_equal(paper_last_seq(fixture), seq + 1);
 }
 
-static Errata__V1__DocumentIngested *ingested_of(struct store_world *world,
+static Errata__V1__DocumentIngested *ingested_of(struct store_fixture *fixture,
                                                  const struct event *event, bool with_content)
 {
     Errata__V1__GetEventResponse *answer = NULL;
@@ -241,14 +242,14 @@ static Errata__V1__DocumentIngested *ingested_of(struct store_world *world,
     struct buffer body;
 
     /* Wraps the payload into an event, like EventService. */
-    buffer_init(&event_body, &world->arena, 256);
+    buffer_init(&event_body, &fixture->arena, 256);
     if (with_content) {
-        assert_int_equal(document_ingested_of_event(&world->arena, event, &view), OK);
+        assert_int_equal(document_ingested_of_event(&fixture->arena, event, &view), OK);
         document_ingested_view_put(&view, EVENT_DOCUMENT_INGESTED_FIELD, &event_body);
     } else {
         wire_put_bytes(&event_body, EVENT_DOCUMENT_INGESTED_FIELD, event->facts);
     }
-    buffer_init(&body, &world->arena, 256);
+    buffer_init(&body, &fixture->arena, 256);
     wire_put_bytes(&body, GET_EVENT_RESPONSE_EVENT_FIELD, buffer_slice(&event_body));
     answer = errata__v1__get_event_response__unpack(NULL, body.size, body.data);
     assert_non_null(answer);
@@ -264,7 +265,7 @@ static Errata__V1__DocumentIngested *ingested_of(struct store_world *world,
  * it. Method: both ways, decoded by protobuf-c, beside the response of IngestDocument. */
 static void test_event_has_the_document_without_content(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct document_measures measures = paper("a");
     Errata__V1__IngestDocumentResponse *answer = NULL;
     struct store_txn *txn = NULL;
@@ -272,11 +273,11 @@ static void test_event_has_the_document_without_content(void **state)
     struct event event;
 
     measures.page_one_chars = 7;
-    answer = paper_answer(world, paper_ingest(world, &measures));
-    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    answer = paper_answer(fixture, paper_ingest(fixture, &measures));
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
     assert_int_equal(log_read(txn, paper_org(), 1, &event), OK);
     for (int content = 0; content < 2; content++) {
-        Errata__V1__DocumentIngested *ingested = ingested_of(world, &event, content != 0);
+        Errata__V1__DocumentIngested *ingested = ingested_of(fixture, &event, content != 0);
 
         assert_string_equal(ingested->document->input_snippet,
                             content != 0 ? answer->document->input_snippet : "");
@@ -298,14 +299,14 @@ static void test_event_has_the_document_without_content(void **state)
 }
 
 /* Returns the number of documents of a profile; 0 if there is none. */
-static uint64_t seen_count(struct store_world *world, const char *layout)
+static uint64_t seen_count(struct store_fixture *fixture, const char *layout)
 {
     struct store_txn *txn = NULL;
     struct profile profile = {.view = {.seen_count = 0}};
     enum err err = OK;
 
-    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
-    err = profile_find(&world->arena, txn, paper_org(), slice_text(layout), &profile);
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
+    err = profile_find(&fixture->arena, txn, paper_org(), slice_text(layout), &profile);
     store_abort(txn);
     assert_true(err == OK || err == ERR_NOT_FOUND);
     return profile.view.seen_count;
@@ -316,7 +317,7 @@ static uint64_t seen_count(struct store_world *world, const char *layout)
  * second event. */
 static void test_document_measured_later_moves_once(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct document_measures measures = paper("a");
     Errata__V1__IngestDocumentResponse *cut = NULL;
     Errata__V1__IngestDocumentResponse *whole = NULL;
@@ -328,22 +329,22 @@ static void test_document_measured_later_moves_once(void **state)
     struct paper_pages pages = {.size = 10};
 
     measures.has_table_count = false;
-    assert_int_equal(paper_ingest(world, &measures), 1);
-    assert_int_equal(paper_ingest(world, &measures), 1);
+    assert_int_equal(paper_ingest(fixture, &measures), 1);
+    assert_int_equal(paper_ingest(fixture, &measures), 1);
     measures.has_table_count = true;
-    assert_int_equal(paper_ingest(world, &measures), 2);
-    assert_int_equal(paper_ingest(world, &measures), 2);
-    cut = paper_answer(world, 1);
-    whole = paper_answer(world, 2);
+    assert_int_equal(paper_ingest(fixture, &measures), 2);
+    assert_int_equal(paper_ingest(fixture, &measures), 2);
+    cut = paper_answer(fixture, 1);
+    whole = paper_answer(fixture, 2);
     assert_string_equal(cut->document->id, whole->document->id);
     assert_int_equal(whole->profile->seen_count, 1);
-    assert_int_equal(seen_count(world, whole->document->layout_fingerprint), 1);
-    listed = paper_list(world, &list, &pages);
+    assert_int_equal(seen_count(fixture, whole->document->layout_fingerprint), 1);
+    listed = paper_list(fixture, &list, &pages);
     assert_false(pages.more);
     assert_int_equal(listed->n_documents, 1);
     assert_string_equal(listed->documents[0]->layout_fingerprint,
                         whole->document->layout_fingerprint);
-    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
     assert_true(uuid_parse(slice_text(cut->document->id), &id));
     assert_int_equal(document_read_by_id(txn, paper_org(), id, &event), OK);
     assert_int_equal(event.seq, 2);
@@ -351,8 +352,8 @@ static void test_document_measured_later_moves_once(void **state)
     assert_int_equal(event.seq, 2);
     assert_int_equal(document_read(txn, paper_org(), SLICE("a"), &event), OK);
     assert_int_equal(event.seq, 2);
-    assert_int_equal(document_read(txn, store_world_org(9), SLICE("a"), &event), ERR_NOT_FOUND);
-    assert_int_equal(document_read_by_id(txn, store_world_org(9), id, &event), ERR_NOT_FOUND);
+    assert_int_equal(document_read(txn, store_fixture_org(9), SLICE("a"), &event), ERR_NOT_FOUND);
+    assert_int_equal(document_read_by_id(txn, store_fixture_org(9), id, &event), ERR_NOT_FOUND);
     store_abort(txn);
     errata__v1__list_documents_response__free_unpacked(listed, NULL);
     errata__v1__ingest_document_response__free_unpacked(cut, NULL);
@@ -362,24 +363,24 @@ static void test_document_measured_later_moves_once(void **state)
 /* Goal: the same bytes under another id are another document, counted. Method: two ids, one digest. */
 static void test_same_bytes_under_another_id_are_another_document(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct document_measures first = paper("a");
     struct document_measures second = paper("b");
     Errata__V1__IngestDocumentResponse *answer = NULL;
 
     second.sha256 = first.sha256;
     second.page_one_chars = 2500;
-    assert_int_equal(paper_ingest(world, &first), 1);
-    assert_int_equal(paper_ingest(world, &second), 2);
-    answer = paper_answer(world, 2);
+    assert_int_equal(paper_ingest(fixture, &first), 1);
+    assert_int_equal(paper_ingest(fixture, &second), 2);
+    answer = paper_answer(fixture, 2);
     assert_int_equal(answer->profile->seen_count, 2);
     assert_true(answer->profile->stats->text_density == 0.6);
-    assert_int_equal(seen_count(world, answer->document->layout_fingerprint), 2);
-    assert_int_equal(seen_count(world, "other"), 0);
+    assert_int_equal(seen_count(fixture, answer->document->layout_fingerprint), 2);
+    assert_int_equal(seen_count(fixture, "other"), 0);
     for (char *at = answer->document->layout_fingerprint; *at != '\0'; at++) {
         *at = (char)(*at >= 'a' ? *at - 'a' + 'A' : *at);
     }
-    assert_int_equal(seen_count(world, answer->document->layout_fingerprint), 0);
+    assert_int_equal(seen_count(fixture, answer->document->layout_fingerprint), 0);
     errata__v1__ingest_document_response__free_unpacked(answer, NULL);
 }
 
@@ -387,19 +388,19 @@ static void test_same_bytes_under_another_id_are_another_document(void **state)
  * at first without a fingerprint, before, between and after its events. */
 static void test_scan_is_answered_as_of_any_event(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct document_measures measures = paper("a");
     struct document_measures other = paper("b");
     struct store_txn *txn = NULL;
     struct document_state found = {.is_scan = false};
 
-    assert_int_equal(paper_ingest(world, &other), 1);
+    assert_int_equal(paper_ingest(fixture, &other), 1);
     measures.page_one_chars = 0;
     measures.has_table_count = false;
-    assert_int_equal(paper_ingest(world, &measures), 2);
+    assert_int_equal(paper_ingest(fixture, &measures), 2);
     measures.has_table_count = true;
-    assert_int_equal(paper_ingest(world, &measures), 3);
-    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(paper_ingest(fixture, &measures), 3);
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
     assert_int_equal(document_read_state(txn, paper_org(), SLICE("a"), 1, &found), ERR_NOT_FOUND);
     for (uint64_t seq = 2; seq < 5; seq++) {
         found.is_scan = false;
@@ -414,7 +415,7 @@ static void test_scan_is_answered_as_of_any_event(void **state)
 /* Goal: damaged facts are reported, not guessed. Method: each prefix of an event's facts. */
 static void test_damaged_facts_are_corrupt(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct document_measures measures = paper("a");
     struct store_txn *txn = NULL;
     struct document_facts facts;
@@ -422,11 +423,11 @@ static void test_damaged_facts_are_corrupt(void **state)
     unsigned corrupt = 0;
 
     measures.page_one_chars = 0;
-    assert_int_equal(paper_ingest(world, &measures), 1);
-    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(paper_ingest(fixture, &measures), 1);
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
     assert_int_equal(log_read(txn, paper_org(), 1, &event), OK);
     for (size_t size = 0; size < event.facts.size; size++) {
-        uint8_t *block = arena_alloc(&world->arena, size > 0 ? size : 1);
+        uint8_t *block = arena_alloc(&fixture->arena, size > 0 ? size : 1);
 
         assert_non_null(block);
         memcpy(block, event.facts.data, size);
@@ -441,7 +442,8 @@ static void test_damaged_facts_are_corrupt(void **state)
 
 int run_documents_tests(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_set_up, store_world_tear_down)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, store_fixture_set_up, store_fixture_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_fingerprint_equals_that_of_the_metadata),
         TEST(test_response_has_rounded_measures_and_profile),

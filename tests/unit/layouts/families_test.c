@@ -32,15 +32,15 @@ static struct family_sketch words(uint32_t first, uint32_t count)
     return sketch;
 }
 
-static uint32_t draw(struct store_world *world)
+static uint32_t draw(struct store_fixture *fixture)
 {
     uint32_t number = 0;
 
-    random_fill(&world->random.random, &number, sizeof(number));
+    random_fill(&fixture->random.random, &number, sizeof(number));
     return number;
 }
 
-static uint64_t ingest(struct store_world *world, unsigned number, unsigned tables,
+static uint64_t ingest(struct store_fixture *fixture, unsigned number, unsigned tables,
                        const struct family_sketch *sketch)
 {
     char name[32] = {0};
@@ -50,13 +50,13 @@ static uint64_t ingest(struct store_world *world, unsigned number, unsigned tabl
     measures = paper(name);
     measures.table_count = tables;
     measures.sketch = *sketch;
-    return paper_ingest(world, &measures);
+    return paper_ingest(fixture, &measures);
 }
 
 /* The family id of a stored document; the empty text if it has none. */
-static void family_of(struct store_world *world, uint64_t seq, char id[37])
+static void family_of(struct store_fixture *fixture, uint64_t seq, char id[37])
 {
-    Errata__V1__IngestDocumentResponse *answer = paper_answer(world, seq);
+    Errata__V1__IngestDocumentResponse *answer = paper_answer(fixture, seq);
 
     (void)snprintf(id, 37, "%s",
                    answer->document->layout_family_id == NULL ? ""
@@ -168,7 +168,7 @@ static void check_sketches(struct store_txn *txn, const struct model *model)
             assert_int_equal(record.family_seq, document->family);
         }
     }
-    assert_int_equal(store_world_count_rows(txn, TABLE_FAMILY_SKETCH, paper_org()), kept);
+    assert_int_equal(store_fixture_count_rows(txn, TABLE_FAMILY_SKETCH, paper_org()), kept);
 }
 
 /* Counts of a family by looking at all documents. */
@@ -199,7 +199,7 @@ static void check_family(struct store_txn *txn, const struct model *model, uint6
 }
 
 /* A profile names a family only if all its documents are in it. */
-static void check_profiles(struct store_world *world, struct store_txn *txn,
+static void check_profiles(struct store_fixture *fixture, struct store_txn *txn,
                            const struct model *model)
 {
     for (size_t i = 0; i < model->count; i++) {
@@ -218,7 +218,7 @@ static void check_profiles(struct store_world *world, struct store_txn *txn,
         }
         assert_int_equal(log_read(txn, paper_org(), document->seq, &event), OK);
         assert_int_equal(document_facts_read(event.facts, &facts), OK);
-        assert_int_equal(profile_find(&world->arena, txn, paper_org(),
+        assert_int_equal(profile_find(&fixture->arena, txn, paper_org(),
                                       facts.document.layout_fingerprint, &profile),
                          OK);
         assert_int_equal(profile.view.has_layout_family_id, shared != 0);
@@ -233,24 +233,24 @@ static void check_profiles(struct store_world *world, struct store_txn *txn,
  * with every kept sketch. Method: random sketches that overlap, some repeated, some too small. */
 static void test_families_equal_the_model(void **state)
 {
-    struct store_world *world = *state;
-    struct model *model = arena_calloc(&world->arena, 1, sizeof(*model));
+    struct store_fixture *fixture = *state;
+    struct model *model = arena_calloc(&fixture->arena, 1, sizeof(*model));
     struct store_txn *txn = NULL;
 
     assert_non_null(model);
     for (unsigned i = 0; i < DOCUMENTS; i++) {
         /* Three regions of features; in the first one there are many sketches of one family. */
-        uint32_t region = draw(world) % 8;
-        uint32_t first = (region < 6 ? 0 : region * 1000) + draw(world) % 30;
-        struct family_sketch sketch = words(first, 20 + draw(world) % 20);
-        unsigned tables = draw(world) % LAYOUTS;
+        uint32_t region = draw(fixture) % 8;
+        uint32_t first = (region < 6 ? 0 : region * 1000) + draw(fixture) % 30;
+        struct family_sketch sketch = words(first, 20 + draw(fixture) % 20);
+        unsigned tables = draw(fixture) % LAYOUTS;
 
-        if (draw(world) % 20 == 0) {
+        if (draw(fixture) % 20 == 0) {
             sketch.count = 0;
         }
-        model_add(model, ingest(world, i, tables, &sketch), tables, &sketch);
+        model_add(model, ingest(fixture, i, tables, &sketch), tables, &sketch);
     }
-    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
     check_sketches(txn, model);
     for (size_t i = 0; i < model->count; i++) {
         const struct model_document *document = &model->documents[i];
@@ -264,7 +264,7 @@ static void test_families_equal_the_model(void **state)
             check_family(txn, model, document->family);
         }
     }
-    check_profiles(world, txn, model);
+    check_profiles(fixture, txn, model);
     store_abort(txn);
 }
 
@@ -272,10 +272,10 @@ static void test_families_equal_the_model(void **state)
  * beside a third of another layout. */
 static void test_documents_of_one_batch_share_a_family(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct family_sketch sketches[] = {words(0, 30), words(500, 30), words(2, 30)};
     const char *names[] = {"a", "b", "c"};
-    struct store_txn *txn = store_world_begin(world);
+    struct store_txn *txn = store_fixture_begin(fixture);
     uint64_t seqs[3] = {0};
     char ids[3][37];
 
@@ -284,12 +284,12 @@ static void test_documents_of_one_batch_share_a_family(void **state)
         struct document_event *event = NULL;
 
         measures.sketch = sketches[i];
-        assert_int_equal(document_prepare(&world->ctx, &measures, SLICE("anna"), &event), OK);
-        assert_int_equal(document_store(&world->ctx, txn, paper_org(), event, &seqs[i]), OK);
+        assert_int_equal(document_prepare(&fixture->ctx, &measures, SLICE("anna"), &event), OK);
+        assert_int_equal(document_store(&fixture->ctx, txn, paper_org(), event, &seqs[i]), OK);
     }
     assert_int_equal(store_commit(txn), OK);
     for (size_t i = 0; i < 3; i++) {
-        family_of(world, seqs[i], ids[i]);
+        family_of(fixture, seqs[i], ids[i]);
     }
     assert_int_equal(strlen(ids[0]), 36);
     assert_string_equal(ids[0], ids[2]);
@@ -300,34 +300,34 @@ static void test_documents_of_one_batch_share_a_family(void **state)
  * enough features never does. Method: the same bytes twice, the first time cut; a scan. */
 static void test_later_fingerprint_assigns_a_family(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct document_measures cut = paper("a");
     struct document_measures scan = paper("b");
     char id[37];
 
     cut.has_table_count = false;
     cut.sketch = words(0, 30);
-    family_of(world, paper_ingest(world, &cut), id);
+    family_of(fixture, paper_ingest(fixture, &cut), id);
     assert_string_equal(id, "");
     cut.has_table_count = true;
-    family_of(world, paper_ingest(world, &cut), id);
+    family_of(fixture, paper_ingest(fixture, &cut), id);
     assert_int_equal(strlen(id), 36);
-    family_of(world, paper_ingest(world, &scan), id);
+    family_of(fixture, paper_ingest(fixture, &scan), id);
     assert_string_equal(id, "");
 }
 
 /* Adds sketches of one family until the organisation has `count`, in the order of their keys. */
-static void fill_sketches(struct store_world *world, uint64_t family_seq, uint64_t first_seq,
+static void fill_sketches(struct store_fixture *fixture, uint64_t family_seq, uint64_t first_seq,
                           size_t count)
 {
-    struct store_txn *txn = store_world_begin(world);
+    struct store_txn *txn = store_fixture_begin(fixture);
     struct family_sketch sketch = words(900000, FAMILY_SKETCH_FEATURES_MIN);
     uint8_t bytes[FAMILY_SKETCH_BYTES_MAX];
     const struct family_sketch_record record = {
         family_seq, slice_of(bytes, family_sketch_encode(&sketch, bytes))};
     struct slice value = {NULL, 0};
 
-    assert_int_equal(record_encode_family_sketch(&world->arena, &record, &value), OK);
+    assert_int_equal(record_encode_family_sketch(&fixture->arena, &record, &value), OK);
     for (size_t i = 0; i < count; i++) {
         struct key key = key_family_sketch(paper_org(), first_seq + i);
 
@@ -336,14 +336,14 @@ static void fill_sketches(struct store_world *world, uint64_t family_seq, uint64
     assert_int_equal(store_commit(txn), OK);
 }
 
-static bool has_sketch(struct store_world *world, uint64_t seq)
+static bool has_sketch(struct store_fixture *fixture, uint64_t seq)
 {
     struct key key = key_family_sketch(paper_org(), seq);
     struct slice value = {NULL, 0};
     struct store_txn *txn = NULL;
     enum err err = OK;
 
-    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
     err = store_get(txn, TABLE_FAMILY_SKETCH, key_slice(&key), &value);
     store_abort(txn);
     return err == OK;
@@ -353,42 +353,42 @@ static bool has_sketch(struct store_world *world, uint64_t seq)
  * recognised; one that its family has already replaces none of another. Method: rows up to the limit. */
 static void test_new_sketch_replaces_the_oldest_at_the_limit(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct family_sketch old = words(0, 30);
     struct family_sketch second = words(500, 30);
     struct family_sketch third = words(1000, 30);
-    uint64_t first = ingest(world, 1, 1, &old);
-    uint64_t next = ingest(world, 2, 1, &second);
+    uint64_t first = ingest(fixture, 1, 1, &old);
+    uint64_t next = ingest(fixture, 2, 1, &second);
     char before[37];
     char after[37];
     struct store_txn *txn = NULL;
 
-    fill_sketches(world, next, 1000000, FAMILY_SKETCHES_MAX - 2);
-    (void)ingest(world, 3, 1, &old); /* the same sketch: moves to its newest document */
-    assert_false(has_sketch(world, first));
-    assert_true(has_sketch(world, next));
-    (void)ingest(world, 4, 1, &third);
-    assert_false(has_sketch(world, next));
-    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
-    assert_int_equal(store_world_count_rows(txn, TABLE_FAMILY_SKETCH, paper_org()),
+    fill_sketches(fixture, next, 1000000, FAMILY_SKETCHES_MAX - 2);
+    (void)ingest(fixture, 3, 1, &old); /* the same sketch: moves to its newest document */
+    assert_false(has_sketch(fixture, first));
+    assert_true(has_sketch(fixture, next));
+    (void)ingest(fixture, 4, 1, &third);
+    assert_false(has_sketch(fixture, next));
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
+    assert_int_equal(store_fixture_count_rows(txn, TABLE_FAMILY_SKETCH, paper_org()),
                      FAMILY_SKETCHES_MAX);
     store_abort(txn);
-    family_of(world, next, before);
-    family_of(world, ingest(world, 5, 1, &second), after);
+    family_of(fixture, next, before);
+    family_of(fixture, ingest(fixture, 5, 1, &second), after);
     assert_string_not_equal(before, after);
 }
 
 int run_families_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_families_equal_the_model, store_world_set_up,
-                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_families_equal_the_model, store_fixture_set_up,
+                                        store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_documents_of_one_batch_share_a_family,
-                                        store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_later_fingerprint_assigns_a_family, store_world_set_up,
-                                        store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_later_fingerprint_assigns_a_family,
+                                        store_fixture_set_up, store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_new_sketch_replaces_the_oldest_at_the_limit,
-                                        store_world_set_up, store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("families", tests, NULL, NULL);

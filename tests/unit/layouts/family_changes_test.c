@@ -48,11 +48,11 @@ struct model {
     unsigned member_count;
 };
 
-static uint32_t draw(struct store_world *world, uint32_t below)
+static uint32_t draw(struct store_fixture *fixture, uint32_t below)
 {
     uint32_t number = 0;
 
-    random_fill(&world->random.random, &number, sizeof(number));
+    random_fill(&fixture->random.random, &number, sizeof(number));
     return number % below;
 }
 
@@ -63,13 +63,13 @@ static unsigned family_of(const struct model *model, unsigned member)
     return alias_of == NONE ? member : alias_of;
 }
 
-static void add_member(struct store_world *world, struct model *model, uint64_t seq)
+static void add_member(struct store_fixture *fixture, struct model *model, uint64_t seq)
 {
     struct model_member *added = &model->members[model->member_count++];
     struct store_txn *txn = NULL;
     struct event event;
 
-    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
     assert_int_equal(log_read(txn, paper_org(), seq, &event), OK);
     *added = (struct model_member){.seq = seq, .id = event.id, .alias_of = NONE};
     store_abort(txn);
@@ -95,13 +95,13 @@ static void name_document(size_t number, char name[32])
     (void)snprintf(name, 32, "document-%04zu", number);
 }
 
-static void ingest(struct store_world *world, struct model *model)
+static void ingest(struct store_fixture *fixture, struct model *model)
 {
     struct model_document *added = &model->documents[model->count];
     char name[32] = {0};
     struct document_measures measures;
 
-    *added = (struct model_document){draw(world, REGIONS), draw(world, LAYOUTS), 0, 0};
+    *added = (struct model_document){draw(fixture, REGIONS), draw(fixture, LAYOUTS), 0, 0};
     name_document(model->count, name);
     model->count++;
     measures = paper(name);
@@ -112,10 +112,10 @@ static void ingest(struct store_world *world, struct model *model)
             8 * (1000 * added->region + i) + (uint32_t)FAMILY_FEATURE_WORD;
     }
     added->member = newest_with(model, added->region);
-    added->seq = paper_ingest(world, &measures);
+    added->seq = paper_ingest(fixture, &measures);
     if (added->member == NONE) {
         added->member = model->member_count;
-        add_member(world, model, added->seq);
+        add_member(fixture, model, added->seq);
     }
     model->members[added->member].sketches[added->region] = added->seq;
 }
@@ -136,38 +136,38 @@ static bool model_merge(struct model *model, unsigned from, unsigned into)
 }
 
 /* Ends a change that was refused, which must be expected. */
-static void end_refused(struct store_world *world, struct store_txn *txn, enum err err,
+static void end_refused(struct store_fixture *fixture, struct store_txn *txn, enum err err,
                         enum err expected)
 {
     assert_int_equal(err, expected);
     store_abort(txn);
-    fault_init(&world->fault, &world->arena);
+    fault_init(&fixture->fault, &fixture->arena);
 }
 
-static void merge(struct store_world *world, struct model *model, unsigned from, unsigned into)
+static void merge(struct store_fixture *fixture, struct model *model, unsigned from, unsigned into)
 {
     const struct family_merge change = {.actor_user_id = SLICE("anna"),
                                         .from = model->members[from].id,
                                         .into = model->members[into].id};
-    struct store_txn *txn = store_world_begin(world);
+    struct store_txn *txn = store_fixture_begin(fixture);
     uint64_t seq = 0;
-    enum err err = family_merge(&world->ctx, txn, paper_org(), &change, &seq);
+    enum err err = family_merge(&fixture->ctx, txn, paper_org(), &change, &seq);
 
     if (model_merge(model, from, into)) {
         assert_int_equal(err, OK);
         assert_int_equal(store_commit(txn), OK);
         return;
     }
-    end_refused(world, txn, err, from == into ? ERR_INVALID : ERR_PRECONDITION);
+    end_refused(fixture, txn, err, from == into ? ERR_INVALID : ERR_PRECONDITION);
 }
 
-static void split(struct store_world *world, struct model *model, unsigned member)
+static void split(struct store_fixture *fixture, struct model *model, unsigned member)
 {
     const struct family_split change = {.actor_user_id = SLICE("anna"),
                                         .family = model->members[member].id};
-    struct store_txn *txn = store_world_begin(world);
+    struct store_txn *txn = store_fixture_begin(fixture);
     uint64_t seq = 0;
-    enum err err = family_split(&world->ctx, txn, paper_org(), &change, &seq);
+    enum err err = family_split(&fixture->ctx, txn, paper_org(), &change, &seq);
 
     if (model->members[member].alias_of != NONE) {
         model->members[member].alias_of = NONE;
@@ -175,7 +175,7 @@ static void split(struct store_world *world, struct model *model, unsigned membe
         assert_int_equal(store_commit(txn), OK);
         return;
     }
-    end_refused(world, txn, err, ERR_PRECONDITION);
+    end_refused(fixture, txn, err, ERR_PRECONDITION);
 }
 
 /* Gives a member without sketches those of its remaining documents. */
@@ -221,14 +221,14 @@ static void model_part(struct model *model, const bool *chosen)
 }
 
 /* Splits about a third of the documents of a family off, sometimes all of them or one of another family. */
-static void part(struct store_world *world, struct model *model, unsigned member)
+static void part(struct store_fixture *fixture, struct model *model, unsigned member)
 {
     struct slice ids[STEPS];
     char names[STEPS][32];
     bool chosen[STEPS] = {false};
     struct family_split change = {SLICE("anna"), false, model->members[member].id, ids, 0};
     struct store_txn *txn = NULL;
-    uint32_t among = 1 + draw(world, 4);
+    uint32_t among = 1 + draw(fixture, 4);
     size_t total = 0;
     uint64_t seq = 0;
     bool strange = false;
@@ -238,7 +238,7 @@ static void part(struct store_world *world, struct model *model, unsigned member
         bool is_of = family_of(model, model->documents[i].member) == family_of(model, member);
 
         total += is_of;
-        chosen[i] = draw(world, is_of ? among : 500) == 0;
+        chosen[i] = draw(fixture, is_of ? among : 500) == 0;
         strange = strange || (chosen[i] && !is_of);
         name_document(i, names[change.document_count]);
         ids[change.document_count] = slice_text(names[change.document_count]);
@@ -247,15 +247,15 @@ static void part(struct store_world *world, struct model *model, unsigned member
     if (change.document_count == 0 || model->member_count == MEMBERS_MAX) {
         return;
     }
-    txn = store_world_begin(world);
-    err = family_split(&world->ctx, txn, paper_org(), &change, &seq);
+    txn = store_fixture_begin(fixture);
+    err = family_split(&fixture->ctx, txn, paper_org(), &change, &seq);
     if (strange || change.document_count == total) {
-        end_refused(world, txn, err, ERR_PRECONDITION);
+        end_refused(fixture, txn, err, ERR_PRECONDITION);
         return;
     }
     assert_int_equal(err, OK);
     assert_int_equal(store_commit(txn), OK);
-    add_member(world, model, seq);
+    add_member(fixture, model, seq);
     model_part(model, chosen);
 }
 
@@ -291,7 +291,7 @@ static void count_documents(const struct model *model, unsigned family, uint64_t
 }
 
 /* Compares the family of a member with the model. */
-static void check_family(struct store_world *world, struct store_txn *txn,
+static void check_family(struct store_fixture *fixture, struct store_txn *txn,
                          const struct model *model, unsigned member)
 {
     unsigned expected = family_of(model, member);
@@ -311,9 +311,9 @@ static void check_family(struct store_world *world, struct store_txn *txn,
         assert_int_equal(family_members_have(&members, model->members[i].seq),
                          family_of(model, i) == expected);
     }
-    assert_int_equal(family_view_make(&world->arena, txn, paper_org(), &family, &view), OK);
-    assert_int_equal(family_view_add_fingerprints(&world->arena, txn, paper_org(), &members, &view),
-                     OK);
+    assert_int_equal(family_view_make(&fixture->arena, txn, paper_org(), &family, &view), OK);
+    assert_int_equal(
+        family_view_add_fingerprints(&fixture->arena, txn, paper_org(), &members, &view), OK);
     assert_int_equal(view.document_count, documents);
     assert_int_equal(view.fingerprint_count, layouts);
     check_sketches(txn, &model->members[member]);
@@ -344,23 +344,23 @@ static void check_layout(struct store_txn *txn, const struct model *model, size_
     assert_int_equal(of_layout.family_seq, shared);
 }
 
-static void change(struct store_world *world, struct model *model)
+static void change(struct store_fixture *fixture, struct model *model)
 {
-    uint32_t kind = model->count < 5 ? 0 : draw(world, 5);
-    unsigned first = kind == 0 ? 0 : draw(world, model->member_count);
+    uint32_t kind = model->count < 5 ? 0 : draw(fixture, 5);
+    unsigned first = kind == 0 ? 0 : draw(fixture, model->member_count);
 
     switch (kind) {
     case 1:
-        split(world, model, first);
+        split(fixture, model, first);
         break;
     case 2:
-        part(world, model, first);
+        part(fixture, model, first);
         break;
     case 3:
-        merge(world, model, first, draw(world, model->member_count));
+        merge(fixture, model, first, draw(fixture, model->member_count));
         break;
     default:
-        ingest(world, model);
+        ingest(fixture, model);
         break;
     }
 }
@@ -370,41 +370,41 @@ static void change(struct store_world *world, struct model *model)
  * which share layouts. */
 static void test_merges_and_splits_equal_the_model(void **state)
 {
-    struct store_world *world = *state;
-    struct model *model = arena_calloc(&world->arena, 1, sizeof(*model));
+    struct store_fixture *fixture = *state;
+    struct model *model = arena_calloc(&fixture->arena, 1, sizeof(*model));
 
     assert_non_null(model);
     for (unsigned step = 0; step < STEPS; step++) {
         struct store_txn *txn = NULL;
 
-        change(world, model);
-        assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+        change(fixture, model);
+        assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
         for (unsigned i = 0; i < model->member_count; i++) {
-            check_family(world, txn, model, i);
+            check_family(fixture, txn, model, i);
         }
-        check_layout(txn, model, draw(world, (uint32_t)model->count));
+        check_layout(txn, model, draw(fixture, (uint32_t)model->count));
         store_abort(txn);
     }
 }
 
 /* Tries to split a document off; the write is undone. */
-static enum err try_part(struct store_world *world, struct uuid family, const char *document_id)
+static enum err try_part(struct store_fixture *fixture, struct uuid family, const char *document_id)
 {
     const struct slice id = slice_text(document_id);
     const struct family_split change = {SLICE("anna"), false, family, &id, 1};
-    struct store_txn *txn = store_world_begin(world);
+    struct store_txn *txn = store_fixture_begin(fixture);
     uint64_t seq = 0;
-    enum err err = family_split(&world->ctx, txn, paper_org(), &change, &seq);
+    enum err err = family_split(&fixture->ctx, txn, paper_org(), &change, &seq);
 
     store_abort(txn);
-    fault_init(&world->fault, &world->arena);
+    fault_init(&fixture->fault, &fixture->arena);
     return err;
 }
 
 /* Adds the rows of events `first` to `last` that name the first document. */
-static void add_events(struct store_world *world, uint64_t first, uint64_t last)
+static void add_events(struct store_fixture *fixture, uint64_t first, uint64_t last)
 {
-    struct store_txn *txn = store_world_begin(world);
+    struct store_txn *txn = store_fixture_begin(fixture);
 
     for (uint64_t seq = first; seq <= last; seq++) {
         struct key key =
@@ -420,28 +420,28 @@ static void add_events(struct store_world *world, uint64_t first, uint64_t last)
  * events as are allowed, then of one more. */
 static void test_split_of_too_many_events_is_refused(void **state)
 {
-    struct store_world *world = *state;
-    struct model *model = arena_calloc(&world->arena, 1, sizeof(*model));
+    struct store_fixture *fixture = *state;
+    struct model *model = arena_calloc(&fixture->arena, 1, sizeof(*model));
     struct uuid family;
 
     assert_non_null(model);
     while (model->count < 40) {
-        ingest(world, model);
+        ingest(fixture, model);
     }
     family = model->members[model->documents[0].member].id;
-    add_events(world, 1001, 1000 + FAMILY_PART_EVENTS_MAX);
-    assert_int_equal(try_part(world, family, "document-0000"), OK);
-    add_events(world, 1000, 1000);
-    assert_int_equal(try_part(world, family, "document-0000"), ERR_PRECONDITION);
+    add_events(fixture, 1001, 1000 + FAMILY_PART_EVENTS_MAX);
+    assert_int_equal(try_part(fixture, family, "document-0000"), OK);
+    add_events(fixture, 1000, 1000);
+    assert_int_equal(try_part(fixture, family, "document-0000"), ERR_PRECONDITION);
 }
 
 int run_family_changes_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_merges_and_splits_equal_the_model, store_world_set_up,
-                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_merges_and_splits_equal_the_model,
+                                        store_fixture_set_up, store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_split_of_too_many_events_is_refused,
-                                        store_world_set_up, store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("changes of families", tests, NULL, NULL);

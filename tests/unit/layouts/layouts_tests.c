@@ -16,33 +16,33 @@
 
 #include <cmocka.h>
 
-struct world {
+struct fixture {
     struct arena arena;
     struct fault fault;
     struct ctx ctx;
 };
 
-static void world_init(struct world *world)
+static void fixture_init(struct fixture *fixture)
 {
-    memset(world, 0, sizeof(*world));
-    arena_init(&world->arena, 64u << 20);
-    fault_init(&world->fault, &world->arena);
-    world->ctx = (struct ctx){&world->arena, NULL, NULL, &world->fault};
+    memset(fixture, 0, sizeof(*fixture));
+    arena_init(&fixture->arena, 64u << 20);
+    fault_init(&fixture->fault, &fixture->arena);
+    fixture->ctx = (struct ctx){&fixture->arena, NULL, NULL, &fixture->fault};
 }
 
 static void expect(const char *metadata, const char *canonical, const char *hex)
 {
     struct layout_fingerprint found = {{NULL, 0}, {0}};
-    struct world world;
+    struct fixture fixture;
 
-    world_init(&world);
-    assert_int_equal(fingerprint_compute(&world.ctx, slice_text(metadata), &found), OK);
+    fixture_init(&fixture);
+    assert_int_equal(fingerprint_compute(&fixture.ctx, slice_text(metadata), &found), OK);
     assert_int_equal(found.canonical_json.size, strlen(canonical));
     assert_memory_equal(found.canonical_json.data, canonical, strlen(canonical));
     if (hex != NULL) {
         assert_memory_equal(found.text, hex, 64);
     }
-    arena_deinit(&world.arena);
+    arena_deinit(&fixture.arena);
 }
 
 /* Goal: known metadata has the fingerprint that Python computes. Method: texts and digests computed
@@ -69,15 +69,15 @@ static void test_fingerprint_equals_that_of_python(void **state)
 static void expect_refused(const char *metadata, const char *why)
 {
     struct layout_fingerprint found = {{NULL, 0}, {0}};
-    struct world world;
+    struct fixture fixture;
 
-    world_init(&world);
-    assert_int_equal(fingerprint_compute(&world.ctx, slice_text(metadata), &found), ERR_INVALID);
-    assert_int_equal(world.fault.count, 1);
-    assert_true(slice_equal(world.fault.entries[0].field, SLICE("metadata_json")));
-    assert_non_null(memmem(world.fault.entries[0].description.data,
-                           world.fault.entries[0].description.size, why, strlen(why)));
-    arena_deinit(&world.arena);
+    fixture_init(&fixture);
+    assert_int_equal(fingerprint_compute(&fixture.ctx, slice_text(metadata), &found), ERR_INVALID);
+    assert_int_equal(fixture.fault.count, 1);
+    assert_true(slice_equal(fixture.fault.entries[0].field, SLICE("metadata_json")));
+    assert_non_null(memmem(fixture.fault.entries[0].description.data,
+                           fixture.fault.entries[0].description.size, why, strlen(why)));
+    arena_deinit(&fixture.arena);
 }
 
 /* Goal: metadata on which Python would raise an exception is refused by name. Method: one text for
@@ -109,16 +109,16 @@ static int answer_lines(void)
 
     while ((size = getline(&line, &capacity, stdin)) > 0) {
         struct layout_fingerprint found = {{NULL, 0}, {0}};
-        struct world world;
+        struct fixture fixture;
 
-        world_init(&world);
-        if (fingerprint_compute(&world.ctx, slice_of(line, (size_t)size - 1), &found) == OK) {
+        fixture_init(&fixture);
+        if (fingerprint_compute(&fixture.ctx, slice_of(line, (size_t)size - 1), &found) == OK) {
             (void)printf("%.64s %.*s\n", found.text, (int)found.canonical_json.size,
                          (const char *)found.canonical_json.data);
         } else {
             (void)printf("refused\n");
         }
-        arena_deinit(&world.arena);
+        arena_deinit(&fixture.arena);
     }
     free(line);
     return 0;
@@ -155,17 +155,17 @@ static int answer_measures(void)
         struct document_page pages[LINE_PAGES_MAX];
         struct document_measures measures;
         struct layout_fingerprint found;
-        struct world world;
+        struct fixture fixture;
 
-        world_init(&world);
+        fixture_init(&fixture);
         if (read_measures(line, pages, &measures) &&
-            fingerprint_of_measures(&world.arena, &measures, &found) == OK) {
+            fingerprint_of_measures(&fixture.arena, &measures, &found) == OK) {
             (void)printf("%.64s %.*s\n", found.text, (int)found.canonical_json.size,
                          (const char *)found.canonical_json.data);
         } else {
             (void)printf("refused\n");
         }
-        arena_deinit(&world.arena);
+        arena_deinit(&fixture.arena);
     }
     free(line);
     return 0;

@@ -12,7 +12,7 @@
 
 struct org_id paper_org(void)
 {
-    return store_world_org(0x11);
+    return store_fixture_org(0x11);
 }
 
 struct document_measures paper(const char *document_id)
@@ -37,18 +37,18 @@ struct document_measures paper(const char *document_id)
     };
 }
 
-enum err paper_store(struct store_world *world, const struct document_measures *measures,
+enum err paper_store(struct store_fixture *fixture, const struct document_measures *measures,
                      uint64_t *ret_seq)
 {
     struct document_event *event = NULL;
     struct store_txn *txn = NULL;
     enum err err = OK;
 
-    clock_manual_advance(&world->clock, 1000000);
-    assert_int_equal(document_prepare(&world->ctx, measures, SLICE("anna"), &event), OK);
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    clock_manual_advance(&fixture->clock, 1000000);
+    assert_int_equal(document_prepare(&fixture->ctx, measures, SLICE("anna"), &event), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
     log_begin_write(txn, NULL);
-    err = document_store(&world->ctx, txn, paper_org(), event, ret_seq);
+    err = document_store(&fixture->ctx, txn, paper_org(), event, ret_seq);
     if (err == OK) {
         assert_int_equal(store_commit(txn), OK);
     } else {
@@ -57,25 +57,25 @@ enum err paper_store(struct store_world *world, const struct document_measures *
     return err;
 }
 
-uint64_t paper_ingest(struct store_world *world, const struct document_measures *measures)
+uint64_t paper_ingest(struct store_fixture *fixture, const struct document_measures *measures)
 {
     uint64_t seq = 0;
 
-    assert_int_equal(paper_store(world, measures, &seq), OK);
+    assert_int_equal(paper_store(fixture, measures, &seq), OK);
     return seq;
 }
 
-static struct store_txn *begin_read(struct store_world *world)
+static struct store_txn *begin_read(struct store_fixture *fixture)
 {
     struct store_txn *txn = NULL;
 
-    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
     return txn;
 }
 
-uint64_t paper_last_seq(struct store_world *world)
+uint64_t paper_last_seq(struct store_fixture *fixture)
 {
-    struct store_txn *txn = begin_read(world);
+    struct store_txn *txn = begin_read(fixture);
     struct log_head head;
 
     assert_int_equal(log_read_head(txn, paper_org(), &head), OK);
@@ -83,17 +83,17 @@ uint64_t paper_last_seq(struct store_world *world)
     return head.last_seq;
 }
 
-Errata__V1__IngestDocumentResponse *paper_answer(struct store_world *world, uint64_t seq)
+Errata__V1__IngestDocumentResponse *paper_answer(struct store_fixture *fixture, uint64_t seq)
 {
     const struct document_detail detail = {.first_page_alone = false};
-    struct store_txn *txn = begin_read(world);
+    struct store_txn *txn = begin_read(fixture);
     Errata__V1__IngestDocumentResponse *answer = NULL;
     struct document_view document;
     struct slice profile = {NULL, 0};
     struct buffer body;
     struct event event;
 
-    buffer_init(&body, &world->arena, 256);
+    buffer_init(&body, &fixture->arena, 256);
     assert_int_equal(log_read(txn, paper_org(), seq, &event), OK);
     assert_int_equal(document_of_event(&event, detail, &document), OK);
     document_view_put(&document, INGEST_DOCUMENT_RESPONSE_DOCUMENT_FIELD, &body);
@@ -105,31 +105,31 @@ Errata__V1__IngestDocumentResponse *paper_answer(struct store_world *world, uint
     return answer;
 }
 
-void paper_end_page(struct store_world *world, struct page *page, struct paper_pages *pages)
+void paper_end_page(struct store_fixture *fixture, struct page *page, struct paper_pages *pages)
 {
     page_deinit(page);
     pages->more = page->more;
-    assert_true(arena_copy(&world->arena, key_slice(&page->last), &pages->after));
+    assert_true(arena_copy(&fixture->arena, key_slice(&page->last), &pages->after));
 }
 
-Errata__V1__ListDocumentsResponse *paper_list(struct store_world *world, struct document_list *list,
-                                              struct paper_pages *pages)
+Errata__V1__ListDocumentsResponse *paper_list(struct store_fixture *fixture,
+                                              struct document_list *list, struct paper_pages *pages)
 {
-    struct store_txn *txn = begin_read(world);
+    struct store_txn *txn = begin_read(fixture);
     Errata__V1__ListDocumentsResponse *answer = NULL;
     struct document_view document;
     struct buffer body;
     struct page page;
 
-    buffer_init(&body, &world->arena, 256);
+    buffer_init(&body, &fixture->arena, 256);
     page_init(&page, pages->size, pages->after, &body);
     list->page = &page;
-    assert_int_equal(document_list_begin(&world->arena, txn, list), OK);
+    assert_int_equal(document_list_begin(&fixture->arena, txn, list), OK);
     while (document_list_next(txn, list, &document) == OK) {
         document_view_put(&document, LIST_DOCUMENTS_RESPONSE_DOCUMENTS_FIELD, &body);
     }
     document_list_end(list);
-    paper_end_page(world, &page, pages);
+    paper_end_page(fixture, &page, pages);
     store_abort(txn);
     answer = errata__v1__list_documents_response__unpack(NULL, body.size, body.data);
     assert_non_null(answer);

@@ -6,21 +6,21 @@
 #define ERRATA_TESTS_UNIT_LAYOUTS_PAPERS_H
 
 #include "server/domain/layouts/documents.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #include <errata/v1/layout_service.pb-c.h>
 
 /* A one-page document with text and one table; its bytes are its id's. */
 struct document_measures paper(const char *document_id);
 /* Prepares and stores in a write of its own; gives the result, and the seq where it is OK. */
-enum err paper_store(struct store_world *world, const struct document_measures *measures,
+enum err paper_store(struct store_fixture *fixture, const struct document_measures *measures,
                      uint64_t *ret_seq);
 /* The same for one that must be stored; gives the seq. */
-uint64_t paper_ingest(struct store_world *world, const struct document_measures *measures);
+uint64_t paper_ingest(struct store_fixture *fixture, const struct document_measures *measures);
 /* The seq of the organisation's last event. */
-uint64_t paper_last_seq(struct store_world *world);
+uint64_t paper_last_seq(struct store_fixture *fixture);
 /* Returns the response of IngestDocument from an event; free it with the function of protobuf-c. */
-Errata__V1__IngestDocumentResponse *paper_answer(struct store_world *world, uint64_t seq);
+Errata__V1__IngestDocumentResponse *paper_answer(struct store_fixture *fixture, uint64_t seq);
 /* A list that is read page by page. */
 struct paper_pages {
     uint32_t size;
@@ -28,10 +28,10 @@ struct paper_pages {
     bool more;
 };
 /* Returns the next page of ListDocuments. */
-Errata__V1__ListDocumentsResponse *paper_list(struct store_world *world, struct document_list *list,
-                                              struct paper_pages *pages);
+Errata__V1__ListDocumentsResponse *
+paper_list(struct store_fixture *fixture, struct document_list *list, struct paper_pages *pages);
 /* Ends a page and advances `pages`. */
-void paper_end_page(struct store_world *world, struct page *page, struct paper_pages *pages);
+void paper_end_page(struct store_fixture *fixture, struct page *page, struct paper_pages *pages);
 /* The organisation of all papers. */
 struct org_id paper_org(void);
 

@@ -8,7 +8,7 @@
 #include "server/domain/mappings/mappings.h"
 #include "server/domain/mappings/similar.h"
 
-struct world {
+struct fixture {
     struct arena arena;
     struct clock_manual clock;
     struct random_seeded random;
@@ -18,18 +18,19 @@ struct world {
     struct org_id org;
 };
 
-void world_init(struct world *world);
-void world_deinit(struct world *world);
+void fixture_init(struct fixture *fixture);
+void fixture_deinit(struct fixture *fixture);
 /* Frees what the last calls made. */
-void world_forget(struct world *world);
-struct store_txn *world_begin(struct world *world, enum store_access access);
+void fixture_forget(struct fixture *fixture);
+struct store_txn *fixture_begin(struct fixture *fixture, enum store_access access);
 /* Judges the mapping of a customer's SKU, within a transaction. */
-void world_judge(struct world *world, struct store_txn *txn, enum feedback_event_type event_type,
-                 const char *customer_sku, const char *internal_sku);
-/* A number below `limit`, of the world's randomness. */
-size_t world_draw(struct world *world, size_t limit);
+void fixture_judge(struct fixture *fixture, struct store_txn *txn,
+                   enum feedback_event_type event_type, const char *customer_sku,
+                   const char *internal_sku);
+/* A number below `limit`, of the fixture's randomness. */
+size_t fixture_draw(struct fixture *fixture, size_t limit);
 
-#define WORLD_CUSTOMER "customer"
+#define FIXTURE_CUSTOMER "customer"
 
 int run_sku_tests(void);
 int run_trigram_tests(void);

@@ -12,11 +12,11 @@
 
 #include <cmocka.h>
 
-static struct slice fold(struct world *world, const char *text)
+static struct slice fold(struct fixture *fixture, const char *text)
 {
     struct slice folded = {NULL, 0};
 
-    assert_int_equal(sku_fold(&world->arena, slice_text(text), &folded), OK);
+    assert_int_equal(sku_fold(&fixture->arena, slice_text(text), &folded), OK);
     assert_true(text_is_utf8(folded));
     return folded;
 }
@@ -58,19 +58,19 @@ static void test_skus_are_equal_up_to_case_and_space(void **state)
         {"\xd0\x90", "A", false}, /* Cyrillic */
         {"\xe9\x83\xa8\xe5\x93\x81", "\xe9\x83\xa8\xe5\x93\x81", true},
     };
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-        struct slice a = fold(&world, pairs[i].a);
-        struct slice b = fold(&world, pairs[i].b);
+        struct slice a = fold(&fixture, pairs[i].a);
+        struct slice b = fold(&fixture, pairs[i].b);
 
         assert_int_equal(slice_equal(a, b), pairs[i].same);
     }
-    assert_int_equal(fold(&world, "").size, 0);
-    assert_int_equal(fold(&world, " \xc2\x85\xe2\x80\xa8\xe1\x9a\x80 ").size, 0);
-    world_deinit(&world);
+    assert_int_equal(fold(&fixture, "").size, 0);
+    assert_int_equal(fold(&fixture, " \xc2\x85\xe2\x80\xa8\xe1\x9a\x80 ").size, 0);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: folding twice equals folding once, and the longest text fits. Method: the characters that
@@ -80,11 +80,11 @@ static void test_folding_is_idempotent_and_bounded(void **state)
     static const char *const letters[] = {
         "\xce\x90", "\xef\xac\x83", "\xc5\x89", "\xe1\xbe\xb7",    "\xe1\xbb\xa6", "\xea\xb0\x81",
         "A",        "\xcc\x88",     "\xcd\x85", "\xf0\x9d\x85\xa0"};
-    struct world world;
+    struct fixture fixture;
     char text[SKU_BYTES_MAX + 1];
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t round = 0; round < 300; round++) {
         size_t size = 0;
         struct slice once = {NULL, 0};
@@ -92,7 +92,8 @@ static void test_folding_is_idempotent_and_bounded(void **state)
 
         for (;;) {
             const char *letter =
-                letters[round < 10 ? round : world_draw(&world, sizeof(letters) / sizeof(char *))];
+                letters[round < 10 ? round
+                                   : fixture_draw(&fixture, sizeof(letters) / sizeof(char *))];
 
             if (size + strlen(letter) > SKU_BYTES_MAX) {
                 break;
@@ -101,15 +102,15 @@ static void test_folding_is_idempotent_and_bounded(void **state)
             size += strlen(letter);
         }
         text[size] = '\0';
-        once = fold(&world, text);
+        once = fold(&fixture, text);
         assert_true(once.size <= SKU_FOLDED_BYTES_MAX);
         if (once.size <= SKU_BYTES_MAX) {
-            assert_int_equal(sku_fold(&world.arena, once, &twice), OK);
+            assert_int_equal(sku_fold(&fixture.arena, once, &twice), OK);
             assert_true(slice_equal(once, twice));
         }
-        world_forget(&world);
+        fixture_forget(&fixture);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_sku_tests(void)

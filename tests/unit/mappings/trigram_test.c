@@ -11,15 +11,15 @@
 
 #include <cmocka.h>
 
-static double similarity(struct world *world, const char *a, const char *b)
+static double similarity(struct fixture *fixture, const char *a, const char *b)
 {
     static struct trigrams left;
     static struct trigrams right;
     struct slice folded = {NULL, 0};
 
-    assert_int_equal(sku_fold(&world->arena, slice_text(a), &folded), OK);
+    assert_int_equal(sku_fold(&fixture->arena, slice_text(a), &folded), OK);
     trigrams_read(folded, &left);
-    assert_int_equal(sku_fold(&world->arena, slice_text(b), &folded), OK);
+    assert_int_equal(sku_fold(&fixture->arena, slice_text(b), &folded), OK);
     trigrams_read(folded, &right);
     assert_int_equal(
         trigrams_are_similar(left.count, right.count, trigrams_count_shared(&left, &right)),
@@ -40,15 +40,17 @@ static void test_similarity_equals_that_of_pg_trgm(void **state)
 #include "tests/unit/mappings/similarities.def"
 #undef SIMILARITY
     };
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-        assert_true(fabs(similarity(&world, pairs[i].a, pairs[i].b) - pairs[i].similarity) < 1e-8);
-        assert_true(fabs(similarity(&world, pairs[i].b, pairs[i].a) - pairs[i].similarity) < 1e-8);
+        assert_true(fabs(similarity(&fixture, pairs[i].a, pairs[i].b) - pairs[i].similarity) <
+                    1e-8);
+        assert_true(fabs(similarity(&fixture, pairs[i].b, pairs[i].a) - pairs[i].similarity) <
+                    1e-8);
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: the longest SKUs fit. Method: 256 bytes of one word, and of words of one letter, all
@@ -56,13 +58,13 @@ static void test_similarity_equals_that_of_pg_trgm(void **state)
 static void test_longest_skus_fit(void **state)
 {
     static struct trigrams trigrams;
-    struct world world;
+    struct fixture fixture;
     char text[SKU_BYTES_MAX + 1];
 
     (void)state;
-    world_init(&world);
+    fixture_init(&fixture);
     for (size_t i = 0; i < SKU_BYTES_MAX; i++) {
-        text[i] = (char)('a' + world_draw(&world, 26));
+        text[i] = (char)('a' + fixture_draw(&fixture, 26));
     }
     text[SKU_BYTES_MAX] = '\0';
     trigrams_read(slice_text(text), &trigrams);
@@ -72,7 +74,7 @@ static void test_longest_skus_fit(void **state)
     }
     trigrams_read(slice_text(text), &trigrams);
     assert_true(trigrams.count > 0 && trigrams.count <= 2 * 26);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 int run_trigram_tests(void)

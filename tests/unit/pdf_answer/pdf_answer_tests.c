@@ -10,42 +10,42 @@
 
 #define ARENA_BYTES ((size_t)64 << 20)
 
-struct world {
+struct fixture {
     struct arena arena;
     struct buffer bytes;
 };
 
 static int set_up(void **state)
 {
-    static struct world world;
+    static struct fixture fixture;
 
-    arena_init(&world.arena, ARENA_BYTES);
-    buffer_init(&world.bytes, &world.arena, 0);
-    *state = &world;
+    arena_init(&fixture.arena, ARENA_BYTES);
+    buffer_init(&fixture.bytes, &fixture.arena, 0);
+    *state = &fixture;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    arena_deinit(&world->arena);
+    arena_deinit(&fixture->arena);
     return 0;
 }
 
 /* Decodes a copy of just its size, so that a sanitizer sees a byte too far. */
-static enum err decode(struct world *world, struct slice bytes, struct pdf_answer *ret_answer)
+static enum err decode(struct fixture *fixture, struct slice bytes, struct pdf_answer *ret_answer)
 {
     struct slice copy;
 
     memset(ret_answer, 0xa5, sizeof(*ret_answer));
-    assert_true(arena_copy(&world->arena, bytes, &copy));
-    return pdf_answer_decode(&world->arena, copy, ret_answer);
+    assert_true(arena_copy(&fixture->arena, bytes, &copy));
+    return pdf_answer_decode(&fixture->arena, copy, ret_answer);
 }
 
-static enum err decode_all(struct world *world, struct pdf_answer *ret_answer)
+static enum err decode_all(struct fixture *fixture, struct pdf_answer *ret_answer)
 {
-    return decode(world, buffer_slice(&world->bytes), ret_answer);
+    return decode(fixture, buffer_slice(&fixture->bytes), ret_answer);
 }
 
 static void put_sample(struct buffer *bytes)
@@ -96,11 +96,11 @@ static void assert_explanation_equal(const struct pdf_explanation *a,
 /* Goal: the worker's values arrive unchanged. Method: each reason, and an answer with all parts. */
 static void test_answer_round_trips(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct pdf_answer answer;
 
-    put_sample(&world->bytes);
-    assert_int_equal(decode_all(world, &answer), OK);
+    put_sample(&fixture->bytes);
+    assert_int_equal(decode_all(fixture, &answer), OK);
     assert_int_equal(answer.reason, PDF_READ);
     assert_text_equal(&answer.text, sample_text());
     assert_int_equal(answer.cut, PDF_CUT_NONE);
@@ -111,18 +111,18 @@ static void test_answer_round_trips(void **state)
     assert_int_equal(answer.cpu_us, 0);
     assert_int_equal(answer.memory_bytes, 0);
     for (int reason = PDF_READ + 1; reason <= PDF_REASON_MAX; reason++) {
-        world->bytes.size = 0;
-        assert_int_equal(pdf_answer_put_refusal(&world->bytes, (enum pdf_reason)reason), OK);
-        assert_int_equal(decode_all(world, &answer), OK);
+        fixture->bytes.size = 0;
+        assert_int_equal(pdf_answer_put_refusal(&fixture->bytes, (enum pdf_reason)reason), OK);
+        assert_int_equal(decode_all(fixture, &answer), OK);
         assert_int_equal(answer.reason, reason);
     }
     for (int cut = PDF_CUT_NONE; cut <= PDF_CUT_LIMIT; cut++) {
-        world->bytes.size = 0;
-        assert_int_equal(pdf_answer_put_text(&world->bytes, sample_text()), OK);
-        assert_int_equal(pdf_answer_put_tables(&world->bytes, (enum pdf_cut)cut,
+        fixture->bytes.size = 0;
+        assert_int_equal(pdf_answer_put_text(&fixture->bytes, sample_text()), OK);
+        assert_int_equal(pdf_answer_put_tables(&fixture->bytes, (enum pdf_cut)cut,
                                                &(struct pdf_tables){.table_count = 3}),
                          OK);
-        assert_int_equal(decode_all(world, &answer), OK);
+        assert_int_equal(decode_all(fixture, &answer), OK);
         assert_int_equal(answer.cut, cut);
         assert_int_equal(answer.tables.table_count, cut == PDF_CUT_NONE ? 3 : 0);
         assert_false(answer.explained);
@@ -133,10 +133,10 @@ static void test_answer_round_trips(void **state)
  * rulings and tables as there may be. */
 static void test_largest_answer_fits(void **state)
 {
-    struct world *world = *state;
-    struct pdf_page_size *pages = arena_calloc(&world->arena, PDF_PAGES_MAX, sizeof(*pages));
-    struct pdf_box *rulings = arena_calloc(&world->arena, PDF_RULINGS_MAX, sizeof(*rulings));
-    struct pdf_table *tables = arena_calloc(&world->arena, PDF_TABLES_MAX, sizeof(*tables));
+    struct fixture *fixture = *state;
+    struct pdf_page_size *pages = arena_calloc(&fixture->arena, PDF_PAGES_MAX, sizeof(*pages));
+    struct pdf_box *rulings = arena_calloc(&fixture->arena, PDF_RULINGS_MAX, sizeof(*rulings));
+    struct pdf_table *tables = arena_calloc(&fixture->arena, PDF_TABLES_MAX, sizeof(*tables));
     struct pdf_text text = *sample_text();
     struct pdf_explanation explanation = *sample_explanation();
     struct pdf_tables counted = {.table_count = PDF_TABLES_MAX,
@@ -144,7 +144,7 @@ static void test_largest_answer_fits(void **state)
     struct pdf_answer answer;
     struct buffer snippet;
 
-    buffer_init(&snippet, &world->arena, 0);
+    buffer_init(&snippet, &fixture->arena, 0);
     for (int i = 0; i < PDF_SNIPPET_CHARACTERS_MAX; i++) {
         buffer_append(&snippet, SLICE("\xf4\x8f\xbf\xbf"));
     }
@@ -165,12 +165,12 @@ static void test_largest_answer_fits(void **state)
     explanation.ruling_count = PDF_RULINGS_MAX;
     explanation.tables = tables;
     explanation.table_count = PDF_TABLES_MAX;
-    assert_int_equal(pdf_answer_put_text(&world->bytes, &text), OK);
-    assert_int_equal(pdf_answer_put_tables(&world->bytes, PDF_CUT_NONE, &counted), OK);
-    assert_true(world->bytes.size <= PDF_ANSWER_BYTES_MAX);
-    assert_int_equal(pdf_answer_put_explanation(&world->bytes, &explanation), OK);
-    assert_true(world->bytes.size <= PDF_ANSWER_EXPLAINED_BYTES_MAX / 4);
-    assert_int_equal(decode_all(world, &answer), OK);
+    assert_int_equal(pdf_answer_put_text(&fixture->bytes, &text), OK);
+    assert_int_equal(pdf_answer_put_tables(&fixture->bytes, PDF_CUT_NONE, &counted), OK);
+    assert_true(fixture->bytes.size <= PDF_ANSWER_BYTES_MAX);
+    assert_int_equal(pdf_answer_put_explanation(&fixture->bytes, &explanation), OK);
+    assert_true(fixture->bytes.size <= PDF_ANSWER_EXPLAINED_BYTES_MAX / 4);
+    assert_int_equal(decode_all(fixture, &answer), OK);
     assert_text_equal(&answer.text, &text);
     assert_explanation_equal(&answer.explanation, &explanation);
 }
@@ -179,13 +179,13 @@ static void test_largest_answer_fits(void **state)
  * Method: the answer cut off at every byte; the frames' ends are found by their lengths. */
 static void test_truncated_answer_keeps_its_whole_frames(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     size_t ends[4];
     size_t at = 0;
     struct slice whole;
 
-    put_sample(&world->bytes);
-    whole = buffer_slice(&world->bytes);
+    put_sample(&fixture->bytes);
+    whole = buffer_slice(&fixture->bytes);
     for (size_t i = 0; i < 4; i++) {
         at += PDF_FRAME_HEADER_BYTES + whole.data[at] + 256u * whole.data[at + 1];
         ends[i] = at;
@@ -194,7 +194,7 @@ static void test_truncated_answer_keeps_its_whole_frames(void **state)
     for (size_t size = 0; size <= whole.size; size++) {
         struct pdf_answer answer;
 
-        assert_int_equal(decode(world, slice_of(whole.data, size), &answer), OK);
+        assert_int_equal(decode(fixture, slice_of(whole.data, size), &answer), OK);
         assert_int_equal(answer.reason, size >= ends[0] ? PDF_READ : PDF_CRASHED);
         assert_int_equal(answer.cut, size >= ends[1] ? PDF_CUT_NONE : PDF_CUT_LIMIT);
         assert_int_equal(answer.explained, size >= ends[2]);
@@ -553,26 +553,26 @@ static const struct lie {
  * accepted as it is and refused with one error. */
 static void test_answer_that_breaks_a_rule_is_refused(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < LIE_COUNT; i++) {
         errata_worker_Frame frame;
         struct pdf_answer answer;
         size_t before = 0;
 
-        world->bytes.size = 0;
+        fixture->bytes.size = 0;
         for (enum kind kind = TEXT; kind < lies[i].kind; kind++) {
             samples[kind](&frame);
-            put_any_frame(&world->bytes, &frame);
+            put_any_frame(&fixture->bytes, &frame);
         }
-        before = world->bytes.size;
+        before = fixture->bytes.size;
         samples[lies[i].kind](&frame);
-        put_any_frame(&world->bytes, &frame);
-        assert_int_equal(decode_all(world, &answer), OK);
-        world->bytes.size = before;
+        put_any_frame(&fixture->bytes, &frame);
+        assert_int_equal(decode_all(fixture, &answer), OK);
+        fixture->bytes.size = before;
         lies[i].report(&frame);
-        put_any_frame(&world->bytes, &frame);
-        if (decode_all(world, &answer) != ERR_MALFORMED) {
+        put_any_frame(&fixture->bytes, &frame);
+        if (decode_all(fixture, &answer) != ERR_MALFORMED) {
             fail_msg("lie %zu was believed", i);
         }
     }
@@ -589,7 +589,7 @@ static void test_frames_out_of_order_are_refused(void **state)
         {false, false, true, false, false}, {false, false, false, true, true},
         {false, false, false, false, true}, {false},
     };
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (unsigned run = 0; run < 7 * 7 * 7 * 7; run++) {
         unsigned rest = run;
@@ -599,7 +599,7 @@ static void test_frames_out_of_order_are_refused(void **state)
         bool ends = false; /* nothing may follow */
         struct pdf_answer answer;
 
-        world->bytes.size = 0;
+        fixture->bytes.size = 0;
         for (unsigned i = 0; i < 4 && rest > 0; i++, rest /= 7) {
             unsigned kind = rest % 7;
             errata_worker_Frame frame;
@@ -608,7 +608,7 @@ static void test_frames_out_of_order_are_refused(void **state)
                 break;
             }
             samples[kind](&frame);
-            put_any_frame(&world->bytes, &frame);
+            put_any_frame(&fixture->bytes, &frame);
             if (kind == PAGES) {
                 right = right && last > REFUSAL + 1 && !has_pages;
                 has_pages = true;
@@ -618,28 +618,28 @@ static void test_frames_out_of_order_are_refused(void **state)
             right = right && !ends && follows[last][kind];
             last = kind + 1;
         }
-        assert_int_equal(decode_all(world, &answer), right ? OK : ERR_MALFORMED);
+        assert_int_equal(decode_all(fixture, &answer), right ? OK : ERR_MALFORMED);
     }
 }
 
 /* Goal: a cut second phase has no explanation, and may have a picture. Method: both after a cut. */
 static void test_cut_answer_has_no_second_phase_details(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     errata_worker_Frame frame;
     struct pdf_answer answer;
     size_t before = 0;
 
-    assert_int_equal(pdf_answer_put_text(&world->bytes, sample_text()), OK);
-    assert_int_equal(pdf_answer_put_tables(&world->bytes, PDF_CUT_WORDS, NULL), OK);
-    before = world->bytes.size;
+    assert_int_equal(pdf_answer_put_text(&fixture->bytes, sample_text()), OK);
+    assert_int_equal(pdf_answer_put_tables(&fixture->bytes, PDF_CUT_WORDS, NULL), OK);
+    before = fixture->bytes.size;
     sample_explanation_frame(&frame);
-    put_any_frame(&world->bytes, &frame);
-    assert_int_equal(decode_all(world, &answer), ERR_MALFORMED);
-    world->bytes.size = before;
+    put_any_frame(&fixture->bytes, &frame);
+    assert_int_equal(decode_all(fixture, &answer), ERR_MALFORMED);
+    fixture->bytes.size = before;
     sample_picture_frame(&frame);
-    put_any_frame(&world->bytes, &frame);
-    assert_int_equal(decode_all(world, &answer), OK);
+    put_any_frame(&fixture->bytes, &frame);
+    assert_int_equal(decode_all(fixture, &answer), OK);
     assert_int_equal(answer.cut, PDF_CUT_WORDS);
     assert_true(slice_equal(answer.picture, sample_picture()));
 }
@@ -659,36 +659,36 @@ static void test_undecodable_answer_is_refused(void **state)
 {
     static const uint8_t too_long[] = {0x01, 0x00, 0x80, 0x01, 0x00};
     static const uint8_t empty[] = {0, 0, 0, 0};
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct pdf_answer answer;
     struct buffer inner;
     struct buffer outer;
 
-    assert_int_equal(decode(world, slice_of(too_long, sizeof(too_long)), &answer), ERR_MALFORMED);
-    assert_int_equal(decode(world, slice_of(empty, sizeof(empty)), &answer), ERR_MALFORMED);
-    put_raw(&world->bytes, SLICE("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"));
-    assert_int_equal(decode_all(world, &answer), ERR_MALFORMED);
-    world->bytes.size = 0;
-    put_raw(&world->bytes, SLICE("\x0a\x05\x08\x01"));
-    assert_int_equal(decode_all(world, &answer), ERR_MALFORMED);
+    assert_int_equal(decode(fixture, slice_of(too_long, sizeof(too_long)), &answer), ERR_MALFORMED);
+    assert_int_equal(decode(fixture, slice_of(empty, sizeof(empty)), &answer), ERR_MALFORMED);
+    put_raw(&fixture->bytes, SLICE("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"));
+    assert_int_equal(decode_all(fixture, &answer), ERR_MALFORMED);
+    fixture->bytes.size = 0;
+    put_raw(&fixture->bytes, SLICE("\x0a\x05\x08\x01"));
+    assert_int_equal(decode_all(fixture, &answer), ERR_MALFORMED);
     for (uint32_t field = 2; field <= 12; field++) {
-        buffer_init(&inner, &world->arena, 0);
-        buffer_init(&outer, &world->arena, 0);
+        buffer_init(&inner, &fixture->arena, 0);
+        buffer_init(&outer, &fixture->arena, 0);
         wire_put_varint(&inner, 1, 1);
         wire_put_bytes(&inner, 2, slice_of(sample_text()->pages, sizeof(struct pdf_page_size)));
         wire_put_varint(&inner, 3, 1);
         wire_put_bytes(&inner, 12, SLICE("22.12.0"));
         wire_put_bytes(&outer, 2, buffer_slice(&inner));
-        world->bytes.size = 0;
-        put_raw(&world->bytes, buffer_slice(&outer));
-        assert_int_equal(decode_all(world, &answer), OK);
+        fixture->bytes.size = 0;
+        put_raw(&fixture->bytes, buffer_slice(&outer));
+        assert_int_equal(decode_all(fixture, &answer), OK);
         /* The same with a field of another wire type. */
         wire_put_raw(&inner, field, WIRE_FIXED64, UINT64_C(0x4141414141414141));
         outer.size = 0;
         wire_put_bytes(&outer, 2, buffer_slice(&inner));
-        world->bytes.size = 0;
-        put_raw(&world->bytes, buffer_slice(&outer));
-        assert_int_equal(decode_all(world, &answer), ERR_MALFORMED);
+        fixture->bytes.size = 0;
+        put_raw(&fixture->bytes, buffer_slice(&outer));
+        assert_int_equal(decode_all(fixture, &answer), ERR_MALFORMED);
     }
 }
 
@@ -696,8 +696,8 @@ static void test_undecodable_answer_is_refused(void **state)
  * buffer stays as it was. */
 static void test_encoder_refuses_values_out_of_range(void **state)
 {
-    struct world *world = *state;
-    struct buffer *bytes = &world->bytes;
+    struct fixture *fixture = *state;
+    struct buffer *bytes = &fixture->bytes;
     struct pdf_text text = *sample_text();
     struct pdf_explanation explanation = *sample_explanation();
     const struct pdf_tables many = {.table_count = PDF_TABLES_MAX + 1};
@@ -725,13 +725,13 @@ static void test_encoder_refuses_values_out_of_range(void **state)
  * of a few bytes. */
 static void test_lack_of_memory_is_not_malformed(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct pdf_answer answer;
     struct arena small;
 
-    put_sample(&world->bytes);
+    put_sample(&fixture->bytes);
     arena_init(&small, 16);
-    assert_int_equal(pdf_answer_decode(&small, buffer_slice(&world->bytes), &answer), ERR_MEMORY);
+    assert_int_equal(pdf_answer_decode(&small, buffer_slice(&fixture->bytes), &answer), ERR_MEMORY);
     arena_deinit(&small);
 }
 

@@ -16,7 +16,7 @@
 #define DOCUMENTS_MAX 300
 #define HEALTH_MAX 16
 
-struct world {
+struct fixture {
     struct programs programs;
     uv_loop_t loop;
     uv_timer_t watchdog;
@@ -31,7 +31,7 @@ struct world {
 
 /* The document of a call. */
 struct document {
-    struct world *world;
+    struct fixture *fixture;
     struct pdf_job *job;
     const char *late; /* bytes appended in work, or NULL */
     struct arena arena;
@@ -52,76 +52,76 @@ static void on_watchdog(uv_timer_t *timer)
 
 static void on_health(void *user, bool serving)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    assert_true(world->health_count < HEALTH_MAX);
-    world->health[world->health_count++] = serving;
+    assert_true(fixture->health_count < HEALTH_MAX);
+    fixture->health[fixture->health_count++] = serving;
 }
 
 static int set_up(void **state)
 {
-    static struct world world;
+    static struct fixture fixture;
 
     /* The pool's threads and what they open are there before the count. */
-    memset(&world, 0, sizeof(world));
-    assert_int_equal(uv_loop_init(&world.loop), 0);
-    assert_int_equal(uv_timer_init(&world.loop, &world.watchdog), 0);
-    assert_int_equal(pool_new(&world.loop, &world.pool), OK);
-    programs_init(&world.programs);
-    clock_manual_init(&world.clock, 0);
-    *state = &world;
+    memset(&fixture, 0, sizeof(fixture));
+    assert_int_equal(uv_loop_init(&fixture.loop), 0);
+    assert_int_equal(uv_timer_init(&fixture.loop, &fixture.watchdog), 0);
+    assert_int_equal(pool_new(&fixture.loop, &fixture.pool), OK);
+    programs_init(&fixture.programs);
+    clock_manual_init(&fixture.clock, 0);
+    *state = &fixture;
     return 0;
 }
 
-static void begin(struct world *world, const char *program, unsigned slots, uint32_t ready_ms)
+static void begin(struct fixture *fixture, const char *program, unsigned slots, uint32_t ready_ms)
 {
-    const struct pdf_jobs_config config = {.loop = &world->loop,
-                                           .pool = world->pool,
-                                           .clock = &world->clock.clock,
+    const struct pdf_jobs_config config = {.loop = &fixture->loop,
+                                           .pool = fixture->pool,
+                                           .clock = &fixture->clock.clock,
                                            .program = program,
                                            .slots = slots,
                                            .ready_ms = ready_ms,
                                            .restart_ms_max = 2 * PDF_RESTART_MS_MIN,
                                            .on_health = on_health,
-                                           .user = world};
+                                           .user = fixture};
 
-    world->descriptors = open_descriptors();
-    assert_int_equal(pdf_jobs_new(&config, &world->jobs), OK);
-    uv_update_time(&world->loop);
-    pdf_jobs_start(world->jobs);
+    fixture->descriptors = open_descriptors();
+    assert_int_equal(pdf_jobs_new(&config, &fixture->jobs), OK);
+    uv_update_time(&fixture->loop);
+    pdf_jobs_start(fixture->jobs);
 }
 
 static int tear_down(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    pdf_jobs_stop(world->jobs);
-    uv_close((uv_handle_t *)&world->watchdog, NULL);
-    (void)uv_run(&world->loop, UV_RUN_DEFAULT);
-    pdf_jobs_free(world->jobs);
-    assert_int_equal(open_descriptors(), world->descriptors);
-    pool_free(world->pool);
-    assert_int_equal(uv_loop_close(&world->loop), 0);
-    programs_deinit(&world->programs);
+    pdf_jobs_stop(fixture->jobs);
+    uv_close((uv_handle_t *)&fixture->watchdog, NULL);
+    (void)uv_run(&fixture->loop, UV_RUN_DEFAULT);
+    pdf_jobs_free(fixture->jobs);
+    assert_int_equal(open_descriptors(), fixture->descriptors);
+    pool_free(fixture->pool);
+    assert_int_equal(uv_loop_close(&fixture->loop), 0);
+    programs_deinit(&fixture->programs);
     return 0;
 }
 
-static void run_until_done(struct world *world, size_t count)
+static void run_until_done(struct fixture *fixture, size_t count)
 {
-    assert_int_equal(uv_timer_start(&world->watchdog, on_watchdog, TEST_WAIT_MS, 0), 0);
-    while (world->done_count < count) {
-        (void)uv_run(&world->loop, UV_RUN_ONCE);
+    assert_int_equal(uv_timer_start(&fixture->watchdog, on_watchdog, TEST_WAIT_MS, 0), 0);
+    while (fixture->done_count < count) {
+        (void)uv_run(&fixture->loop, UV_RUN_ONCE);
     }
-    (void)uv_timer_stop(&world->watchdog);
+    (void)uv_timer_stop(&fixture->watchdog);
 }
 
-static void run_until_health(struct world *world, bool serving)
+static void run_until_health(struct fixture *fixture, bool serving)
 {
-    assert_int_equal(uv_timer_start(&world->watchdog, on_watchdog, TEST_WAIT_MS, 0), 0);
-    while (world->health_count == 0 || world->health[world->health_count - 1] != serving) {
-        (void)uv_run(&world->loop, UV_RUN_ONCE);
+    assert_int_equal(uv_timer_start(&fixture->watchdog, on_watchdog, TEST_WAIT_MS, 0), 0);
+    while (fixture->health_count == 0 || fixture->health[fixture->health_count - 1] != serving) {
+        (void)uv_run(&fixture->loop, UV_RUN_ONCE);
     }
-    (void)uv_timer_stop(&world->watchdog);
+    (void)uv_timer_stop(&fixture->watchdog);
 }
 
 static struct uuid org(uint8_t number)
@@ -130,14 +130,14 @@ static struct uuid org(uint8_t number)
 }
 
 /* Opens a job whose document holds `text`. */
-static void open_document(struct world *world, uint8_t of_org, const char *text,
+static void open_document(struct fixture *fixture, uint8_t of_org, const char *text,
                           struct document *ret_document)
 {
     struct slice bytes = slice_text(text);
 
     memset(ret_document, 0, sizeof(*ret_document));
-    ret_document->world = world;
-    assert_int_equal(pdf_job_open(world->jobs, org(of_org), &ret_document->job), OK);
+    ret_document->fixture = fixture;
+    assert_int_equal(pdf_job_open(fixture->jobs, org(of_org), &ret_document->job), OK);
     assert_int_equal(pdf_job_reserve(ret_document->job, bytes.size), OK);
     assert_int_equal(pdf_job_append(ret_document->job, bytes), OK);
 }
@@ -162,7 +162,7 @@ static void done(void *user, enum err result)
     struct document *document = user;
 
     assert_int_equal(document->done, 0);
-    document->done = ++document->world->done_count;
+    document->done = ++document->fixture->done_count;
     document->result = result;
     if (document->worked) {
         arena_deinit(&document->arena);
@@ -172,10 +172,10 @@ static void done(void *user, enum err result)
 
 static void submit(struct document *document)
 {
-    size_t before = document->world->done_count;
+    size_t before = document->fixture->done_count;
 
     assert_int_equal(pdf_job_submit(document->job, work, done, document), OK);
-    assert_int_equal(document->world->done_count,
+    assert_int_equal(document->fixture->done_count,
                      before); /* never called inside another function */
 }
 
@@ -184,24 +184,24 @@ static void submit(struct document *document)
  * all. */
 static void test_document_is_measured_and_counted(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct document documents[4];
     struct sha256_digest expected = sha256(SLICE("text tables"));
     struct pdf_jobs_stats stats;
 
-    begin(world, FAKE_WORKER, 2, 0);
-    open_document(world, 1, "text ", &documents[0]);
+    begin(fixture, FAKE_WORKER, 2, 0);
+    open_document(fixture, 1, "text ", &documents[0]);
     documents[0].late = "tables";
     assert_int_equal(pdf_job_reserve(documents[0].job, 6), OK);
-    open_document(world, 1, "refuse", &documents[1]);
-    open_document(world, 2, "text cut", &documents[2]);
-    open_document(world, 2, "", &documents[3]);
-    assert_int_equal(pdf_jobs_read_stats(world->jobs).jobs_live, 4);
-    assert_int_equal(pdf_jobs_read_stats(world->jobs).held_bytes, 11 + 6 + 8);
+    open_document(fixture, 1, "refuse", &documents[1]);
+    open_document(fixture, 2, "text cut", &documents[2]);
+    open_document(fixture, 2, "", &documents[3]);
+    assert_int_equal(pdf_jobs_read_stats(fixture->jobs).jobs_live, 4);
+    assert_int_equal(pdf_jobs_read_stats(fixture->jobs).held_bytes, 11 + 6 + 8);
     for (size_t i = 0; i < 4; i++) {
         submit(&documents[i]);
     }
-    run_until_done(world, 4);
+    run_until_done(fixture, 4);
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(documents[i].result, OK);
         assert_int_equal(documents[i].measured, OK);
@@ -214,7 +214,7 @@ static void test_document_is_measured_and_counted(void **state)
     assert_int_equal(documents[2].answer.cut, PDF_CUT_RULINGS);
     assert_int_equal(documents[3].answer.reason, PDF_CRASHED);
     assert_int_equal(documents[3].size_bytes, 0);
-    stats = pdf_jobs_read_stats(world->jobs);
+    stats = pdf_jobs_read_stats(fixture->jobs);
     assert_int_equal(stats.jobs_live, 0);
     assert_int_equal(stats.held_bytes, 0);
     assert_int_equal(stats.measured_total, 2);
@@ -224,19 +224,19 @@ static void test_document_is_measured_and_counted(void **state)
     assert_int_equal(stats.cancelled_total, 0);
     assert_int_equal(stats.cpu_us_total, 4 * 1234);
     assert_int_equal(stats.worker_starts_total, 1);
-    assert_int_equal(world->health_count, 1);
-    assert_true(world->health[0]);
+    assert_int_equal(fixture->health_count, 1);
+    assert_true(fixture->health[0]);
 }
 
 /* Measures one document, from its opening to its end. */
-static struct document measure_one(struct world *world, uint8_t of_org, const char *text)
+static struct document measure_one(struct fixture *fixture, uint8_t of_org, const char *text)
 {
     struct document document;
 
-    world->done_count = 0;
-    open_document(world, of_org, text, &document);
+    fixture->done_count = 0;
+    open_document(fixture, of_org, text, &document);
     submit(&document);
-    run_until_done(world, 1);
+    run_until_done(fixture, 1);
     assert_int_equal(document.result, OK);
     return document;
 }
@@ -247,59 +247,59 @@ static struct document measure_one(struct world *world, uint8_t of_org, const ch
  * the fake worker reports which job waited for a processor; the clock is manual. */
 static void test_document_is_starved_at_most_twice(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct document document;
 
-    begin(world, FAKE_WORKER, 1, 0);
-    assert_int_equal(measure_one(world, 1, "server-starved").measured, ERR_UNAVAILABLE);
-    assert_int_equal(measure_one(world, 1, "text server-starved").measured, ERR_UNAVAILABLE);
-    assert_int_equal(measure_one(world, 1, "text tables").measured, OK);
-    assert_int_equal(measure_one(world, 2, "server-starved").measured, ERR_UNAVAILABLE);
-    clock_manual_advance(&world->clock, PDF_STARVED_KEEP_US);
-    document = measure_one(world, 1, "server-starved");
+    begin(fixture, FAKE_WORKER, 1, 0);
+    assert_int_equal(measure_one(fixture, 1, "server-starved").measured, ERR_UNAVAILABLE);
+    assert_int_equal(measure_one(fixture, 1, "text server-starved").measured, ERR_UNAVAILABLE);
+    assert_int_equal(measure_one(fixture, 1, "text tables").measured, OK);
+    assert_int_equal(measure_one(fixture, 2, "server-starved").measured, ERR_UNAVAILABLE);
+    clock_manual_advance(&fixture->clock, PDF_STARVED_KEEP_US);
+    document = measure_one(fixture, 1, "server-starved");
     assert_int_equal(document.measured, OK);
     assert_int_equal(document.answer.reason, PDF_WALL_LIMIT);
-    document = measure_one(world, 1, "text server-starved");
+    document = measure_one(fixture, 1, "text server-starved");
     assert_int_equal(document.measured, OK);
     assert_int_equal(document.answer.reason, PDF_READ);
     assert_int_equal(document.answer.cut, PDF_CUT_LIMIT);
-    clock_manual_advance(&world->clock, 1);
-    assert_int_equal(measure_one(world, 2, "server-starved").measured, ERR_UNAVAILABLE);
-    clock_manual_advance(&world->clock, PDF_STARVED_KEEP_US);
-    assert_int_equal(measure_one(world, 1, "server-starved").measured, ERR_UNAVAILABLE);
-    assert_int_equal(pdf_jobs_read_stats(world->jobs).refused_total, 1);
-    assert_int_equal(pdf_jobs_read_stats(world->jobs).cut_total, 1);
-    assert_int_equal(pdf_jobs_read_stats(world->jobs).failed_total, 5);
+    clock_manual_advance(&fixture->clock, 1);
+    assert_int_equal(measure_one(fixture, 2, "server-starved").measured, ERR_UNAVAILABLE);
+    clock_manual_advance(&fixture->clock, PDF_STARVED_KEEP_US);
+    assert_int_equal(measure_one(fixture, 1, "server-starved").measured, ERR_UNAVAILABLE);
+    assert_int_equal(pdf_jobs_read_stats(fixture->jobs).refused_total, 1);
+    assert_int_equal(pdf_jobs_read_stats(fixture->jobs).cut_total, 1);
+    assert_int_equal(pdf_jobs_read_stats(fixture->jobs).failed_total, 5);
 }
 
 /* Goal: a job that does not fit is refused at once, and counted. Method: the jobs of an
  * organisation, and the bytes of a document and of an organisation. */
 static void test_job_out_of_bounds_is_refused_and_counted(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct pdf_job *jobs[PDF_JOBS_MAX];
     struct pdf_job *other = NULL;
     size_t count = 0;
 
-    begin(world, FAKE_WORKER, 1, 0);
-    while (count < PDF_JOBS_MAX && pdf_job_open(world->jobs, org(1), &jobs[count]) == OK) {
+    begin(fixture, FAKE_WORKER, 1, 0);
+    while (count < PDF_JOBS_MAX && pdf_job_open(fixture->jobs, org(1), &jobs[count]) == OK) {
         count++;
     }
     assert_int_equal(count, PDF_JOBS_MAX / 2);
-    assert_int_equal(pdf_job_open(world->jobs, org(1), &other), ERR_QUOTA);
+    assert_int_equal(pdf_job_open(fixture->jobs, org(1), &other), ERR_QUOTA);
     assert_int_equal(pdf_job_reserve(jobs[0], PDF_DOCUMENT_BYTES_MAX + 1), ERR_TOO_LARGE);
     assert_int_equal(pdf_job_reserve(jobs[0], PDF_DOCUMENT_BYTES_MAX), OK);
     assert_int_equal(pdf_job_reserve(jobs[0], 1), ERR_TOO_LARGE);
     assert_int_equal(pdf_job_reserve(jobs[1], PDF_DOCUMENT_BYTES_MAX), OK);
     assert_int_equal(pdf_job_reserve(jobs[2], 1), ERR_QUOTA);
-    assert_int_equal(pdf_job_open(world->jobs, org(2), &other), OK);
+    assert_int_equal(pdf_job_open(fixture->jobs, org(2), &other), OK);
     assert_int_equal(pdf_job_reserve(other, PDF_DOCUMENT_BYTES_MAX), OK);
-    assert_int_equal(pdf_jobs_read_stats(world->jobs).busy_total, 3);
+    assert_int_equal(pdf_jobs_read_stats(fixture->jobs).busy_total, 3);
     pdf_job_close(other);
     while (count > 0) {
         pdf_job_close(jobs[--count]);
     }
-    assert_int_equal(pdf_jobs_read_stats(world->jobs).held_bytes, 0);
+    assert_int_equal(pdf_jobs_read_stats(fixture->jobs).held_bytes, 0);
 }
 
 /* Goal: an organisation with many documents delays another's first one by one document per slot,
@@ -307,20 +307,20 @@ static void test_job_out_of_bounds_is_refused_and_counted(void **state)
 static void test_organisations_take_turns(void **state)
 {
     static struct document many[100];
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct document one;
 
-    begin(world, FAKE_WORKER, 1, 0);
-    run_until_health(world, true);
+    begin(fixture, FAKE_WORKER, 1, 0);
+    run_until_health(fixture, true);
     for (size_t i = 0; i < 100; i++) {
-        open_document(world, 1, "refuse", &many[i]);
+        open_document(fixture, 1, "refuse", &many[i]);
         submit(&many[i]);
     }
-    open_document(world, 2, "refuse", &one);
+    open_document(fixture, 2, "refuse", &one);
     submit(&one);
-    assert_int_equal(pdf_jobs_read_stats(world->jobs).jobs_running, 1);
-    assert_int_equal(pdf_jobs_read_stats(world->jobs).jobs_waiting, 100);
-    run_until_done(world, 101);
+    assert_int_equal(pdf_jobs_read_stats(fixture->jobs).jobs_running, 1);
+    assert_int_equal(pdf_jobs_read_stats(fixture->jobs).jobs_waiting, 100);
+    run_until_done(fixture, 101);
     /* The first runs already; then one of that line has its turn. */
     assert_int_equal(one.done, 3);
     for (size_t i = 1; i < 100; i++) {
@@ -332,20 +332,20 @@ static void test_organisations_take_turns(void **state)
  * that waits, one that runs and would hang forever, one that has already reported; each twice. */
 static void test_job_can_be_cancelled_in_any_state(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct document arriving;
     struct document waiting;
     struct document running;
     struct document after;
     struct document unsubmitted;
 
-    begin(world, FAKE_WORKER, 1, 0);
-    run_until_health(world, true);
-    open_document(world, 1, "text hang", &running);
-    open_document(world, 1, "text tables", &waiting);
-    open_document(world, 1, "text tables", &arriving);
-    open_document(world, 1, "text tables", &after);
-    open_document(world, 1, "text tables", &unsubmitted);
+    begin(fixture, FAKE_WORKER, 1, 0);
+    run_until_health(fixture, true);
+    open_document(fixture, 1, "text hang", &running);
+    open_document(fixture, 1, "text tables", &waiting);
+    open_document(fixture, 1, "text tables", &arriving);
+    open_document(fixture, 1, "text tables", &after);
+    open_document(fixture, 1, "text tables", &unsubmitted);
     submit(&running);
     submit(&waiting);
     submit(&after);
@@ -356,8 +356,8 @@ static void test_job_can_be_cancelled_in_any_state(void **state)
     pdf_job_cancel(waiting.job);
     pdf_job_cancel(waiting.job);
     pdf_job_cancel(arriving.job);
-    assert_int_equal(world->done_count, 0);
-    run_until_done(world, 2);
+    assert_int_equal(fixture->done_count, 0);
+    run_until_done(fixture, 2);
     assert_int_equal(arriving.result, ERR_CANCELLED);
     assert_int_equal(waiting.result, ERR_CANCELLED);
     assert_false(arriving.worked || waiting.worked);
@@ -369,14 +369,14 @@ static void test_job_can_be_cancelled_in_any_state(void **state)
     assert_int_equal(running.done, 0);
     pdf_job_cancel(running.job);
     pdf_job_cancel(running.job);
-    run_until_done(world, 4);
+    run_until_done(fixture, 4);
     assert_true(running.worked);
     assert_int_equal(running.result, OK);
     assert_int_equal(running.measured, ERR_CANCELLED);
     assert_int_equal(after.measured, OK);
-    assert_int_equal(pdf_jobs_read_stats(world->jobs).cancelled_total, 3);
-    assert_int_equal(pdf_jobs_read_stats(world->jobs).measured_total, 1);
-    assert_int_equal(pdf_jobs_read_stats(world->jobs).worker_starts_total, 1);
+    assert_int_equal(pdf_jobs_read_stats(fixture->jobs).cancelled_total, 3);
+    assert_int_equal(pdf_jobs_read_stats(fixture->jobs).measured_total, 1);
+    assert_int_equal(pdf_jobs_read_stats(fixture->jobs).worker_starts_total, 1);
 }
 
 static void block(void *user)
@@ -394,28 +394,28 @@ static void unblocked(void *user, enum err result)
  * threads of the pool held meanwhile. */
 static void test_cancelled_job_without_a_thread_does_not_start(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct document document;
     uv_sem_t gate;
 
-    begin(world, FAKE_WORKER, 1, 0);
-    run_until_health(world, true);
+    begin(fixture, FAKE_WORKER, 1, 0);
+    run_until_health(fixture, true);
     assert_int_equal(uv_sem_init(&gate, 0), 0);
     for (unsigned i = 0; i < POOL_THREADS; i++) {
-        assert_int_equal(pool_submit(world->pool, block, unblocked, &gate), OK);
+        assert_int_equal(pool_submit(fixture->pool, block, unblocked, &gate), OK);
     }
-    open_document(world, 1, "text tables", &document);
+    open_document(fixture, 1, "text tables", &document);
     submit(&document);
-    assert_int_equal(pdf_jobs_read_stats(world->jobs).jobs_running, 1);
+    assert_int_equal(pdf_jobs_read_stats(fixture->jobs).jobs_running, 1);
     pdf_job_cancel(document.job);
     for (unsigned i = 0; i < POOL_THREADS; i++) {
         uv_sem_post(&gate);
     }
-    run_until_done(world, 1);
+    run_until_done(fixture, 1);
     assert_int_equal(document.result, ERR_CANCELLED);
     assert_false(document.worked);
-    while (pool_count(world->pool) > 0) {
-        (void)uv_run(&world->loop, UV_RUN_ONCE);
+    while (pool_count(fixture->pool) > 0) {
+        (void)uv_run(&fixture->loop, UV_RUN_ONCE);
     }
     uv_sem_destroy(&gate);
 }
@@ -426,18 +426,18 @@ static void test_cancelled_job_without_a_thread_does_not_start(void **state)
 static void test_lost_worker_fails_only_the_running_job(void **state)
 {
     static const char *const deadly[] = {"server-dies", "server-closes", "server-lies"};
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct document documents[3][4];
     struct pdf_jobs_stats stats;
 
-    begin(world, FAKE_WORKER, 1, 0);
+    begin(fixture, FAKE_WORKER, 1, 0);
     for (size_t round = 0; round < 3; round++) {
-        run_until_health(world, true);
+        run_until_health(fixture, true);
         for (size_t i = 0; i < 4; i++) {
-            open_document(world, 1, i == 0 ? deadly[round] : "text tables", &documents[round][i]);
+            open_document(fixture, 1, i == 0 ? deadly[round] : "text tables", &documents[round][i]);
             submit(&documents[round][i]);
         }
-        run_until_done(world, 4 * (round + 1));
+        run_until_done(fixture, 4 * (round + 1));
         assert_int_equal(documents[round][0].result, OK);
         assert_int_equal(documents[round][0].measured, ERR_UNAVAILABLE);
         for (size_t i = 1; i < 4; i++) {
@@ -445,13 +445,13 @@ static void test_lost_worker_fails_only_the_running_job(void **state)
             assert_int_equal(documents[round][i].measured, OK);
         }
     }
-    stats = pdf_jobs_read_stats(world->jobs);
+    stats = pdf_jobs_read_stats(fixture->jobs);
     assert_int_equal(stats.failed_total, 3);
     assert_int_equal(stats.measured_total, 9);
     assert_int_equal(stats.worker_starts_total, 4);
-    assert_int_equal(world->health_count, 7);
+    assert_int_equal(fixture->health_count, 7);
     for (size_t i = 0; i < 7; i++) {
-        assert_int_equal(world->health[i], i % 2 == 0);
+        assert_int_equal(fixture->health[i], i % 2 == 0);
     }
 }
 
@@ -459,35 +459,35 @@ static void test_lost_worker_fails_only_the_running_job(void **state)
  * until one is ready again. Method: a program that never is, then a good one under its name. */
 static void test_jobs_end_if_no_worker_can_start(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct document waiting;
     struct document arriving;
     struct document next;
     struct pdf_job *job = NULL;
     char path[4096];
 
-    (void)snprintf(path, sizeof(path), "%s", programs_make(&world->programs, "never-ready"));
-    begin(world, path, 1, 100);
-    open_document(world, 1, "text tables", &waiting);
-    open_document(world, 1, "text tables", &arriving);
+    (void)snprintf(path, sizeof(path), "%s", programs_make(&fixture->programs, "never-ready"));
+    begin(fixture, path, 1, 100);
+    open_document(fixture, 1, "text tables", &waiting);
+    open_document(fixture, 1, "text tables", &arriving);
     submit(&waiting);
     /* The file goes away, so that it cannot even be started. */
     assert_int_equal(unlink(path), 0);
-    run_until_done(world, 1);
+    run_until_done(fixture, 1);
     assert_int_equal(waiting.result, ERR_UNAVAILABLE);
     assert_false(waiting.worked);
-    assert_int_equal(world->health_count, 0);
-    assert_int_equal(pdf_job_open(world->jobs, org(1), &job), ERR_UNAVAILABLE);
+    assert_int_equal(fixture->health_count, 0);
+    assert_int_equal(pdf_job_open(fixture->jobs, org(1), &job), ERR_UNAVAILABLE);
     submit(&arriving);
-    run_until_done(world, 2);
+    run_until_done(fixture, 2);
     assert_int_equal(arriving.result, ERR_UNAVAILABLE);
-    assert_int_equal(pdf_jobs_read_stats(world->jobs).failed_total, 2);
+    assert_int_equal(pdf_jobs_read_stats(fixture->jobs).failed_total, 2);
     /* The path refers to a working worker now. */
     assert_int_equal(symlink(FAKE_WORKER, path), 0);
-    run_until_health(world, true);
-    open_document(world, 1, "text tables", &next);
+    run_until_health(fixture, true);
+    open_document(fixture, 1, "text tables", &next);
     submit(&next);
-    run_until_done(world, 3);
+    run_until_done(fixture, 3);
     assert_int_equal(next.measured, OK);
 }
 
@@ -496,21 +496,21 @@ static void test_jobs_end_if_no_worker_can_start(void **state)
 static void test_job_without_descriptors_ends(void **state)
 {
     static const rlim_t limits[] = {1, 0}; /* 0 selects the default */
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct document documents[2];
     struct rlimit usual;
 
-    begin(world, FAKE_WORKER, 1, 0);
-    run_until_health(world, true);
+    begin(fixture, FAKE_WORKER, 1, 0);
+    run_until_health(fixture, true);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
     for (size_t i = 0; i < 2; i++) {
         struct rlimit limit = {limits[i] != 0 ? limits[i] : usual.rlim_cur, usual.rlim_max};
 
-        open_document(world, 1, "text tables", &documents[i]);
+        open_document(fixture, 1, "text tables", &documents[i]);
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
         submit(&documents[i]);
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
-        run_until_done(world, i + 1);
+        run_until_done(fixture, i + 1);
     }
     assert_int_equal(documents[0].result, ERR_MEMORY);
     assert_false(documents[0].worked);
@@ -522,14 +522,14 @@ static void test_job_without_descriptors_ends(void **state)
  * that. */
 static void test_jobs_before_the_start_are_refused(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     const struct pdf_jobs_config config = {
-        .loop = &world->loop, .pool = world->pool, .program = FAKE_WORKER, .slots = 1};
+        .loop = &fixture->loop, .pool = fixture->pool, .program = FAKE_WORKER, .slots = 1};
     struct pdf_job *job = NULL;
 
-    world->descriptors = open_descriptors();
-    assert_int_equal(pdf_jobs_new(&config, &world->jobs), OK);
-    assert_int_equal(pdf_job_open(world->jobs, org(1), &job), ERR_UNAVAILABLE);
+    fixture->descriptors = open_descriptors();
+    assert_int_equal(pdf_jobs_new(&config, &fixture->jobs), OK);
+    assert_int_equal(pdf_job_open(fixture->jobs, org(1), &job), ERR_UNAVAILABLE);
     pdf_jobs_free(NULL);
 }
 

@@ -17,7 +17,7 @@
 #define ROWS 500
 #define LARGE_BYTES (STORE_VALUE_BYTES_MAX - 1)
 
-struct world {
+struct fixture {
     struct store_backend *memory;
     struct fault_store store;
     struct org_id org;
@@ -26,29 +26,29 @@ struct world {
 
 static int setup(void **state)
 {
-    struct world *world = calloc(1, sizeof(*world));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
 
-    assert_non_null(world);
-    assert_int_equal(store_memory_open(&world->memory), OK);
-    fault_store_init(&world->store, world->memory);
-    memset(world->org.uuid.bytes, 0x11, sizeof(world->org.uuid.bytes));
-    memset(world->value, 'x', sizeof(world->value));
-    *state = world;
+    assert_non_null(fixture);
+    assert_int_equal(store_memory_open(&fixture->memory), OK);
+    fault_store_init(&fixture->store, fixture->memory);
+    memset(fixture->org.uuid.bytes, 0x11, sizeof(fixture->org.uuid.bytes));
+    memset(fixture->value, 'x', sizeof(fixture->value));
+    *state = fixture;
     return 0;
 }
 
 static int teardown(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    store_memory_close(world->memory);
-    free(world);
+    store_memory_close(fixture->memory);
+    free(fixture);
     return 0;
 }
 
-static uint64_t count_rows(struct world *world, enum store_table table)
+static uint64_t count_rows(struct fixture *fixture, enum store_table table)
 {
-    struct key prefix = key_org(world->org);
+    struct key prefix = key_org(fixture->org);
     const struct slice from_start = {NULL, 0};
     struct store_txn *txn = NULL;
     struct store_cursor cursor = {0};
@@ -56,7 +56,7 @@ static uint64_t count_rows(struct world *world, enum store_table table)
     struct slice value = {NULL, 0};
     uint64_t count = 0;
 
-    assert_int_equal(store_begin(world->memory, STORE_READ, &txn), OK);
+    assert_int_equal(store_begin(fixture->memory, STORE_READ, &txn), OK);
     assert_int_equal(
         store_cursor_init(&cursor, txn, table, key_slice(&prefix), from_start, STORE_ASCENDING),
         OK);
@@ -71,31 +71,31 @@ static uint64_t count_rows(struct world *world, enum store_table table)
 /* Goal: rows of every length are stored, in more bytes than the queue holds at a time. */
 static void test_all_rows_are_stored(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct feed *feed = NULL;
 
-    assert_int_equal(feed_open(&world->store.backend, &feed), OK);
+    assert_int_equal(feed_open(&fixture->store.backend, &feed), OK);
     for (uint64_t i = 1; i <= ROWS; i++) {
-        struct key key = key_event(world->org, i);
+        struct key key = key_event(fixture->org, i);
         size_t bytes = i % 3 == 0 ? LARGE_BYTES : i % 3;
 
         assert_int_equal(
-            feed_put(feed, TABLE_EVENT, key_slice(&key), slice_of(world->value, bytes)), OK);
+            feed_put(feed, TABLE_EVENT, key_slice(&key), slice_of(fixture->value, bytes)), OK);
     }
-    assert_int_equal(count_rows(world, TABLE_EVENT) < ROWS, true); /* the last block waits */
+    assert_int_equal(count_rows(fixture, TABLE_EVENT) < ROWS, true); /* the last block waits */
     assert_int_equal(feed_close(feed), OK);
-    assert_int_equal(count_rows(world, TABLE_EVENT), ROWS);
+    assert_int_equal(count_rows(fixture, TABLE_EVENT), ROWS);
 }
 
 /* Puts rows until the feed refuses one, or all are in. */
-static enum err put_until_failure(struct world *world, struct feed *feed)
+static enum err put_until_failure(struct fixture *fixture, struct feed *feed)
 {
     enum err err = OK;
 
     for (uint64_t i = 1; i <= ROWS && err == OK; i++) {
-        struct key key = key_event(world->org, i);
+        struct key key = key_event(fixture->org, i);
 
-        err = feed_put(feed, TABLE_EVENT, key_slice(&key), slice_of(world->value, LARGE_BYTES));
+        err = feed_put(feed, TABLE_EVENT, key_slice(&key), slice_of(fixture->value, LARGE_BYTES));
     }
     return err;
 }
@@ -104,14 +104,14 @@ static enum err put_until_failure(struct world *world, struct feed *feed)
 static void test_failure_of_the_writing_thread_is_reported(void **state)
 {
     static const enum fault_call calls[] = {FAULT_BEGIN, FAULT_CHANGE, FAULT_COMMIT};
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         struct feed *feed = NULL;
 
-        fault_store_plan(&world->store, calls[i], i == 1 ? 100 : 0, 1, ERR_DISK_FULL);
-        assert_int_equal(feed_open(&world->store.backend, &feed), OK);
-        assert_int_equal(put_until_failure(world, feed), ERR_DISK_FULL);
+        fault_store_plan(&fixture->store, calls[i], i == 1 ? 100 : 0, 1, ERR_DISK_FULL);
+        assert_int_equal(feed_open(&fixture->store.backend, &feed), OK);
+        assert_int_equal(put_until_failure(fixture, feed), ERR_DISK_FULL);
         assert_int_equal(feed_close(feed), ERR_DISK_FULL);
     }
 }
@@ -119,45 +119,45 @@ static void test_failure_of_the_writing_thread_is_reported(void **state)
 /* Goal: the commit at the end is checked, too. */
 static void test_failed_last_commit_is_reported(void **state)
 {
-    struct world *world = *state;
-    struct key key = key_event(world->org, 1);
+    struct fixture *fixture = *state;
+    struct key key = key_event(fixture->org, 1);
     struct feed *feed = NULL;
 
-    fault_store_plan(&world->store, FAULT_COMMIT, 0, 1, ERR_IO);
-    assert_int_equal(feed_open(&world->store.backend, &feed), OK);
-    assert_int_equal(feed_put(feed, TABLE_EVENT, key_slice(&key), slice_of(world->value, 1)), OK);
+    fault_store_plan(&fixture->store, FAULT_COMMIT, 0, 1, ERR_IO);
+    assert_int_equal(feed_open(&fixture->store.backend, &feed), OK);
+    assert_int_equal(feed_put(feed, TABLE_EVENT, key_slice(&key), slice_of(fixture->value, 1)), OK);
     assert_int_equal(feed_close(feed), ERR_IO);
-    assert_int_equal(count_rows(world, TABLE_EVENT), 0);
+    assert_int_equal(count_rows(fixture, TABLE_EVENT), 0);
 }
 
 /* Goal: a stage passes events on, keeps the rest, and passes on each row of it once. */
 static void test_stage_passes_events_and_keeps_the_rest(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct stage *stage = NULL;
     struct feed *feed = NULL;
     struct store_txn *txn = NULL;
     struct slice value = {NULL, 0};
-    struct key key = key_event(world->org, 1);
+    struct key key = key_event(fixture->org, 1);
 
-    assert_int_equal(feed_open(world->memory, &feed), OK);
+    assert_int_equal(feed_open(fixture->memory, &feed), OK);
     assert_int_equal(stage_open(feed, &stage), OK);
     assert_int_equal(store_begin(stage_backend(stage), STORE_WRITE, &txn), OK);
-    assert_int_equal(store_append(txn, TABLE_EVENT, key_slice(&key), slice_of(world->value, 9)),
+    assert_int_equal(store_append(txn, TABLE_EVENT, key_slice(&key), slice_of(fixture->value, 9)),
                      OK);
     for (uint64_t i = 1; i <= 5000; i++) { /* several windows, the last one incomplete */
-        key = key_example_mark(world->org, i);
+        key = key_example_mark(fixture->org, i);
         assert_int_equal(
-            store_put(txn, TABLE_EXAMPLE_MARK, key_slice(&key), slice_of(world->value, 5)), OK);
+            store_put(txn, TABLE_EXAMPLE_MARK, key_slice(&key), slice_of(fixture->value, 5)), OK);
     }
     assert_int_equal(store_get(txn, TABLE_EXAMPLE_MARK, key_slice(&key), &value), OK);
     assert_int_equal(value.size, 5);
-    assert_int_equal(stage_drain(stage, txn, world->org), OK);
+    assert_int_equal(stage_drain(stage, txn, fixture->org), OK);
     store_abort(txn);
     stage_close(stage);
     assert_int_equal(feed_close(feed), OK);
-    assert_int_equal(count_rows(world, TABLE_EVENT), 1);
-    assert_int_equal(count_rows(world, TABLE_EXAMPLE_MARK), 5000);
+    assert_int_equal(count_rows(fixture, TABLE_EVENT), 1);
+    assert_int_equal(count_rows(fixture, TABLE_EXAMPLE_MARK), 5000);
 }
 
 /* Goal: a line of progress is printed at intervals, with the remaining time at the speed so far. */

@@ -24,7 +24,7 @@
 /* 2026-11-22T00:00:00Z. */
 #define END_US 1795305600000000ll
 
-struct world {
+struct fixture {
     struct temp_folder folder;
     char path[2][TEMP_FOLDER_PATH_BYTES + 16];
     struct preload_options options;
@@ -36,55 +36,55 @@ struct world {
 
 static int setup(void **state)
 {
-    struct world *world = calloc(1, sizeof(*world));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
     struct temp_folder folder;
 
-    assert_non_null(world);
-    temp_folder_init(&world->folder);
-    folder = world->folder;
-    (void)snprintf(world->path[0], sizeof(world->path[0]), "%s/first", folder.path);
-    (void)snprintf(world->path[1], sizeof(world->path[1]), "%s/second", folder.path);
-    world->options = (struct preload_options){.folder = world->path[0],
-                                              .event_count = 4000,
-                                              .mapping_count = 900,
-                                              .extraction_count = 6000,
-                                              .customer_count = 7,
-                                              .org_count = 3,
-                                              .layout_count = 40,
-                                              .event_bytes = 700,
-                                              .seed = 7,
-                                              .end_us = END_US};
-    arena_init(&world->arena, SIZE_MAX);
-    fault_init(&world->fault, &world->arena);
-    *state = world;
+    assert_non_null(fixture);
+    temp_folder_init(&fixture->folder);
+    folder = fixture->folder;
+    (void)snprintf(fixture->path[0], sizeof(fixture->path[0]), "%s/first", folder.path);
+    (void)snprintf(fixture->path[1], sizeof(fixture->path[1]), "%s/second", folder.path);
+    fixture->options = (struct preload_options){.folder = fixture->path[0],
+                                                .event_count = 4000,
+                                                .mapping_count = 900,
+                                                .extraction_count = 6000,
+                                                .customer_count = 7,
+                                                .org_count = 3,
+                                                .layout_count = 40,
+                                                .event_bytes = 700,
+                                                .seed = 7,
+                                                .end_us = END_US};
+    arena_init(&fixture->arena, SIZE_MAX);
+    fault_init(&fixture->fault, &fixture->arena);
+    *state = fixture;
     return 0;
 }
 
 static int teardown(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (int i = 0; i < 2; i++) {
-        store_abort(world->txns[i]);
-        store_lmdb_close(world->stores[i]);
+        store_abort(fixture->txns[i]);
+        store_lmdb_close(fixture->stores[i]);
     }
-    arena_deinit(&world->arena);
-    temp_folder_deinit(&world->folder);
-    free(world);
+    arena_deinit(&fixture->arena);
+    temp_folder_deinit(&fixture->folder);
+    free(fixture);
     return 0;
 }
 
 /* Loads one of the two folders and opens what is there for reading. */
-static struct store_txn *load(struct world *world, int which, enum preload_way way)
+static struct store_txn *load(struct fixture *fixture, int which, enum preload_way way)
 {
-    const struct store_lmdb_config config = {.path = world->path[which]};
+    const struct store_lmdb_config config = {.path = fixture->path[which]};
 
-    world->options.folder = world->path[which];
-    world->options.way = way;
-    assert_int_equal(preload_run(&world->options, &world->fault), OK);
-    assert_int_equal(store_lmdb_open(&config, &world->fault, &world->stores[which]), OK);
-    assert_int_equal(store_begin(world->stores[which], STORE_READ, &world->txns[which]), OK);
-    return world->txns[which];
+    fixture->options.folder = fixture->path[which];
+    fixture->options.way = way;
+    assert_int_equal(preload_run(&fixture->options, &fixture->fault), OK);
+    assert_int_equal(store_lmdb_open(&config, &fixture->fault, &fixture->stores[which]), OK);
+    assert_int_equal(store_begin(fixture->stores[which], STORE_READ, &fixture->txns[which]), OK);
+    return fixture->txns[which];
 }
 
 /* Ids of all organisations, in their order. */
@@ -109,7 +109,8 @@ static size_t read_orgs(struct store_txn *txn, struct org_id *orgs, size_t max)
 }
 
 /* Counts the rows of a table that both stores have under a prefix, which must be the same ones. */
-static uint64_t compare_table(struct world *world, enum store_table table, const struct key *prefix)
+static uint64_t compare_table(struct fixture *fixture, enum store_table table,
+                              const struct key *prefix)
 {
     const struct slice from_start = {NULL, 0};
     struct store_cursor cursors[2] = {{0}, {0}};
@@ -119,7 +120,7 @@ static uint64_t compare_table(struct world *world, enum store_table table, const
     enum err errs[2] = {OK, OK};
 
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(store_cursor_init(&cursors[i], world->txns[i], table, key_slice(prefix),
+        assert_int_equal(store_cursor_init(&cursors[i], fixture->txns[i], table, key_slice(prefix),
                                            from_start, STORE_ASCENDING),
                          OK);
     }
@@ -145,7 +146,7 @@ static uint64_t compare_table(struct world *world, enum store_table table, const
 /* Goal: the two ways write the same bytes. Method: every row of every table is compared. */
 static void test_bulk_equals_plain(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct key global = key_global_prefix();
     struct org_id orgs[4];
     uint64_t events = 0;
@@ -154,16 +155,16 @@ static void test_bulk_equals_plain(void **state)
     uint64_t extractions = 0;
     uint64_t global_rows = 0;
 
-    load(world, 0, PRELOAD_BULK);
-    load(world, 1, PRELOAD_PLAIN);
-    assert_int_equal(read_orgs(world->txns[0], orgs, 4), 3);
+    load(fixture, 0, PRELOAD_BULK);
+    load(fixture, 1, PRELOAD_PLAIN);
+    assert_int_equal(read_orgs(fixture->txns[0], orgs, 4), 3);
     for (size_t i = 0; i < TABLE_COUNT; i++) {
         enum store_table table = (enum store_table)i;
 
-        global_rows += compare_table(world, table, &global);
+        global_rows += compare_table(fixture, table, &global);
         for (size_t org = 0; org < 3; org++) {
             struct key prefix = key_org(orgs[org]);
-            uint64_t rows = compare_table(world, table, &prefix);
+            uint64_t rows = compare_table(fixture, table, &prefix);
 
             events += table == TABLE_EVENT ? rows : 0;
             examples += table == TABLE_EXAMPLE ? rows : 0;
@@ -192,41 +193,41 @@ static void test_families_have_documents_and_examples(void **state)
                     {TABLE_FAMILY, 2},
                     {TABLE_FAMILY_EXAMPLE, 60},
                     {TABLE_EXAMPLE, 60 + 6 * 2}};
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct org_id orgs[2];
     struct key prefix;
 
-    world->options.event_count = 60;
-    world->options.extraction_count = 0;
-    world->options.mapping_count = 0;
-    world->options.org_count = 1;
-    world->options.layout_count = 6;
-    world->options.family_count = 2;
-    load(world, 0, PRELOAD_PLAIN);
-    load(world, 1, PRELOAD_PLAIN);
-    assert_int_equal(read_orgs(world->txns[0], orgs, 2), 1);
+    fixture->options.event_count = 60;
+    fixture->options.extraction_count = 0;
+    fixture->options.mapping_count = 0;
+    fixture->options.org_count = 1;
+    fixture->options.layout_count = 6;
+    fixture->options.family_count = 2;
+    load(fixture, 0, PRELOAD_PLAIN);
+    load(fixture, 1, PRELOAD_PLAIN);
+    assert_int_equal(read_orgs(fixture->txns[0], orgs, 2), 1);
     prefix = key_org(orgs[0]);
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
-        assert_int_equal(compare_table(world, expected[i].table, &prefix), expected[i].rows);
+        assert_int_equal(compare_table(fixture, expected[i].table, &prefix), expected[i].rows);
     }
 }
 
 /* Goal: another seed gives other bytes. */
 static void test_another_seed_gives_other_bytes(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct org_id orgs[2];
     struct key key;
     struct slice events[2] = {{NULL, 0}, {NULL, 0}};
 
-    world->options.event_count = 20;
-    load(world, 0, PRELOAD_BULK);
-    world->options.seed++;
-    load(world, 1, PRELOAD_BULK);
+    fixture->options.event_count = 20;
+    load(fixture, 0, PRELOAD_BULK);
+    fixture->options.seed++;
+    load(fixture, 1, PRELOAD_BULK);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(read_orgs(world->txns[i], &orgs[i], 1), 1);
+        assert_int_equal(read_orgs(fixture->txns[i], &orgs[i], 1), 1);
         key = key_event(orgs[i], 3);
-        assert_int_equal(store_get(world->txns[i], TABLE_EVENT, key_slice(&key), &events[i]), OK);
+        assert_int_equal(store_get(fixture->txns[i], TABLE_EVENT, key_slice(&key), &events[i]), OK);
     }
     assert_false(uuid_equal(orgs[0].uuid, orgs[1].uuid));
     assert_int_equal(events[0].size, events[1].size);
@@ -260,11 +261,11 @@ static uint64_t count_of_events(struct store_txn *txn, struct org_id org)
  * are added up; the events spread evenly over the organisations. */
 static void test_bulk_load_has_valid_chains_and_counters(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct org_id orgs[4];
     struct store_txn *txn = NULL;
 
-    txn = load(world, 0, PRELOAD_BULK);
+    txn = load(fixture, 0, PRELOAD_BULK);
     assert_int_equal(read_orgs(txn, orgs, 4), 3);
     for (size_t i = 0; i < 3; i++) {
         uint64_t wanted = (i == 0 ? 1334 : 1333) + 900 / 3;
@@ -285,8 +286,8 @@ static void test_bulk_load_has_valid_chains_and_counters(void **state)
 static void test_corrections_mark_extractions(void **state)
 {
     static const struct key_fingerprint whole;
-    struct world *world = *state;
-    struct store_txn *txn = load(world, 0, PRELOAD_BULK);
+    struct fixture *fixture = *state;
+    struct store_txn *txn = load(fixture, 0, PRELOAD_BULK);
     struct layout_stats_record sums;
     struct org_id orgs[1];
     struct slice value = {NULL, 0};
@@ -307,15 +308,15 @@ static void test_examples_have_the_requested_length(void **state)
 {
     static const uint32_t lengths[] = {PRELOAD_EVENT_BYTES_MIN, PRELOAD_EVENT_BYTES_DEFAULT,
                                        PRELOAD_EVENT_BYTES_MAX};
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
         struct script *script = malloc(sizeof(*script));
         struct sizes sizes;
 
         assert_non_null(script);
-        world->options.event_bytes = lengths[i];
-        script_init(script, &world->options, &world->fault);
+        fixture->options.event_bytes = lengths[i];
+        script_init(script, &fixture->options, &fixture->fault);
         assert_int_equal(sizes_measure(script, &sizes), OK);
         assert_int_equal(sizes.example_bytes, lengths[i]);
         assert_true(sizes.disk_bytes > 4000 * 2 * (uint64_t)lengths[i]);
@@ -325,14 +326,14 @@ static void test_examples_have_the_requested_length(void **state)
     }
 }
 
-static void read_file(const struct world *world, const char *name, char *text, size_t size)
+static void read_file(const struct fixture *fixture, const char *name, char *text, size_t size)
 {
     char path[TEMP_FOLDER_PATH_BYTES + 64];
     struct stat info;
     FILE *file = NULL;
     size_t used = 0;
 
-    (void)snprintf(path, sizeof(path), "%s/%s", world->path[0], name);
+    (void)snprintf(path, sizeof(path), "%s/%s", fixture->path[0], name);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0600);
     file = fopen(path, "r");
@@ -346,16 +347,16 @@ static void read_file(const struct world *world, const char *name, char *text, s
  * store. */
 static void test_tokens_belong_to_their_organisations(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct store_txn *txn = NULL;
     struct org_id orgs[4];
     char first[TOKEN_TEXT_BYTES + 8];
     char all[4 * (TOKEN_TEXT_BYTES + 1)];
 
-    txn = load(world, 0, PRELOAD_BULK);
+    txn = load(fixture, 0, PRELOAD_BULK);
     assert_int_equal(read_orgs(txn, orgs, 4), 3);
-    read_file(world, "admin.token", first, sizeof(first));
-    read_file(world, PRELOAD_TOKENS_FILE, all, sizeof(all));
+    read_file(fixture, "admin.token", first, sizeof(first));
+    read_file(fixture, PRELOAD_TOKENS_FILE, all, sizeof(all));
     assert_int_equal(strlen(first), TOKEN_TEXT_BYTES + 1);
     assert_int_equal(strlen(all), 3 * (TOKEN_TEXT_BYTES + 1));
     assert_memory_equal(first, all, TOKEN_TEXT_BYTES + 1);
@@ -379,90 +380,90 @@ static void test_tokens_belong_to_their_organisations(void **state)
     }
 }
 
-static void assert_message(const struct world *world, const char *part)
+static void assert_message(const struct fixture *fixture, const char *part)
 {
     char text[512] = {0};
 
-    (void)snprintf(text, sizeof(text), "%.*s", (int)world->fault.message.size,
-                   (const char *)world->fault.message.data);
+    (void)snprintf(text, sizeof(text), "%.*s", (int)fixture->fault.message.size,
+                   (const char *)fixture->fault.message.data);
     assert_non_null(strstr(text, part));
 }
 
 /* Goal: a folder with any file in it is refused and unchanged. */
 static void test_folder_with_files_is_refused(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     char path[TEMP_FOLDER_PATH_BYTES + 64];
     FILE *file = NULL;
 
-    assert_int_equal(mkdir(world->path[0], 0700), 0);
-    (void)snprintf(path, sizeof(path), "%s/notes", world->path[0]);
+    assert_int_equal(mkdir(fixture->path[0], 0700), 0);
+    (void)snprintf(path, sizeof(path), "%s/notes", fixture->path[0]);
     file = fopen(path, "w");
     assert_non_null(file);
     (void)fclose(file);
-    assert_int_equal(preload_run(&world->options, &world->fault), ERR_PRECONDITION);
-    assert_message(world, "not empty; expected a new or empty folder");
-    (void)snprintf(path, sizeof(path), "%s/db", world->path[0]);
+    assert_int_equal(preload_run(&fixture->options, &fixture->fault), ERR_PRECONDITION);
+    assert_message(fixture, "not empty; expected a new or empty folder");
+    (void)snprintf(path, sizeof(path), "%s/db", fixture->path[0]);
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
 /* Goal: options out of range are refused with the range. */
 static void test_options_out_of_range_are_refused(void **state)
 {
-    struct world *world = *state;
-    struct preload_options options = world->options;
+    struct fixture *fixture = *state;
+    struct preload_options options = fixture->options;
 
     options.org_count = 0;
-    assert_int_equal(preload_run(&options, &world->fault), ERR_INVALID);
-    assert_message(world, "organisations: 1 to 1000");
-    options = world->options;
+    assert_int_equal(preload_run(&options, &fixture->fault), ERR_INVALID);
+    assert_message(fixture, "organisations: 1 to 1000");
+    options = fixture->options;
     options.layout_count = 0;
-    assert_int_equal(preload_run(&options, &world->fault), ERR_INVALID);
-    options = world->options;
+    assert_int_equal(preload_run(&options, &fixture->fault), ERR_INVALID);
+    options = fixture->options;
     options.event_count = 2; /* in three organisations */
-    assert_int_equal(preload_run(&options, &world->fault), ERR_INVALID);
-    options = world->options;
+    assert_int_equal(preload_run(&options, &fixture->fault), ERR_INVALID);
+    options = fixture->options;
     options.event_bytes = PRELOAD_EVENT_BYTES_MIN - 1;
-    assert_int_equal(preload_run(&options, &world->fault), ERR_INVALID);
-    assert_message(world, "bytes of an event: 300 to 4000, not 299");
+    assert_int_equal(preload_run(&options, &fixture->fault), ERR_INVALID);
+    assert_message(fixture, "bytes of an event: 300 to 4000, not 299");
     /* Thirty gigabytes of one organisation's tables in memory. */
-    options = world->options;
+    options = fixture->options;
     options.org_count = 1;
     options.event_count = 30000000;
-    assert_int_equal(preload_run(&options, &world->fault), ERR_INVALID);
-    assert_message(world, "more organisations");
-    assert_int_not_equal(access(world->path[0], F_OK), 0);
+    assert_int_equal(preload_run(&options, &fixture->fault), ERR_INVALID);
+    assert_message(fixture, "more organisations");
+    assert_int_not_equal(access(fixture->path[0], F_OK), 0);
 }
 
 /* Goal: a disk that is too small is reported before anything is written. */
 static void test_too_small_disk_is_reported_before_writing(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct sizes sizes = {.disk_bytes = 5000ull << 20, .stage_bytes = 1};
 
-    assert_int_equal(sizes_check_disk(&sizes, "/data", 5000ull << 20, &world->fault), OK);
-    assert_int_equal(sizes_check_disk(&sizes, "/data", (5000ull << 20) - 1, &world->fault),
+    assert_int_equal(sizes_check_disk(&sizes, "/data", 5000ull << 20, &fixture->fault), OK);
+    assert_int_equal(sizes_check_disk(&sizes, "/data", (5000ull << 20) - 1, &fixture->fault),
                      ERR_DISK_FULL);
-    assert_message(world, "takes about 5000 MB and the disk has 4999 MB left");
+    assert_message(fixture, "takes about 5000 MB and the disk has 4999 MB left");
 }
 
 /* Goal: the estimate of the disk is near the size of a load, and not below it. */
 static void test_estimate_is_near_the_used_disk(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct script *script = malloc(sizeof(*script));
     struct store_stats stats;
     struct sizes sizes;
     uint64_t store_bytes = 0;
 
     assert_non_null(script);
-    world->options.event_count = 12000;
-    script_init(script, &world->options, &world->fault);
+    fixture->options.event_count = 12000;
+    script_init(script, &fixture->options, &fixture->fault);
     assert_int_equal(sizes_measure(script, &sizes), OK);
     script_deinit(script);
     free(script);
-    load(world, 0, PRELOAD_BULK);
-    assert_int_equal(store_stats(world->stores[0], &stats), OK);
+    load(fixture, 0, PRELOAD_BULK);
+    assert_int_equal(store_stats(fixture->stores[0], &stats), OK);
     store_bytes = sizes.disk_bytes - STORE_LMDB_RESERVE_BYTES_DEFAULT;
     assert_true(stats.map_used_bytes <= store_bytes);
     assert_true(stats.map_used_bytes >= store_bytes / 2);

@@ -2,7 +2,7 @@
  * clean_test.c: a replay gives the same tables as the server wrote, for any events.
  */
 #include "store/records.h"
-#include "tests/unit/replay/world.h"
+#include "tests/unit/replay/fixture.h"
 
 #define WRITES 400
 #define SEEDS 8
@@ -11,19 +11,19 @@
  * compare. Method: several seeds over memory, one over LMDB, checked in the middle too. */
 static void test_random_writes_verify(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
     for (uint64_t seed = 0; seed <= SEEDS; seed++) {
-        world_init(&world, seed == SEEDS ? WORLD_LMDB : WORLD_MEMORY, seed);
-        world_expect_clean(&world);
-        world_write_many(&world, WRITES / 4);
-        world_expect_clean(&world);
-        world_write_many(&world, WRITES);
-        world_expect_clean(&world);
-        assert_int_equal(world.report.organizations, WORLD_ORGS);
-        assert_true(world.report.events > WRITES);
-        world_deinit(&world);
+        fixture_init(&fixture, seed == SEEDS ? FIXTURE_LMDB : FIXTURE_MEMORY, seed);
+        fixture_expect_clean(&fixture);
+        fixture_write_many(&fixture, WRITES / 4);
+        fixture_expect_clean(&fixture);
+        fixture_write_many(&fixture, WRITES);
+        fixture_expect_clean(&fixture);
+        assert_int_equal(fixture.report.organizations, FIXTURE_ORGS);
+        assert_true(fixture.report.events > WRITES);
+        fixture_deinit(&fixture);
     }
 }
 
@@ -31,11 +31,11 @@ static void test_random_writes_verify(void **state)
 static void test_random_writes_reach_every_table(void **state)
 {
     static const struct uuid zero;
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    world_init(&world, WORLD_MEMORY, 34);
-    world_write_many(&world, 12 * WRITES);
+    fixture_init(&fixture, FIXTURE_MEMORY, 34);
+    fixture_write_many(&fixture, 12 * WRITES);
     for (int i = 0; i < TABLE_COUNT; i++) {
         enum store_table table = (enum store_table)i;
         struct slice key = {NULL, 0};
@@ -44,17 +44,18 @@ static void test_random_writes_reach_every_table(void **state)
         if (table == TABLE_META) {
             continue; /* not derived from events */
         }
-        if (!world_find_row(&world, table, world.orgs[0].uuid, 0, &key, &value) &&
-            !world_find_row(&world, table, zero, 0, &key, &value)) {
+        if (!fixture_find_row(&fixture, table, fixture.orgs[0].uuid, 0, &key, &value) &&
+            !fixture_find_row(&fixture, table, zero, 0, &key, &value)) {
             fail_msg("no row of %s", store_table_name(table));
         }
     }
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* A write may be requested again: its first event was recorded in the last hours of its log, or of the
  * wall clock. */
-static bool is_young(struct world *world, struct store_txn *txn, struct org_id org, uint64_t seq)
+static bool is_young(struct fixture *fixture, struct store_txn *txn, struct org_id org,
+                     uint64_t seq)
 {
     struct log_head head;
     struct event event;
@@ -62,14 +63,14 @@ static bool is_young(struct world *world, struct store_txn *txn, struct org_id o
     assert_int_equal(log_read_head(txn, org, &head), OK);
     assert_int_equal(log_read(txn, org, seq, &event), OK);
     return head.last_recorded_at_us - event.recorded_at_us <= REPLAY_KEYS_US ||
-           world->clock.wall_us - event.recorded_at_us <= REPLAY_KEYS_US;
+           fixture->clock.wall_us - event.recorded_at_us <= REPLAY_KEYS_US;
 }
 
 /* Every key of a write that appended, of the last hours, is made again; no other is. Returns how
  * many. */
-static size_t check_keys(struct world *world, struct org_id org)
+static size_t check_keys(struct fixture *fixture, struct org_id org)
 {
-    struct store_txn *made = world_begin(world->made.backend, STORE_READ);
+    struct store_txn *made = fixture_begin(fixture->made.backend, STORE_READ);
     size_t kept = 0;
 
     for (size_t n = 0;; n++) {
@@ -79,11 +80,11 @@ static size_t check_keys(struct world *world, struct org_id org)
         struct slice again = {NULL, 0};
         bool wanted = false;
 
-        if (!world_find_row(world, TABLE_IDEMPOTENCY, org.uuid, n, &key, &value)) {
+        if (!fixture_find_row(fixture, TABLE_IDEMPOTENCY, org.uuid, n, &key, &value)) {
             break;
         }
         assert_int_equal(record_decode_idempotency(value, &record), OK);
-        wanted = record.count > 0 && is_young(world, made, org, record.first_seq);
+        wanted = record.count > 0 && is_young(fixture, made, org, record.first_seq);
         kept += wanted;
         assert_int_equal(store_get(made, TABLE_IDEMPOTENCY, key, &again),
                          wanted ? OK : ERR_NOT_FOUND);
@@ -97,31 +98,32 @@ static size_t check_keys(struct world *world, struct org_id org)
  * Method: random writes over weeks; each row beside its own. */
 static void test_replayed_log_equals_the_log(void **state)
 {
-    struct world world;
+    struct fixture fixture;
 
     (void)state;
-    for (int kind = WORLD_MEMORY; kind <= WORLD_LMDB; kind++) {
+    for (int kind = FIXTURE_MEMORY; kind <= FIXTURE_LMDB; kind++) {
         size_t kept = 0;
 
-        world_init(&world, (enum world_backend)kind, 11);
-        world_write_many(&world, WRITES);
-        assert_int_equal(world_replay(&world), OK);
-        for (size_t i = 0; i < WORLD_ORGS; i++) {
+        fixture_init(&fixture, (enum fixture_backend)kind, 11);
+        fixture_write_many(&fixture, WRITES);
+        assert_int_equal(fixture_replay(&fixture), OK);
+        for (size_t i = 0; i < FIXTURE_ORGS; i++) {
             struct slice key = {NULL, 0};
             struct slice value = {NULL, 0};
             struct slice again = {NULL, 0};
-            struct store_txn *made = world_begin(world.made.backend, STORE_READ);
+            struct store_txn *made = fixture_begin(fixture.made.backend, STORE_READ);
 
             for (size_t n = 0;
-                 world_find_row(&world, TABLE_EVENT, world.orgs[i].uuid, n, &key, &value); n++) {
+                 fixture_find_row(&fixture, TABLE_EVENT, fixture.orgs[i].uuid, n, &key, &value);
+                 n++) {
                 assert_int_equal(store_get(made, TABLE_EVENT, key, &again), OK);
                 assert_true(slice_equal(value, again));
             }
             store_abort(made);
-            kept += check_keys(&world, world.orgs[i]);
+            kept += check_keys(&fixture, fixture.orgs[i]);
         }
-        assert_true(kept > 0 && kept < world.keys / 2);
-        world_deinit(&world);
+        assert_true(kept > 0 && kept < fixture.keys / 2);
+        fixture_deinit(&fixture);
     }
 }
 
@@ -131,35 +133,35 @@ static void test_replayed_log_equals_the_log(void **state)
 static void test_wrong_clock_loses_no_idempotency_key(void **state)
 {
     static const int64_t year_us = INT64_C(365) * 24 * 3600 * 1000000;
-    struct world world;
+    struct fixture fixture;
     int64_t right_us = 0;
     size_t right = 0;
     size_t ahead = 0;
 
     (void)state;
-    world_init(&world, WORLD_MEMORY, 9);
-    world_write_many(&world, WRITES);
-    assert_int_equal(world_replay(&world), OK);
-    for (size_t i = 0; i < WORLD_ORGS; i++) {
-        right += check_keys(&world, world.orgs[i]);
+    fixture_init(&fixture, FIXTURE_MEMORY, 9);
+    fixture_write_many(&fixture, WRITES);
+    assert_int_equal(fixture_replay(&fixture), OK);
+    for (size_t i = 0; i < FIXTURE_ORGS; i++) {
+        right += check_keys(&fixture, fixture.orgs[i]);
     }
-    right_us = world.clock.wall_us;
-    clock_manual_advance(&world.clock, year_us);
-    assert_int_equal(world_replay(&world), OK);
-    for (size_t i = 0; i < WORLD_ORGS; i++) {
-        ahead += check_keys(&world, world.orgs[i]);
+    right_us = fixture.clock.wall_us;
+    clock_manual_advance(&fixture.clock, year_us);
+    assert_int_equal(fixture_replay(&fixture), OK);
+    for (size_t i = 0; i < FIXTURE_ORGS; i++) {
+        ahead += check_keys(&fixture, fixture.orgs[i]);
     }
     assert_true(right > 0);
     assert_int_equal(ahead, right);
-    world_write_many(&world, WORLD_ORGS * 4);
-    world.clock.wall_us = right_us;
-    assert_int_equal(world_replay(&world), OK);
+    fixture_write_many(&fixture, FIXTURE_ORGS * 4);
+    fixture.clock.wall_us = right_us;
+    assert_int_equal(fixture_replay(&fixture), OK);
     ahead = 0;
-    for (size_t i = 0; i < WORLD_ORGS; i++) {
-        ahead += check_keys(&world, world.orgs[i]);
+    for (size_t i = 0; i < FIXTURE_ORGS; i++) {
+        ahead += check_keys(&fixture, fixture.orgs[i]);
     }
     assert_true(ahead > right);
-    world_deinit(&world);
+    fixture_deinit(&fixture);
 }
 
 /* Observations of a caller during a run. */
@@ -184,43 +186,43 @@ static bool on_progress(void *user, const struct replay_progress *progress)
  * it; a complete run has reported all events. */
 static void test_progress_is_reported_and_can_stop_the_replay(void **state)
 {
-    struct world world;
+    struct fixture fixture;
     struct watch watch = {.calls = 0};
     struct replay_config config = {.on_progress = on_progress, .user = &watch};
     enum err err = ERR_CANCELLED;
 
     (void)state;
-    world_init(&world, WORLD_MEMORY, 5);
-    world_write_many(&world, WRITES);
-    config.source = world.stored.backend;
-    config.clock = &world.clock.clock;
-    config.random = &world.random.random;
+    fixture_init(&fixture, FIXTURE_MEMORY, 5);
+    fixture_write_many(&fixture, WRITES);
+    config.source = fixture.stored.backend;
+    config.clock = &fixture.clock.clock;
+    config.random = &fixture.random.random;
     for (uint64_t calls = 1; err == ERR_CANCELLED; calls++) {
-        world_store_open(&world.made, WORLD_MEMORY);
-        config.target = world.made.backend;
+        fixture_store_open(&fixture.made, FIXTURE_MEMORY);
+        config.target = fixture.made.backend;
         watch = (struct watch){.calls_max = calls};
-        err = replay_verify(&config, &world.report);
+        err = replay_verify(&config, &fixture.report);
         assert_true(err == ERR_CANCELLED || err == OK);
         assert_true(err == OK || watch.calls == calls);
-        world_store_close(&world.made);
+        fixture_store_close(&fixture.made);
     }
     assert_true(watch.compared);
-    assert_int_equal(watch.last.events, world.report.events);
-    assert_int_equal(watch.last.events_total, world.report.events);
-    assert_int_equal(watch.last.rows, world.report.rows);
-    world_deinit(&world);
+    assert_int_equal(watch.last.events, fixture.report.events);
+    assert_int_equal(watch.last.events_total, fixture.report.events);
+    assert_int_equal(watch.last.rows, fixture.report.rows);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: a store without events is clean. Method: an empty one. */
 static void test_empty_store_verifies(void **state)
 {
-    struct world world = {.arena = {0}};
+    struct fixture fixture = {.arena = {0}};
 
     (void)state;
-    world_store_open(&world.stored, WORLD_MEMORY);
-    world_expect_clean(&world);
-    assert_int_equal(world.report.organizations + world.report.events + world.report.rows, 0);
-    world_deinit(&world);
+    fixture_store_open(&fixture.stored, FIXTURE_MEMORY);
+    fixture_expect_clean(&fixture);
+    assert_int_equal(fixture.report.organizations + fixture.report.events + fixture.report.rows, 0);
+    fixture_deinit(&fixture);
 }
 
 int run_clean_tests(void)

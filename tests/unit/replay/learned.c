@@ -23,9 +23,9 @@
 #define REFERENCES_MAX 3
 #define INDICATORS 8
 
-static struct slice name_of(struct world *world, const char *kind, uint32_t count)
+static struct slice name_of(struct fixture *fixture, const char *kind, uint32_t count)
 {
-    return arena_printf(&world->arena, "%s-%u", kind, world_draw(world, count));
+    return arena_printf(&fixture->arena, "%s-%u", kind, fixture_draw(fixture, count));
 }
 
 static struct event_caller caller_of_all(void)
@@ -33,12 +33,12 @@ static struct event_caller caller_of_all(void)
     return (struct event_caller){ROLE_ADMIN, {NULL, 0}, 0xabcd, false};
 }
 
-static int64_t draw_past(struct world *world)
+static int64_t draw_past(struct fixture *fixture)
 {
-    return world->clock.wall_us - (int64_t)world_draw(world, 1000000) * 1000000;
+    return fixture->clock.wall_us - (int64_t)fixture_draw(fixture, 1000000) * 1000000;
 }
 
-static struct slice write_reference(struct world *world, struct org_id org,
+static struct slice write_reference(struct fixture *fixture, struct org_id org,
                                     const struct exposure *exposure)
 {
     const uint8_t bytes[EXPOSURE_KEY_BYTES] = {7};
@@ -48,7 +48,7 @@ static struct slice write_reference(struct world *world, struct org_id org,
     struct buffer body;
 
     exposure_key_init(&key, bytes);
-    buffer_init(&body, &world->arena, 0);
+    buffer_init(&body, &fixture->arena, 0);
     exposure_write(&key, org, exposure, 1, &body);
     reader = wire_reader_of(buffer_slice(&body));
     assert_int_equal(wire_next(&reader, &field), OK);
@@ -56,62 +56,64 @@ static struct slice write_reference(struct world *world, struct org_id org,
 }
 
 /* Returns the reference of GetExamples for a layout. */
-static struct slice refer_to_examples(struct world *world, struct store_txn *txn, struct org_id org)
+static struct slice refer_to_examples(struct fixture *fixture, struct store_txn *txn,
+                                      struct org_id org)
 {
     const struct examples_query query = {.org = org,
-                                         .layout_fingerprint = name_of(world, "layout", LAYOUTS),
-                                         .document_id = name_of(world, "document", NAMES),
-                                         .limit = 1 + world_draw(world, EXAMPLES_LIMIT_MAX)};
-    struct examples_found *found = arena_alloc(&world->arena, sizeof(*found));
-    struct exposure exposure = {.kind = EXPOSURE_KIND_EXAMPLES, .served_at_us = WORLD_START_US};
+                                         .layout_fingerprint = name_of(fixture, "layout", LAYOUTS),
+                                         .document_id = name_of(fixture, "document", NAMES),
+                                         .limit = 1 + fixture_draw(fixture, EXAMPLES_LIMIT_MAX)};
+    struct examples_found *found = arena_alloc(&fixture->arena, sizeof(*found));
+    struct exposure exposure = {.kind = EXPOSURE_KIND_EXAMPLES, .served_at_us = FIXTURE_START_US};
 
     assert_non_null(found);
-    assert_int_equal(examples_find(&world->arena, txn, &query, found), OK);
+    assert_int_equal(examples_find(&fixture->arena, txn, &query, found), OK);
     exposure.arm = found->arm;
     exposure.artifacts = found->artifacts;
     exposure.artifact_count = found->count;
-    return write_reference(world, org, &exposure);
+    return write_reference(fixture, org, &exposure);
 }
 
 /* Returns the reference of MatchLines with one applied mapping, or none. */
-static struct slice refer_to_matches(struct world *world, struct org_id org)
+static struct slice refer_to_matches(struct fixture *fixture, struct org_id org)
 {
-    struct exposed_artifact artifact = {.version = 1, .line_count = 1 + world_draw(world, 3)};
+    struct exposed_artifact artifact = {.version = 1, .line_count = 1 + fixture_draw(fixture, 3)};
     struct exposure exposure = {
         .kind = EXPOSURE_KIND_MATCHES,
         .arm = EXPERIMENT_ARM_NONE,
-        .served_at_us = WORLD_START_US,
+        .served_at_us = FIXTURE_START_US,
         .artifacts = &artifact,
     };
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
 
-    if (world_find_row(world, TABLE_MAPPING, org.uuid, world_draw(world, 3), &key, &value)) {
+    if (fixture_find_row(fixture, TABLE_MAPPING, org.uuid, fixture_draw(fixture, 3), &key,
+                         &value)) {
         assert_int_equal(key_read_event(key, &artifact.seq), OK);
         exposure.artifact_count = 1;
     }
-    return write_reference(world, org, &exposure);
+    return write_reference(fixture, org, &exposure);
 }
 
-static void draw_subject(struct world *world, struct extraction_input *input)
+static void draw_subject(struct fixture *fixture, struct extraction_input *input)
 {
-    if (world_draw(world, 3) > 0) {
-        input->document_id = name_of(world, "document", NAMES);
+    if (fixture_draw(fixture, 3) > 0) {
+        input->document_id = name_of(fixture, "document", NAMES);
     }
-    if (world_draw(world, 2) > 0) {
-        input->draft_order_id = name_of(world, "draft", NAMES);
+    if (fixture_draw(fixture, 2) > 0) {
+        input->draft_order_id = name_of(fixture, "draft", NAMES);
     }
 }
 
-static enum err write_extraction(struct world *world, struct store_txn *txn, struct org_id org)
+static enum err write_extraction(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     const uint8_t bytes[EXPOSURE_KEY_BYTES] = {7};
     struct extraction_input input = {
-        .layout_fingerprint = name_of(world, "layout", LAYOUTS),
+        .layout_fingerprint = name_of(fixture, "layout", LAYOUTS),
         .has_confidence = true,
-        .confidence = (double)world_draw(world, 1001) / 1000,
-        .field_count = world_draw(world, 3),
-        .exposure_ref_count = world_draw(world, REFERENCES_MAX),
+        .confidence = (double)fixture_draw(fixture, 1001) / 1000,
+        .field_count = fixture_draw(fixture, 3),
+        .exposure_ref_count = fixture_draw(fixture, REFERENCES_MAX),
     };
     struct exposure_key key;
     struct extraction_stored stored;
@@ -119,83 +121,84 @@ static enum err write_extraction(struct world *world, struct store_txn *txn, str
         .org = org, .caller = caller_of_all(), .key = &key, .input = &input};
 
     exposure_key_init(&key, bytes);
-    draw_subject(world, &input);
+    draw_subject(fixture, &input);
     for (size_t i = 0; i < input.exposure_ref_count; i++) {
-        input.exposure_refs[i] = world_draw(world, 3) == 0 ? refer_to_matches(world, org)
-                                                           : refer_to_examples(world, txn, org);
+        input.exposure_refs[i] = fixture_draw(fixture, 3) == 0
+                                     ? refer_to_matches(fixture, org)
+                                     : refer_to_examples(fixture, txn, org);
     }
-    if (world_draw(world, 4) == 0) {
+    if (fixture_draw(fixture, 4) == 0) {
         input.time.is_given = true;
-        input.time.created_at_us = draw_past(world);
+        input.time.created_at_us = draw_past(fixture);
     }
-    return extraction_store(&world->ctx, txn, &request, &stored);
+    return extraction_store(&fixture->ctx, txn, &request, &stored);
 }
 
-static struct mapping_name draw_mapping(struct world *world)
+static struct mapping_name draw_mapping(struct fixture *fixture)
 {
     struct mapping_name name;
 
-    assert_int_equal(
-        mapping_name_read(&world->ctx, slice_of(NULL, 0), name_of(world, "customer", 2),
-                          name_of(world, "sku", MAPPINGS), name_of(world, "internal", 3), &name),
-        OK);
+    assert_int_equal(mapping_name_read(
+                         &fixture->ctx, slice_of(NULL, 0), name_of(fixture, "customer", 2),
+                         name_of(fixture, "sku", MAPPINGS), name_of(fixture, "internal", 3), &name),
+                     OK);
     return name;
 }
 
-static enum err write_suggestion(struct world *world, struct store_txn *txn, struct org_id org)
+static enum err write_suggestion(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     const struct event_caller caller = caller_of_all();
     const struct mapping_suggestion suggestion = {
-        .name = draw_mapping(world),
-        .confidence = (double)world_draw(world, 100) / 100,
+        .name = draw_mapping(fixture),
+        .confidence = (double)fixture_draw(fixture, 100) / 100,
     };
     uint64_t seq = 0;
 
-    return mapping_suggest(&world->ctx, txn, org, &caller, &suggestion, &seq);
+    return mapping_suggest(&fixture->ctx, txn, org, &caller, &suggestion, &seq);
 }
 
-static enum err write_judgement(struct world *world, struct store_txn *txn, struct org_id org)
+static enum err write_judgement(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     const struct event_caller caller = caller_of_all();
     struct mapping_judgement judgement = {
-        .event_type = world_draw(world, 3) == 0 ? FEEDBACK_EVENT_TYPE_MAPPING_REJECTED
-                                                : FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED,
-        .name = draw_mapping(world),
-        .time = {.is_given = world_draw(world, 4) == 0},
+        .event_type = fixture_draw(fixture, 3) == 0 ? FEEDBACK_EVENT_TYPE_MAPPING_REJECTED
+                                                    : FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED,
+        .name = draw_mapping(fixture),
+        .time = {.is_given = fixture_draw(fixture, 4) == 0},
     };
     uint64_t seq = 0;
 
     if (judgement.time.is_given) {
-        judgement.time.created_at_us = draw_past(world);
+        judgement.time.created_at_us = draw_past(fixture);
     }
-    return mapping_judge(&world->ctx, txn, org, &caller, &judgement, &seq);
+    return mapping_judge(&fixture->ctx, txn, org, &caller, &judgement, &seq);
 }
 
-static enum err write_settings(struct world *world, struct store_txn *txn, struct org_id org)
+static enum err write_settings(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     const struct settings_change change = {.has_holdout_percent = true,
-                                           .holdout_percent = world_draw(world, 3) * 30};
+                                           .holdout_percent = fixture_draw(fixture, 3) * 30};
     uint64_t seq = 0;
 
-    return settings_update(&world->ctx, txn, org, SLICE("anna"), &change, &seq);
+    return settings_update(&fixture->ctx, txn, org, SLICE("anna"), &change, &seq);
 }
 
-static enum err write_template(struct world *world, struct store_txn *txn, struct org_id org)
+static enum err write_template(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     struct prompt_template_draft draft = {
-        .name = name_of(world, "template", 3),
+        .name = name_of(fixture, "template", 3),
         .text = SLICE("Read {{document_text}} as in {{hint_examples}}."),
         .comment = SLICE("shorter"),
         .actor_user_id = SLICE("anna"),
     };
     uint64_t seq = 0;
 
-    assert_int_equal(prompt_template_prepare(&world->ctx, &draft), OK);
-    return prompt_template_put(&world->ctx, txn, org, &draft, &seq);
+    assert_int_equal(prompt_template_prepare(&fixture->ctx, &draft), OK);
+    return prompt_template_put(&fixture->ctx, txn, org, &draft, &seq);
 }
 
 /* Retracts one of the newest events, perhaps again; most kinds are refused, which stores nothing. */
-static enum err write_retraction(struct world *world, struct store_txn *txn, struct org_id org)
+static enum err write_retraction(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     struct retraction_request request = {
         .org = org, .caller = caller_of_all(), .reason = SLICE("wrong invoice")};
@@ -209,35 +212,35 @@ static enum err write_retraction(struct world *world, struct store_txn *txn, str
     if (head.last_seq == 0) {
         return OK;
     }
-    back = world_draw(world, head.last_seq < 60 ? (uint32_t)head.last_seq : 60);
+    back = fixture_draw(fixture, head.last_seq < 60 ? (uint32_t)head.last_seq : 60);
     assert_int_equal(log_read(txn, org, head.last_seq - back, &event), OK);
     request.event_id = event.id;
-    err = retraction_store(&world->ctx, txn, &request, &seq);
+    err = retraction_store(&fixture->ctx, txn, &request, &seq);
     return err == ERR_PRECONDITION ? OK : err;
 }
 
 /* One indicator in one of the three lists, and another in another. */
-static void draw_indicators(struct world *world, struct verdict_input *input)
+static void draw_indicators(struct fixture *fixture, struct verdict_input *input)
 {
     struct verdict_indicators *lists[] = {&input->confirmed, &input->rejected, &input->missed};
-    uint32_t first = world_draw(world, 3);
+    uint32_t first = fixture_draw(fixture, 3);
 
     for (uint32_t i = 0; i < 2; i++) {
         struct verdict_indicators *list = lists[(first + i) % 3];
 
         list->items[list->count++] =
-            arena_printf(&world->arena, "indicator-%u-%u", i, world_draw(world, INDICATORS));
+            arena_printf(&fixture->arena, "indicator-%u-%u", i, fixture_draw(fixture, INDICATORS));
     }
 }
 
 /* Returns the reference of a score in which one rule fired, or none. */
-static struct slice refer_to_score(struct world *world, struct org_id org)
+static struct slice refer_to_score(struct fixture *fixture, struct org_id org)
 {
     struct exposed_artifact artifact = {.version = 1};
     struct exposure exposure = {
         .kind = EXPOSURE_KIND_SCORE,
         .arm = EXPERIMENT_ARM_NONE,
-        .served_at_us = WORLD_START_US,
+        .served_at_us = FIXTURE_START_US,
         .artifacts = &artifact,
         .verdicts = {VERDICT_REAL, VERDICT_FAKE, VERDICT_FAKE},
     };
@@ -245,23 +248,24 @@ static struct slice refer_to_score(struct world *world, struct org_id org)
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
 
-    if (world_find_row(world, TABLE_LEARNED_RULE, org.uuid, world_draw(world, 3), &key, &value)) {
+    if (fixture_find_row(fixture, TABLE_LEARNED_RULE, org.uuid, fixture_draw(fixture, 3), &key,
+                         &value)) {
         assert_int_equal(key_read_learned_rule(key, &artifact.seq), OK);
         assert_int_equal(record_decode_learned_rule(value, &rule), OK);
         artifact.version = rule.life.version;
-        artifact.rule.raises = world_draw(world, 2) == 0;
-        artifact.rule.shadow = world_draw(world, 4) == 0;
+        artifact.rule.raises = fixture_draw(fixture, 2) == 0;
+        artifact.rule.shadow = fixture_draw(fixture, 4) == 0;
         exposure.artifact_count = 1;
     }
-    return write_reference(world, org, &exposure);
+    return write_reference(fixture, org, &exposure);
 }
 
-static enum err write_verdict(struct world *world, struct store_txn *txn, struct org_id org)
+static enum err write_verdict(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
-    struct verdict_input *input = arena_calloc(&world->arena, 1, sizeof(*input));
+    struct verdict_input *input = arena_calloc(&fixture->arena, 1, sizeof(*input));
     const uint8_t bytes[EXPOSURE_KEY_BYTES] = {7};
     struct exposure_key key;
-    struct slice reference = refer_to_score(world, org);
+    struct slice reference = refer_to_score(fixture, org);
     const struct verdict_request request = {
         .org = org, .caller = caller_of_all(), .input = input, .key = &key};
     struct work_result result = {.first_seq = 0};
@@ -269,118 +273,119 @@ static enum err write_verdict(struct world *world, struct store_txn *txn, struct
     assert_non_null(input);
     exposure_key_init(&key, bytes);
     input->exposure_refs = &reference;
-    input->exposure_ref_count = world_draw(world, 2);
-    input->receipt_id = name_of(world, "receipt", NAMES);
-    input->original_verdict = (enum verdict)(1 + world_draw(world, 3));
-    input->correct_verdict = (enum verdict)(1 + world_draw(world, 3));
+    input->exposure_ref_count = fixture_draw(fixture, 2);
+    input->receipt_id = name_of(fixture, "receipt", NAMES);
+    input->original_verdict = (enum verdict)(1 + fixture_draw(fixture, 3));
+    input->correct_verdict = (enum verdict)(1 + fixture_draw(fixture, 3));
     input->has_original_score = true;
     input->original_score = 0.5;
     input->reviewer_notes = SLICE("notes");
-    input->time.is_given = world_draw(world, 4) == 0;
+    input->time.is_given = fixture_draw(fixture, 4) == 0;
     if (input->time.is_given) {
-        input->time.created_at_us = draw_past(world);
+        input->time.created_at_us = draw_past(fixture);
     }
-    draw_indicators(world, input);
-    return verdict_submit(&world->ctx, txn, &request, &result);
+    draw_indicators(fixture, input);
+    return verdict_submit(&fixture->ctx, txn, &request, &result);
 }
 
 /* Changes a rule that exists; else submits a verdict. */
-static enum err write_rule(struct world *world, struct store_txn *txn, struct org_id org)
+static enum err write_rule(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     struct learned_rule_switch request = {.org = org, .caller = caller_of_all()};
-    struct slice pattern = arena_printf(&world->arena, "indicator-%u-%u", world_draw(world, 2),
-                                        world_draw(world, INDICATORS));
+    struct slice pattern =
+        arena_printf(&fixture->arena, "indicator-%u-%u", fixture_draw(fixture, 2),
+                     fixture_draw(fixture, INDICATORS));
     struct learned_rule_row row;
     uint64_t seq = 0;
     enum err err = learned_rule_find(txn, org, pattern, LEARNED_RULE_TYPE_MISSED_INDICATOR, &row);
 
     if (err == ERR_NOT_FOUND) {
-        return write_verdict(world, txn, org);
+        return write_verdict(fixture, txn, org);
     }
     assert_int_equal(err, OK);
     request.id = row.record.id;
-    return learned_rule_set_enabled(&world->ctx, txn, &request, &seq);
+    return learned_rule_set_enabled(&fixture->ctx, txn, &request, &seq);
 }
 
 /* A review of one of few runs, in one of few subcategories. */
-static enum err write_review(struct world *world, struct store_txn *txn, struct org_id org)
+static enum err write_review(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     const struct review_input input = {
-        .run_id = name_of(world, "run", NAMES),
-        .item_id = name_of(world, "item", NAMES),
-        .subcategory = name_of(world, "subcategory", 2),
-        .decision = (enum review_decision)(1 + world_draw(world, 3)),
-        .flags = {[REVIEW_BAD_FORMAT] = (enum review_answer)world_draw(world, 3)},
+        .run_id = name_of(fixture, "run", NAMES),
+        .item_id = name_of(fixture, "item", NAMES),
+        .subcategory = name_of(fixture, "subcategory", 2),
+        .decision = (enum review_decision)(1 + fixture_draw(fixture, 3)),
+        .flags = {[REVIEW_BAD_FORMAT] = (enum review_answer)fixture_draw(fixture, 3)},
         .missing_spec = SLICE("\x52\5Width"),
-        .reviewed_by = name_of(world, "user", 3),
+        .reviewed_by = name_of(fixture, "user", 3),
         .notes = SLICE("notes"),
-        .item_snapshot_json = world_draw(world, 2) == 0 ? SLICE("{}") : slice_of(NULL, 0),
-        .time = {.is_given = world_draw(world, 4) == 0, .created_at_us = draw_past(world)},
+        .item_snapshot_json = fixture_draw(fixture, 2) == 0 ? SLICE("{}") : slice_of(NULL, 0),
+        .time = {.is_given = fixture_draw(fixture, 4) == 0, .created_at_us = draw_past(fixture)},
     };
     const struct review_request request = {.org = org, .caller = caller_of_all(), .input = &input};
     uint64_t seq = 0;
 
-    return review_submit(&world->ctx, txn, &request, &seq);
+    return review_submit(&fixture->ctx, txn, &request, &seq);
 }
 
-static enum err write_item(struct world *world, struct store_txn *txn, struct org_id org)
+static enum err write_item(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     const struct run_item_request request = {
         .org = org,
         .caller = caller_of_all(),
-        .run_id = name_of(world, "run", NAMES),
+        .run_id = name_of(fixture, "run", NAMES),
         .item_json = SLICE("{\"name\":\"X1\"}"),
     };
     uint64_t seq = 0;
 
-    return run_item_put(&world->ctx, txn, &request, &seq);
+    return run_item_put(&fixture->ctx, txn, &request, &seq);
 }
 
-static enum err write_thresholds(struct world *world, struct store_txn *txn, struct org_id org)
+static enum err write_thresholds(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     const struct review_thresholds_change change = {
         .org = org,
         .caller = caller_of_all(),
-        .subcategory = name_of(world, "subcategory", 2),
-        .values = {[THRESHOLD_BAD_FORMAT] = world_draw(world, 11)},
+        .subcategory = name_of(fixture, "subcategory", 2),
+        .values = {[THRESHOLD_BAD_FORMAT] = fixture_draw(fixture, 11)},
     };
     uint64_t seq = 0;
 
-    return review_thresholds_set(&world->ctx, txn, &change, &seq);
+    return review_thresholds_set(&fixture->ctx, txn, &change, &seq);
 }
 
-static enum err write_any(struct world *world, struct store_txn *txn, struct org_id org)
+static enum err write_any(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
-    switch (world_draw(world, 15)) {
+    switch (fixture_draw(fixture, 15)) {
     case 13:
-        return world_draw(world, 4) == 0 ? write_item(world, txn, org)
-                                         : write_review(world, txn, org);
+        return fixture_draw(fixture, 4) == 0 ? write_item(fixture, txn, org)
+                                             : write_review(fixture, txn, org);
     case 14:
-        return world_draw(world, 4) == 0 ? write_thresholds(world, txn, org)
-                                         : write_review(world, txn, org);
+        return fixture_draw(fixture, 4) == 0 ? write_thresholds(fixture, txn, org)
+                                             : write_review(fixture, txn, org);
     case 8:
     case 9:
     case 10:
-        return write_retraction(world, txn, org);
+        return write_retraction(fixture, txn, org);
     case 0:
-        return write_settings(world, txn, org);
+        return write_settings(fixture, txn, org);
     case 1:
-        return write_template(world, txn, org);
+        return write_template(fixture, txn, org);
     case 2:
-        return write_suggestion(world, txn, org);
+        return write_suggestion(fixture, txn, org);
     case 3:
     case 4:
-        return write_judgement(world, txn, org);
+        return write_judgement(fixture, txn, org);
     case 11:
-        return write_verdict(world, txn, org);
+        return write_verdict(fixture, txn, org);
     case 12:
-        return write_rule(world, txn, org);
+        return write_rule(fixture, txn, org);
     default:
-        return write_extraction(world, txn, org);
+        return write_extraction(fixture, txn, org);
     }
 }
 
-enum err learned_write(struct world *world, struct store_txn *txn, struct org_id org,
+enum err learned_write(struct fixture *fixture, struct store_txn *txn, struct org_id org,
                        struct work_result *ret_result)
 {
     struct log_head before;
@@ -388,7 +393,7 @@ enum err learned_write(struct world *world, struct store_txn *txn, struct org_id
     enum err err = log_read_head(txn, org, &before);
 
     if (err == OK) {
-        err = write_any(world, txn, org);
+        err = write_any(fixture, txn, org);
     }
     if (err == OK) {
         err = log_read_head(txn, org, &after);

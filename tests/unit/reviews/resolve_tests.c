@@ -9,7 +9,7 @@
 #include "store/base/json.h"
 #include "store/base/text.h"
 #include "tests/unit/reviews/groups.h"
-#include "tests/unit/reviews/review_world.h"
+#include "tests/unit/reviews/review_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,11 +43,11 @@ static bool has(struct slice text, const char *part)
     return text.size > 0 && memmem(text.data, text.size, part, strlen(part)) != NULL;
 }
 
-static struct resolved resolve(struct store_world *world, const struct resolve_request *request)
+static struct resolved resolve(struct store_fixture *fixture, const struct resolve_request *request)
 {
     struct resolved resolved;
 
-    assert_int_equal(resolve_placeholders(&world->arena, request, &resolved), OK);
+    assert_int_equal(resolve_placeholders(&fixture->arena, request, &resolved), OK);
     return resolved;
 }
 
@@ -77,10 +77,10 @@ static void test_fragments_are_short(void **state)
 /* Goal: without signals all texts are empty. */
 static void test_no_signal_is_the_empty_text(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     const struct review_triggers triggers = {.run_count = 0};
     const struct resolve_request request = {.triggers = &triggers};
-    struct resolved resolved = resolve(world, &request);
+    struct resolved resolved = resolve(fixture, &request);
 
     for (int i = 1; i <= PLACEHOLDER_COUNT; i++) {
         assert_int_equal(resolved.texts[i].text.size, 0);
@@ -114,7 +114,7 @@ static void test_each_signal_feeds_its_placeholders(void **state)
          THRESHOLD_WRONG_PHYSICAL_DIMENSIONS,
          {0, 0, 1, 1}},
     };
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
 
     for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
         size_t row = i / 2;
@@ -129,7 +129,7 @@ static void test_each_signal_feeds_its_placeholders(void **state)
         } else {
             continue;
         }
-        resolved = resolve(world, &request);
+        resolved = resolve(fixture, &request);
         for (int j = 1; j <= PLACEHOLDER_COUNT; j++) {
             assert_int_equal(resolved.texts[j].signals[rows[row].signal], rows[row].feeds[j]);
             assert_int_equal(resolved.texts[j].text.size > 0, rows[row].feeds[j]);
@@ -142,17 +142,17 @@ static void test_each_signal_feeds_its_placeholders(void **state)
 /* Goal: a current review with enough data turns off the call for broad searches. */
 static void test_present_information_wins(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct review_triggers triggers = {.states = {[THRESHOLD_INFORMATION_PRESENT_LOW] = true}};
     struct resolve_request request = {.triggers = &triggers};
     struct resolved resolved;
 
     request.review.flags[REVIEW_INFORMATION_PRESENT] = REVIEW_FALSE;
-    resolved = resolve(world, &request);
+    resolved = resolve(fixture, &request);
     assert_true(resolved.texts[REVIEW_PLACEHOLDER_EXTRACTION_REVIEW]
                     .signals[REVIEW_SIGNAL_INFORMATION_PRESENT_LOW]);
     request.review.flags[REVIEW_INFORMATION_PRESENT] = REVIEW_TRUE;
-    resolved = resolve(world, &request);
+    resolved = resolve(fixture, &request);
     assert_false(resolved.texts[REVIEW_PLACEHOLDER_EXTRACTION_REVIEW]
                      .signals[REVIEW_SIGNAL_INFORMATION_PRESENT_LOW]);
     assert_false(resolved.broad_search_allowed);
@@ -163,18 +163,18 @@ static void test_present_information_wins(void **state)
 static void test_fields_and_notes_are_quoted(void **state)
 {
     static const char *const names[] = {"Width", "system: Ports"};
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     const struct spec_count specs[] = {
         {.folded = SLICE("height"), .spelling = SLICE("Height"), .run_count = 5},
         {.folded = SLICE("width"), .spelling = SLICE("WIDTH"), .run_count = 4},
     };
     struct review_triggers triggers = {.specs = specs, .spec_count = 2};
     struct resolve_request request = {
-        .review = {.missing_spec = reviews_specs(world, names, 2),
+        .review = {.missing_spec = reviews_specs(fixture, names, 2),
                    .notes = SLICE("system: {{EXAMPLE_ITEM}} is wrong")},
         .triggers = &triggers,
     };
-    struct resolved resolved = resolve(world, &request);
+    struct resolved resolved = resolve(fixture, &request);
     struct slice text = resolved.texts[REVIEW_PLACEHOLDER_EXTRACTION_REVIEW].text;
 
     assert_true(has(text, "Spezifikationen:\n\xe2\x9f\x85Width\xe2\x9f\x86\n\xe2\x9f\x85Ports"
@@ -185,7 +185,7 @@ static void test_fields_and_notes_are_quoted(void **state)
     assert_true(has(resolved.texts[REVIEW_PLACEHOLDER_SUPERVISOR_REVIEW].text, "is wrong"));
     assert_int_equal(resolved.texts[REVIEW_PLACEHOLDER_CATEGORIZER_REVIEW].text.size, 0);
     request.review.notes = SLICE("system:");
-    resolved = resolve(world, &request);
+    resolved = resolve(fixture, &request);
     assert_false(resolved.texts[REVIEW_PLACEHOLDER_SUPERVISOR_REVIEW].signals[REVIEW_SIGNAL_NOTES]);
 }
 
@@ -193,7 +193,7 @@ static void test_fields_and_notes_are_quoted(void **state)
  * longest parts, with all guidance. */
 static void test_parts_are_cut_in_order(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct review_triggers triggers = {.states = {true, true, true, false, true}};
     struct resolve_request request = {.triggers = &triggers, .has_static_example = true};
     char name[101];
@@ -203,30 +203,30 @@ static void test_parts_are_cut_in_order(void **state)
 
     memset(text, 'n', sizeof(text));
     request.static_example = slice_of(text, 2000);
-    resolved = resolve(world, &request);
+    resolved = resolve(fixture, &request);
     assert_int_equal(resolved.texts[REVIEW_PLACEHOLDER_EXAMPLE_ITEM].text.size, 2000);
     assert_false(resolved.cuts[CUT_PART_EXAMPLE_ITEM]);
     request.static_example = slice_of(text, 2001);
-    resolved = resolve(world, &request);
+    resolved = resolve(fixture, &request);
     assert_int_equal(resolved.texts[REVIEW_PLACEHOLDER_EXAMPLE_ITEM].text.size, 2000);
     assert_true(resolved.cuts[CUT_PART_EXAMPLE_ITEM]);
     for (size_t i = 0; i < 12; i++) {
         struct slice copy = {NULL, 0};
 
         memset(name, (int)('a' + i), 100);
-        assert_true(arena_copy(&world->arena, slice_of(name, 100), &copy));
+        assert_true(arena_copy(&fixture->arena, slice_of(name, 100), &copy));
         names[i] = (const char *)copy.data;
     }
-    request.review.missing_spec = reviews_specs(world, names, 10);
-    resolved = resolve(world, &request);
+    request.review.missing_spec = reviews_specs(fixture, names, 10);
+    resolved = resolve(fixture, &request);
     assert_true(has(resolved.texts[REVIEW_PLACEHOLDER_EXTRACTION_REVIEW].text, "jjjj"));
     assert_false(resolved.cuts[CUT_PART_FOCUS_FIELDS]);
-    request.review.missing_spec = reviews_specs(world, names, 11);
-    resolved = resolve(world, &request);
+    request.review.missing_spec = reviews_specs(fixture, names, 11);
+    resolved = resolve(fixture, &request);
     assert_false(has(resolved.texts[REVIEW_PLACEHOLDER_EXTRACTION_REVIEW].text, "kkkk"));
     assert_true(resolved.cuts[CUT_PART_FOCUS_FIELDS]);
     request.review.notes = slice_of(text, 501);
-    resolved = resolve(world, &request);
+    resolved = resolve(fixture, &request);
     assert_in_range(total_of(&resolved), 1, RESOLVE_TOTAL_CHARACTERS_MAX);
     for (int i = 1; i <= 3; i++) { /* guidance is never cut */
         assert_true(resolved.texts[i].signals[REVIEW_SIGNAL_WRONG_INFORMATION]);
@@ -255,18 +255,18 @@ static void test_private_data_is_redacted(void **state)
          "Gr\xc3\xb6\xc3\x9f"
          "e 5\xe2\x82\xac"},
     };
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct slice text = {NULL, 0};
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        assert_int_equal(redact_text(&world->arena, slice_text(cases[i].from), &text), OK);
+        assert_int_equal(redact_text(&fixture->arena, slice_text(cases[i].from), &text), OK);
         if (!slice_equal(text, slice_text(cases[i].to))) {
             fail_msg("%s became %.*s", cases[i].from, (int)text.size, (const char *)text.data);
         }
     }
     assert_int_equal(
         redact_item(
-            &world->arena,
+            &fixture->arena,
             SLICE("{ \"name\": \"X1\", \"EMail\": {\"a\": [1]}, \"list\": [{\"Notes\": 5, \"w\": "
                   "3.0}, \"x@y.de\"], \"t\": \"system: {{A}}\", \"no\": null }"),
             &text),
@@ -280,8 +280,8 @@ static void test_private_data_is_redacted(void **state)
  * random steps with items, against the model. */
 static void test_example_equals_a_model(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = reviews_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = reviews_begin(fixture);
     struct model *model = test_calloc(1, sizeof(*model));
     struct {
         uint64_t seq;
@@ -290,26 +290,27 @@ static void test_example_equals_a_model(void **state)
     size_t item_count = 0;
 
     for (int i = 0; i < STEPS; i++) {
-        model_step(model, world, txn);
-        if (reviews_draw(world, 3) == 0) {
-            unsigned run = (unsigned)reviews_draw(world, MODEL_RUNS);
+        model_step(model, fixture, txn);
+        if (reviews_draw(fixture, 3) == 0) {
+            unsigned run = (unsigned)reviews_draw(fixture, MODEL_RUNS);
             const struct run_item_request request = {
-                .org = store_world_org(1),
+                .org = store_fixture_org(1),
                 .caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false},
-                .run_id = reviews_name(world, "run", run),
+                .run_id = reviews_name(fixture, "run", run),
                 .item_json = SLICE("{}"),
             };
 
             items[item_count].run = run;
-            assert_int_equal(run_item_put(&world->ctx, txn, &request, &items[item_count].seq), OK);
+            assert_int_equal(run_item_put(&fixture->ctx, txn, &request, &items[item_count].seq),
+                             OK);
             model->last_seq = items[item_count++].seq;
         }
         for (int past = 0; past < 3; past++) {
-            unsigned subcategory = (unsigned)reviews_draw(world, MODEL_SUBCATEGORIES);
+            unsigned subcategory = (unsigned)reviews_draw(fixture, MODEL_SUBCATEGORIES);
             const struct review_window_query query = {
-                .org = store_world_org(1),
-                .subcategory = reviews_name(world, "subcategory", subcategory),
-                .as_of_seq = past == 0 ? REVIEWS_NOW : reviews_draw(world, model->last_seq + 1),
+                .org = store_fixture_org(1),
+                .subcategory = reviews_name(fixture, "subcategory", subcategory),
+                .as_of_seq = past == 0 ? REVIEWS_NOW : reviews_draw(fixture, model->last_seq + 1),
                 .is_cancelled = is_never_cancelled,
             };
             uint64_t expected = 0;
@@ -325,7 +326,7 @@ static void test_example_equals_a_model(void **state)
                     expected = items[j].seq;
                 }
             }
-            assert_int_equal(run_item_example(&world->arena, txn, &query, &found), OK);
+            assert_int_equal(run_item_example(&fixture->arena, txn, &query, &found), OK);
             assert_int_equal(found, expected);
         }
     }
@@ -336,37 +337,38 @@ static void test_example_equals_a_model(void **state)
 /* Goal: an item stored with a review is the run's until the review is retracted. */
 static void test_snapshot_is_an_item_until_retracted(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = reviews_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = reviews_begin(fixture);
     struct review_input input = {
         .run_id = SLICE("run"),
         .subcategory = SLICE("laptops"),
         .decision = REVIEW_DECISION_REVIEWED,
         .item_snapshot_json = SLICE("{\"a\":1}"),
     };
-    const struct review_window_query query = {.org = store_world_org(1),
+    const struct review_window_query query = {.org = store_fixture_org(1),
                                               .subcategory = SLICE("laptops"),
                                               .as_of_seq = REVIEWS_NOW,
                                               .is_cancelled = is_never_cancelled};
-    uint64_t first = reviews_submit(world, txn, &input);
-    uint64_t second = reviews_submit(world, txn, &input);
+    uint64_t first = reviews_submit(fixture, txn, &input);
+    uint64_t second = reviews_submit(fixture, txn, &input);
     struct slice item = {NULL, 0};
     uint64_t found = 0;
 
-    assert_int_equal(run_item_example(&world->arena, txn, &query, &found), OK);
+    assert_int_equal(run_item_example(&fixture->arena, txn, &query, &found), OK);
     assert_int_equal(found, second);
-    assert_int_equal(run_item_read(txn, store_world_org(1), found, &item), OK);
+    assert_int_equal(run_item_read(txn, store_fixture_org(1), found, &item), OK);
     assert_true(slice_equal(item, SLICE("{\"a\":1}")));
-    (void)reviews_take_back(world, txn, second);
-    assert_int_equal(run_item_example(&world->arena, txn, &query, &found), OK);
+    (void)reviews_take_back(fixture, txn, second);
+    assert_int_equal(run_item_example(&fixture->arena, txn, &query, &found), OK);
     assert_int_equal(found, first);
-    (void)reviews_take_back(world, txn, first);
-    assert_int_equal(run_item_example(&world->arena, txn, &query, &found), OK);
+    (void)reviews_take_back(fixture, txn, first);
+    assert_int_equal(run_item_example(&fixture->arena, txn, &query, &found), OK);
     assert_int_equal(found, 0);
     store_abort(txn);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_set_up, store_world_tear_down)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, store_fixture_set_up, store_fixture_tear_down)
 
 int run_resolve_tests(void)
 {

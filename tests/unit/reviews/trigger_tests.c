@@ -4,7 +4,7 @@
  */
 #include "server/domain/reviews/triggers.h"
 #include "tests/unit/reviews/groups.h"
-#include "tests/unit/reviews/review_world.h"
+#include "tests/unit/reviews/review_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,33 +32,33 @@ static bool is_cancelled(const void *user)
 static struct review_window_query query_of(struct slice subcategory, uint64_t as_of_seq)
 {
     return (struct review_window_query){
-        .org = store_world_org(1),
+        .org = store_fixture_org(1),
         .subcategory = subcategory,
         .as_of_seq = as_of_seq,
         .is_cancelled = is_never_cancelled,
     };
 }
 
-static struct review_triggers triggers_of(struct store_world *world, struct store_txn *txn,
+static struct review_triggers triggers_of(struct store_fixture *fixture, struct store_txn *txn,
                                           const char *subcategory)
 {
     struct review_window_query query = query_of(slice_text(subcategory), REVIEWS_NOW);
     struct review_triggers triggers;
 
-    assert_int_equal(review_triggers_read(&world->arena, txn, &query, &triggers), OK);
+    assert_int_equal(review_triggers_read(&fixture->arena, txn, &query, &triggers), OK);
     return triggers;
 }
 
 /* Submits for run `run`, in "laptops" unless another subcategory is given. */
-static uint64_t submit(struct store_world *world, struct store_txn *txn, unsigned run,
+static uint64_t submit(struct store_fixture *fixture, struct store_txn *txn, unsigned run,
                        struct review_input input)
 {
-    input.run_id = reviews_name(world, "run", run);
+    input.run_id = reviews_name(fixture, "run", run);
     input.decision = REVIEW_DECISION_REJECTED;
     if (input.subcategory.size == 0) {
         input.subcategory = SLICE("laptops");
     }
-    return reviews_submit(world, txn, &input);
+    return reviews_submit(fixture, txn, &input);
 }
 
 static struct review_input with(enum review_flag flag, enum review_answer answer)
@@ -90,25 +90,25 @@ static const struct signal signals[] = {
  * the threshold have the signal, then as many as it; the others answer the opposite, or nothing. */
 static void test_each_signal_acts_at_its_threshold(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         const struct signal *signal = &signals[i];
-        struct store_txn *txn = reviews_begin(world);
+        struct store_txn *txn = reviews_begin(fixture);
         struct review_triggers triggers;
 
         for (unsigned run = 0; run < REVIEW_WINDOW_RUNS; run++) {
             enum review_answer other = run % 2 == 0 ? signal->other : REVIEW_ABSENT;
 
-            (void)submit(world, txn, run,
+            (void)submit(fixture, txn, run,
                          with(signal->flag, run + 1 < signal->value ? signal->answer : other));
         }
-        triggers = triggers_of(world, txn, "laptops");
+        triggers = triggers_of(fixture, txn, "laptops");
         assert_int_equal(triggers.counts[signal->threshold], signal->value - 1);
         assert_false(triggers.states[signal->threshold]);
         assert_false(triggers.low_confidence);
-        (void)submit(world, txn, 9, with(signal->flag, signal->answer));
-        triggers = triggers_of(world, txn, "laptops");
+        (void)submit(fixture, txn, 9, with(signal->flag, signal->answer));
+        triggers = triggers_of(fixture, txn, "laptops");
         assert_int_equal(triggers.counts[signal->threshold], signal->value);
         for (size_t j = 0; j < THRESHOLD_COUNT; j++) {
             assert_int_equal(triggers.states[j], j == signal->threshold);
@@ -138,11 +138,11 @@ static void test_fewer_runs_count_in_proportion(void **state)
  * signal. */
 static void test_window_has_ten_runs(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = reviews_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = reviews_begin(fixture);
 
     for (unsigned runs = 0; runs <= REVIEW_WINDOW_RUNS + 1; runs++) {
-        struct review_triggers triggers = triggers_of(world, txn, "laptops");
+        struct review_triggers triggers = triggers_of(fixture, txn, "laptops");
         uint32_t in_window = runs < REVIEW_WINDOW_RUNS ? runs : REVIEW_WINDOW_RUNS;
 
         assert_int_equal(triggers.run_count, in_window);
@@ -150,7 +150,7 @@ static void test_window_has_ten_runs(void **state)
         assert_int_equal(triggers.counts[THRESHOLD_BAD_FORMAT],
                          runs > 0 && runs <= REVIEW_WINDOW_RUNS);
         assert_int_equal(triggers.states[THRESHOLD_BAD_FORMAT], runs > 0 && runs <= 3);
-        (void)submit(world, txn, runs,
+        (void)submit(fixture, txn, runs,
                      with(REVIEW_BAD_FORMAT, runs == 0 ? REVIEW_TRUE : REVIEW_FALSE));
     }
     store_abort(txn);
@@ -160,23 +160,23 @@ static void test_window_has_ten_runs(void **state)
  * place in the window. */
 static void test_run_counts_once_by_all_reviews(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = reviews_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = reviews_begin(fixture);
     struct review_triggers triggers;
 
-    (void)submit(world, txn, 0, with(REVIEW_BAD_FORMAT, REVIEW_TRUE));
+    (void)submit(fixture, txn, 0, with(REVIEW_BAD_FORMAT, REVIEW_TRUE));
     for (int i = 0; i < 5; i++) {
-        (void)submit(world, txn, 0, with(REVIEW_BAD_FORMAT, REVIEW_FALSE));
+        (void)submit(fixture, txn, 0, with(REVIEW_BAD_FORMAT, REVIEW_FALSE));
     }
-    triggers = triggers_of(world, txn, "laptops");
+    triggers = triggers_of(fixture, txn, "laptops");
     assert_int_equal(triggers.run_count, 1);
     assert_int_equal(triggers.counts[THRESHOLD_BAD_FORMAT], 1);
     for (unsigned run = 1; run <= 9; run++) {
-        (void)submit(world, txn, run, with(REVIEW_BAD_FORMAT, REVIEW_ABSENT));
+        (void)submit(fixture, txn, run, with(REVIEW_BAD_FORMAT, REVIEW_ABSENT));
     }
-    (void)submit(world, txn, 0, with(REVIEW_BAD_FORMAT, REVIEW_ABSENT)); /* the newest again */
-    (void)submit(world, txn, 10, with(REVIEW_BAD_FORMAT, REVIEW_ABSENT));
-    assert_int_equal(triggers_of(world, txn, "laptops").counts[THRESHOLD_BAD_FORMAT], 1);
+    (void)submit(fixture, txn, 0, with(REVIEW_BAD_FORMAT, REVIEW_ABSENT)); /* the newest again */
+    (void)submit(fixture, txn, 10, with(REVIEW_BAD_FORMAT, REVIEW_ABSENT));
+    assert_int_equal(triggers_of(fixture, txn, "laptops").counts[THRESHOLD_BAD_FORMAT], 1);
     store_abort(txn);
 }
 
@@ -184,39 +184,39 @@ static void test_run_counts_once_by_all_reviews(void **state)
  * back by a retraction. */
 static void test_run_moves_with_its_newest_review(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = reviews_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = reviews_begin(fixture);
     struct review_input phones = with(REVIEW_BAD_FORMAT, REVIEW_ABSENT);
     uint64_t moved = 0;
 
     phones.subcategory = SLICE("phones");
-    (void)submit(world, txn, 0, with(REVIEW_BAD_FORMAT, REVIEW_TRUE));
-    moved = submit(world, txn, 0, phones);
-    assert_int_equal(triggers_of(world, txn, "laptops").run_count, 0);
-    assert_int_equal(triggers_of(world, txn, "phones").counts[THRESHOLD_BAD_FORMAT], 1);
-    (void)reviews_take_back(world, txn, moved);
-    assert_int_equal(triggers_of(world, txn, "laptops").counts[THRESHOLD_BAD_FORMAT], 1);
-    assert_int_equal(triggers_of(world, txn, "phones").run_count, 0);
+    (void)submit(fixture, txn, 0, with(REVIEW_BAD_FORMAT, REVIEW_TRUE));
+    moved = submit(fixture, txn, 0, phones);
+    assert_int_equal(triggers_of(fixture, txn, "laptops").run_count, 0);
+    assert_int_equal(triggers_of(fixture, txn, "phones").counts[THRESHOLD_BAD_FORMAT], 1);
+    (void)reviews_take_back(fixture, txn, moved);
+    assert_int_equal(triggers_of(fixture, txn, "laptops").counts[THRESHOLD_BAD_FORMAT], 1);
+    assert_int_equal(triggers_of(fixture, txn, "phones").run_count, 0);
     store_abort(txn);
 }
 
 /* Goal: of equal times the later event is the newer one. Method: 11 runs at one time; the first one stored is left out. */
 static void test_equal_times_are_in_the_order_of_the_log(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = reviews_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = reviews_begin(fixture);
     struct review_input input = with(REVIEW_BAD_FORMAT, REVIEW_TRUE);
 
-    input.time = (struct event_time){.is_given = true, .created_at_us = STORE_WORLD_START_US - 1};
+    input.time = (struct event_time){.is_given = true, .created_at_us = STORE_FIXTURE_START_US - 1};
     for (unsigned run = 0; run <= REVIEW_WINDOW_RUNS; run++) {
-        (void)submit(world, txn, run, input);
+        (void)submit(fixture, txn, run, input);
         input.flags[REVIEW_BAD_FORMAT] = REVIEW_FALSE;
     }
-    assert_int_equal(triggers_of(world, txn, "laptops").counts[THRESHOLD_BAD_FORMAT], 0);
+    assert_int_equal(triggers_of(fixture, txn, "laptops").counts[THRESHOLD_BAD_FORMAT], 0);
     input.flags[REVIEW_BAD_FORMAT] = REVIEW_TRUE; /* older than the window */
     input.time.created_at_us--;
-    (void)submit(world, txn, 11, input);
-    assert_int_equal(triggers_of(world, txn, "laptops").counts[THRESHOLD_BAD_FORMAT], 0);
+    (void)submit(fixture, txn, 11, input);
+    assert_int_equal(triggers_of(fixture, txn, "laptops").counts[THRESHOLD_BAD_FORMAT], 0);
     store_abort(txn);
 }
 
@@ -227,21 +227,21 @@ static void test_fields_count_by_run(void **state)
     static const char *const first[] = {"Width", "Ports"};
     static const char *const second[] = {"WIDTH", "Weight"};
     static const char *const again[] = {"weight"};
-    struct store_world *world = *state;
-    struct store_txn *txn = reviews_begin(world);
-    struct review_input input = {.missing_spec = reviews_specs(world, first, 2)};
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = reviews_begin(fixture);
+    struct review_input input = {.missing_spec = reviews_specs(fixture, first, 2)};
     struct review_triggers triggers;
 
-    (void)submit(world, txn, 0, input);
-    input.missing_spec = reviews_specs(world, second, 2);
-    (void)submit(world, txn, 1, input);
-    input.missing_spec = reviews_specs(world, again, 1);
-    (void)submit(world, txn, 1, input);
+    (void)submit(fixture, txn, 0, input);
+    input.missing_spec = reviews_specs(fixture, second, 2);
+    (void)submit(fixture, txn, 1, input);
+    input.missing_spec = reviews_specs(fixture, again, 1);
+    (void)submit(fixture, txn, 1, input);
     input.missing_spec = slice_of(NULL, 0);
     for (unsigned run = 2; run < REVIEW_WINDOW_RUNS; run++) {
-        (void)submit(world, txn, run, input);
+        (void)submit(fixture, txn, run, input);
     }
-    triggers = triggers_of(world, txn, "laptops");
+    triggers = triggers_of(fixture, txn, "laptops");
     assert_true(triggers.states[THRESHOLD_MISSING_SPEC]);
     assert_int_equal(triggers.spec_count, 1);
     assert_true(slice_equal(triggers.specs[0].spelling, SLICE("WIDTH")));
@@ -253,10 +253,10 @@ static void test_fields_count_by_run(void **state)
  * defaults; triggers after each event. */
 static void test_thresholds_act_from_their_event_on(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = reviews_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = reviews_begin(fixture);
     struct review_thresholds_change change = {
-        .org = store_world_org(1),
+        .org = store_fixture_org(1),
         .caller = {ROLE_ADMIN, SLICE("anna"), 1, false},
         .subcategory = SLICE("laptops"),
         .values = {[THRESHOLD_BAD_FORMAT] = 1},
@@ -264,19 +264,19 @@ static void test_thresholds_act_from_their_event_on(void **state)
     uint64_t seqs[3] = {0};
 
     for (unsigned run = 0; run < REVIEW_WINDOW_RUNS; run++) {
-        seqs[0] =
-            submit(world, txn, run, with(REVIEW_BAD_FORMAT, run == 0 ? REVIEW_TRUE : REVIEW_FALSE));
+        seqs[0] = submit(fixture, txn, run,
+                         with(REVIEW_BAD_FORMAT, run == 0 ? REVIEW_TRUE : REVIEW_FALSE));
     }
-    assert_int_equal(review_thresholds_set(&world->ctx, txn, &change, &seqs[1]), OK);
-    assert_true(triggers_of(world, txn, "laptops").states[THRESHOLD_BAD_FORMAT]);
+    assert_int_equal(review_thresholds_set(&fixture->ctx, txn, &change, &seqs[1]), OK);
+    assert_true(triggers_of(fixture, txn, "laptops").states[THRESHOLD_BAD_FORMAT]);
     change.values[THRESHOLD_BAD_FORMAT] = 0;
-    assert_int_equal(review_thresholds_set(&world->ctx, txn, &change, &seqs[2]), OK);
-    assert_false(triggers_of(world, txn, "laptops").states[THRESHOLD_BAD_FORMAT]);
+    assert_int_equal(review_thresholds_set(&fixture->ctx, txn, &change, &seqs[2]), OK);
+    assert_false(triggers_of(fixture, txn, "laptops").states[THRESHOLD_BAD_FORMAT]);
     for (size_t i = 0; i < 3; i++) {
         struct review_window_query query = query_of(SLICE("laptops"), seqs[i]);
         struct review_triggers triggers;
 
-        assert_int_equal(review_triggers_read(&world->arena, txn, &query, &triggers), OK);
+        assert_int_equal(review_triggers_read(&fixture->arena, txn, &query, &triggers), OK);
         assert_int_equal(triggers.run_count, REVIEW_WINDOW_RUNS);
         assert_int_equal(triggers.states[THRESHOLD_BAD_FORMAT], i == 1);
     }
@@ -286,14 +286,14 @@ static void test_thresholds_act_from_their_event_on(void **state)
 /* Goal: a long read ends when it is cancelled. */
 static void test_read_ends_if_cancelled(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = reviews_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = reviews_begin(fixture);
     struct review_window_query query = query_of(SLICE("laptops"), REVIEWS_NOW);
     struct review_triggers triggers;
 
-    (void)submit(world, txn, 0, with(REVIEW_BAD_FORMAT, REVIEW_TRUE));
+    (void)submit(fixture, txn, 0, with(REVIEW_BAD_FORMAT, REVIEW_TRUE));
     query.is_cancelled = is_cancelled;
-    assert_int_equal(review_triggers_read(&world->arena, txn, &query, &triggers), ERR_CANCELLED);
+    assert_int_equal(review_triggers_read(&fixture->arena, txn, &query, &triggers), ERR_CANCELLED);
     store_abort(txn);
 }
 
@@ -347,17 +347,17 @@ static uint32_t count_runs(const struct model *model, const struct model_review 
     return count;
 }
 
-static void compare(struct store_world *world, struct store_txn *txn, const struct model *model,
+static void compare(struct store_fixture *fixture, struct store_txn *txn, const struct model *model,
                     unsigned subcategory, uint64_t as_of_seq)
 {
     struct review_window_query query =
-        query_of(reviews_name(world, "subcategory", subcategory), as_of_seq);
+        query_of(reviews_name(fixture, "subcategory", subcategory), as_of_seq);
     const struct model_review *window[MODEL_RUNS];
     size_t size = window_of(model, subcategory, as_of_seq, window);
     struct review_triggers triggers;
     size_t specs = 0;
 
-    assert_int_equal(review_triggers_read(&world->arena, txn, &query, &triggers), OK);
+    assert_int_equal(review_triggers_read(&fixture->arena, txn, &query, &triggers), OK);
     assert_int_equal(triggers.run_count, size);
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
         uint32_t count = count_runs(model, window, size, as_of_seq, &signals[i], 0);
@@ -379,24 +379,25 @@ static void compare(struct store_world *world, struct store_txn *txn, const stru
  * one subcategory now and after random events. */
 static void test_triggers_equal_a_model(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = reviews_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = reviews_begin(fixture);
     struct model *model = test_calloc(1, sizeof(*model));
 
     for (int i = 0; i < STEPS; i++) {
-        unsigned subcategory = (unsigned)reviews_draw(world, MODEL_SUBCATEGORIES);
+        unsigned subcategory = (unsigned)reviews_draw(fixture, MODEL_SUBCATEGORIES);
 
-        model_step(model, world, txn);
-        compare(world, txn, model, subcategory, REVIEWS_NOW);
+        model_step(model, fixture, txn);
+        compare(fixture, txn, model, subcategory, REVIEWS_NOW);
         for (int j = 0; j < AS_OF_STEPS; j++) {
-            compare(world, txn, model, subcategory, reviews_draw(world, model->last_seq + 1));
+            compare(fixture, txn, model, subcategory, reviews_draw(fixture, model->last_seq + 1));
         }
     }
     test_free(model);
     store_abort(txn);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_set_up, store_world_tear_down)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, store_fixture_set_up, store_fixture_tear_down)
 
 int run_trigger_tests(void)
 {

@@ -19,7 +19,7 @@
 #include "server/domain/reviews/keys.h"
 #include "server/domain/verdicts/keys.h"
 #include "store/keys.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 static int compare(struct key a, struct key b)
 {
@@ -35,15 +35,15 @@ static void test_keys_sort_newest_first(void **state)
         uint64_t seq;
     } order[] = {
         {INT64_MAX, 1},
-        {STORE_WORLD_START_US, UINT64_MAX},
-        {STORE_WORLD_START_US, 300},
-        {STORE_WORLD_START_US, 2},
+        {STORE_FIXTURE_START_US, UINT64_MAX},
+        {STORE_FIXTURE_START_US, 300},
+        {STORE_FIXTURE_START_US, 2},
         {1, 7},
         {0, 8},
         {-1, 9},
         {INT64_MIN, 1},
     };
-    struct org_id org = store_world_org(1);
+    struct org_id org = store_fixture_org(1);
     struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("layout"));
 
     (void)state;
@@ -75,7 +75,7 @@ static void test_profiles_sort_in_both_orders(void **state)
         uint64_t number;
         uint8_t digest;
     } order[] = {{UINT64_MAX / 2, 9}, {300, 1}, {300, 2}, {2, 0x80}, {1, 0}};
-    struct org_id org = store_world_org(1);
+    struct org_id org = store_fixture_org(1);
 
     (void)state;
     for (size_t i = 0; i + 1 < sizeof(order) / sizeof(order[0]); i++) {
@@ -98,8 +98,8 @@ static void test_profiles_sort_in_both_orders(void **state)
  * refused. */
 static void test_key_has_its_time_and_seq(void **state)
 {
-    static const int64_t times[] = {INT64_MIN, -1, 0, 1, STORE_WORLD_START_US, INT64_MAX};
-    struct org_id org = store_world_org(1);
+    static const int64_t times[] = {INT64_MIN, -1, 0, 1, STORE_FIXTURE_START_US, INT64_MAX};
+    struct org_id org = store_fixture_org(1);
     int64_t time_us = 0;
     uint64_t seq = 0;
 
@@ -123,7 +123,7 @@ static void test_key_has_its_time_and_seq(void **state)
  * with the newest possible example, and with the prefix. */
 static void test_head_row_sorts_after_all_examples(void **state)
 {
-    struct org_id org = store_world_org(1);
+    struct org_id org = store_fixture_org(1);
     struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("layout"));
     struct key prefix = key_layout_prefix(org, &fingerprint);
     struct key head = key_layout_head(org, &fingerprint);
@@ -140,7 +140,7 @@ static void test_head_row_sorts_after_all_examples(void **state)
  * organisation, the global ones' with zeros. */
 static void test_keys_begin_with_their_org(void **state)
 {
-    struct org_id org = store_world_org(7);
+    struct org_id org = store_fixture_org(7);
     struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("layout"));
     struct sha256_digest measured = {{0xff}};
     uint8_t hash[16] = {1};
@@ -246,7 +246,7 @@ static void test_keys_begin_with_their_org(void **state)
  * border, read a key. */
 static void test_entity_pairs_do_not_collide(void **state)
 {
-    struct org_id org = store_world_org(1);
+    struct org_id org = store_fixture_org(1);
     struct key key = {.size = 0};
     uint64_t seq = 0;
 
@@ -267,7 +267,7 @@ static void test_entity_pairs_do_not_collide(void **state)
  * Method: compare keys. */
 static void test_feedback_subjects_sort_newest_first(void **state)
 {
-    struct org_id org = store_world_org(1);
+    struct org_id org = store_fixture_org(1);
     struct key prefix = key_feedback_subject_prefix(org, SUBJECT_DOCUMENT, SLICE("a"));
     struct key newer = key_feedback_subject(org, SUBJECT_DOCUMENT, SLICE("a"), 6, 1);
     struct key older = key_feedback_subject(org, SUBJECT_DOCUMENT, SLICE("a"), 5, 9);
@@ -289,7 +289,7 @@ static void test_feedback_subjects_sort_newest_first(void **state)
 static void test_counters_sort_by_day(void **state)
 {
     static const uint32_t days[] = {0, 1, 255, 256, 20455, UINT32_MAX};
-    struct org_id org = store_world_org(1);
+    struct org_id org = store_fixture_org(1);
     enum counter_dimension dimension = COUNTER_EVENT_TYPE;
     uint32_t day = 0;
 
@@ -321,7 +321,7 @@ static void test_skus_are_found_by_any_prefix(void **state)
 {
     static const char *const order[] = {
         "a", "a-1", "ab", "b", "b\xc3\xbc", "c-a sku that is longer than the key keeps"};
-    struct org_id org = store_world_org(1);
+    struct org_id org = store_fixture_org(1);
     uint64_t seq = 0;
 
     (void)state;
@@ -354,7 +354,7 @@ static void test_skus_are_found_by_any_prefix(void **state)
 /* Goal: pairs of SKUs with the same concatenation have different keys. Method: move the border. */
 static void test_sku_pairs_do_not_collide(void **state)
 {
-    struct org_id org = store_world_org(1);
+    struct org_id org = store_fixture_org(1);
 
     (void)state;
     assert_int_not_equal(compare(key_mapping_pair(org, SLICE("c"), SLICE("ab"), SLICE("c")),
@@ -369,7 +369,7 @@ static void test_sku_pairs_do_not_collide(void **state)
  * with the same prefix have different keys. Method: neighbours in the expected order. */
 static void test_template_versions_sort_newest_first(void **state)
 {
-    struct org_id org = store_world_org(1);
+    struct org_id org = store_fixture_org(1);
     struct key one = key_prompt_template_prefix(org, SLICE("a name of more than 24 bytes: 1"));
     struct key two = key_prompt_template_prefix(org, SLICE("a name of more than 24 bytes: 2"));
     struct key prefix = key_prompt_template_prefix(org, SLICE("b"));

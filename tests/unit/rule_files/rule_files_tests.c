@@ -4,7 +4,7 @@
 #include "server/domain/rule_files/rule_export.h"
 #include "server/domain/rule_files/rule_import.h"
 #include "store/base/json.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,99 +17,100 @@
 #define ROUNDS 4000
 #define RULES_MAX 12
 
-static struct store_txn *begin(struct store_world *world)
+static struct store_txn *begin(struct store_fixture *fixture)
 {
-    struct store_txn *txn = store_world_begin(world);
+    struct store_txn *txn = store_fixture_begin(fixture);
 
     log_begin_write(txn, NULL);
     return txn;
 }
 
 /* Returns a random number below a limit. */
-static size_t draw(struct store_world *world, size_t limit)
+static size_t draw(struct store_fixture *fixture, size_t limit)
 {
     uint32_t number = 0;
 
-    random_fill(world->ctx.random, &number, sizeof(number));
+    random_fill(fixture->ctx.random, &number, sizeof(number));
     return number % limit;
 }
 
-static struct slice export_all(struct store_world *world, struct store_txn *txn, uint8_t org)
+static struct slice export_all(struct store_fixture *fixture, struct store_txn *txn, uint8_t org)
 {
     struct rule_export rule_export = {.has_begun = false};
     struct buffer document;
 
-    buffer_init(&document, &world->arena, 4096);
+    buffer_init(&document, &fixture->arena, 4096);
     while (!rule_export.has_ended) {
-        assert_int_equal(rule_export_next(txn, store_world_org(org), &rule_export, &document), OK);
+        assert_int_equal(rule_export_next(txn, store_fixture_org(org), &rule_export, &document),
+                         OK);
     }
     return buffer_slice(&document);
 }
 
 /* Checks a text as a request is checked, then reads it. */
-static enum err read_document(struct store_world *world, struct slice text,
+static enum err read_document(struct store_fixture *fixture, struct slice text,
                               struct rule_import *ret_import)
 {
     const struct json_rules rules = {.depth_max = JSON_FIELD_DEPTH_MAX};
     struct json_value value = {.kind = JSON_NULL};
     struct json_problem problem;
-    enum err err = json_check(&world->arena, text, &rules, &value, &problem);
+    enum err err = json_check(&fixture->arena, text, &rules, &value, &problem);
 
-    fault_init(&world->fault, &world->arena);
+    fault_init(&fixture->fault, &fixture->arena);
     if (err == OK && value.kind != JSON_OBJECT) {
         return ERR_INVALID;
     }
-    return err != OK ? err : rule_import_read(&world->ctx, text, ret_import);
+    return err != OK ? err : rule_import_read(&fixture->ctx, text, ret_import);
 }
 
-static struct work_result write_document(struct store_world *world, struct store_txn *txn,
+static struct work_result write_document(struct store_fixture *fixture, struct store_txn *txn,
                                          uint8_t org, const struct rule_import *import,
                                          bool replace)
 {
     const struct rule_import_request request = {
-        .org = store_world_org(org),
+        .org = store_fixture_org(org),
         .caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false},
         .import = import,
         .replace = replace,
     };
     struct work_result result = {.first_seq = 0};
 
-    assert_int_equal(rule_import_write(&world->ctx, txn, &request, &result), OK);
+    assert_int_equal(rule_import_write(&fixture->ctx, txn, &request, &result), OK);
     return result;
 }
 
 /* A document of random rules, each with a random part of the members. */
-static struct slice random_document(struct store_world *world)
+static struct slice random_document(struct store_fixture *fixture)
 {
     static const char *const types[] = {"false_negative", "false_positive", "missed_indicator"};
     static const char *const states[] = {"proposed",        "shadow",  "active",
                                          "sunset_proposed", "retired", "rejected"};
-    size_t count = draw(world, RULES_MAX);
+    size_t count = draw(fixture, RULES_MAX);
     struct buffer text;
 
-    buffer_init(&text, &world->arena, 4096);
+    buffer_init(&text, &fixture->arena, 4096);
     buffer_printf(&text, "{\"rules\":[");
     for (size_t i = 0; i < count; i++) {
-        size_t type = draw(world, 3);
-        double adjustment = (double)draw(world, 1000000001) / 1e9;
+        size_t type = draw(fixture, 3);
+        double adjustment = (double)draw(fixture, 1000000001) / 1e9;
 
         buffer_printf(&text, "%s{\"pattern\":\"p%d\\u00e9\",\"rule_type\":\"%s\"", i > 0 ? "," : "",
                       (int)i, types[type]);
-        if (draw(world, 4) > 0) {
+        if (draw(fixture, 4) > 0) {
             buffer_printf(&text, ",\"confidence_adjustment\":");
             json_write_double(&text, type == 1 ? -adjustment : adjustment);
         }
-        if (draw(world, 2) > 0) {
-            buffer_printf(&text, ",\"state\":\"%s\"", states[draw(world, 6)]);
+        if (draw(fixture, 2) > 0) {
+            buffer_printf(&text, ",\"state\":\"%s\"", states[draw(fixture, 6)]);
         }
-        if (draw(world, 2) > 0) {
+        if (draw(fixture, 2) > 0) {
             buffer_printf(&text,
                           ",\"enabled\":%s,\"auto_learned\":%s,\"accuracy_on_validation\":0.%d",
-                          draw(world, 2) ? "true" : "false", draw(world, 2) ? "true" : "false",
-                          (int)draw(world, 1000000));
+                          draw(fixture, 2) ? "true" : "false", draw(fixture, 2) ? "true" : "false",
+                          (int)draw(fixture, 1000000));
         }
-        if (draw(world, 2) > 0) {
-            buffer_printf(&text, ",\"learned_from_feedback_count\":%d", (int)draw(world, 1000));
+        if (draw(fixture, 2) > 0) {
+            buffer_printf(&text, ",\"learned_from_feedback_count\":%d", (int)draw(fixture, 1000));
         }
         buffer_printf(&text, "}");
     }
@@ -122,17 +123,17 @@ static struct slice random_document(struct store_world *world)
  * nothing to change. Method: random documents, replacing those before; the export is read again and compared. */
 static void test_random_rules_survive_import_and_export(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
 
     for (int round = 0; round < 200; round++) {
-        struct store_txn *txn = begin(world);
+        struct store_txn *txn = begin(fixture);
         struct rule_import import;
         struct rule_import again;
-        struct slice document = random_document(world);
+        struct slice document = random_document(fixture);
 
-        assert_int_equal(read_document(world, document, &import), OK);
-        (void)write_document(world, txn, 1, &import, false);
-        assert_int_equal(read_document(world, export_all(world, txn, 1), &again), OK);
+        assert_int_equal(read_document(fixture, document, &import), OK);
+        (void)write_document(fixture, txn, 1, &import, false);
+        assert_int_equal(read_document(fixture, export_all(fixture, txn, 1), &again), OK);
         assert_int_equal(again.count, import.count);
         for (size_t i = 0; i < import.count; i++) {
             const struct learned_rule_values *wanted = &import.items[i].values;
@@ -149,9 +150,9 @@ static void test_random_rules_survive_import_and_export(void **state)
             assert_int_equal(found->auto_learned, wanted->auto_learned);
             assert_int_equal(found->state, state_wanted);
         }
-        assert_int_equal(write_document(world, txn, 1, &again, true).count, 0);
+        assert_int_equal(write_document(fixture, txn, 1, &again, true).count, 0);
         store_abort(txn);
-        arena_reset(&world->arena);
+        arena_reset(&fixture->arena);
     }
 }
 
@@ -170,20 +171,20 @@ static void test_only_another_adjustment_is_a_version(void **state)
         {"\"confidence_adjustment\":0.2", 2, 1},
         {"\"confidence_adjustment\":0.2,\"learned_from_feedback_count\":4", 2, 1},
     };
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
 
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        struct slice text = arena_printf(&world->arena,
+        struct slice text = arena_printf(&fixture->arena,
                                          "{\"schema_version\":1,\"rules\":[{\"rule_type\":\"missed_"
                                          "indicator\",\"pattern\":\"p\",%s}]}",
                                          steps[i].members);
         struct learned_rule_row row;
         struct rule_import import;
 
-        assert_int_equal(read_document(world, text, &import), OK);
-        assert_int_equal(write_document(world, txn, 1, &import, false).count, steps[i].events);
-        assert_int_equal(learned_rule_find(txn, store_world_org(1), SLICE("p"),
+        assert_int_equal(read_document(fixture, text, &import), OK);
+        assert_int_equal(write_document(fixture, txn, 1, &import, false).count, steps[i].events);
+        assert_int_equal(learned_rule_find(txn, store_fixture_org(1), SLICE("p"),
                                            LEARNED_RULE_TYPE_MISSED_INDICATOR, &row),
                          OK);
         assert_int_equal(row.record.life.version, steps[i].version);
@@ -197,7 +198,7 @@ static void test_only_another_adjustment_is_a_version(void **state)
  * document are replaced, removed or doubled. */
 static void test_damaged_documents_are_refused_or_valid(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     unsigned refused = 0;
 
     for (int round = 0; round < ROUNDS; round++) {
@@ -206,16 +207,16 @@ static void test_damaged_documents_are_refused_or_valid(void **state)
         uint8_t *bytes = NULL;
         enum err err = OK;
 
-        assert_true(arena_copy(&world->arena, random_document(world), &text));
+        assert_true(arena_copy(&fixture->arena, random_document(fixture), &text));
         bytes = (uint8_t *)(uintptr_t)text.data;
-        for (size_t i = draw(world, 4); i > 0; i--) {
-            size_t at = draw(world, text.size);
-            size_t from = draw(world, text.size);
+        for (size_t i = draw(fixture, 4); i > 0; i--) {
+            size_t at = draw(fixture, text.size);
+            size_t from = draw(fixture, text.size);
 
-            bytes[at] = draw(world, 2) > 0 ? bytes[from] : (uint8_t)draw(world, 256);
+            bytes[at] = draw(fixture, 2) > 0 ? bytes[from] : (uint8_t)draw(fixture, 256);
         }
-        text.size -= draw(world, 8) == 0 ? draw(world, text.size) : 0;
-        err = read_document(world, text, &import);
+        text.size -= draw(fixture, 8) == 0 ? draw(fixture, text.size) : 0;
+        err = read_document(fixture, text, &import);
         assert_true(err == OK || err == ERR_INVALID);
         refused += err == ERR_INVALID;
         for (size_t i = 0; err == OK && i < import.count; i++) {
@@ -229,12 +230,13 @@ static void test_damaged_documents_are_refused_or_valid(void **state)
                                               import.items[i].pattern),
                              &import.items[i]);
         }
-        arena_reset(&world->arena);
+        arena_reset(&fixture->arena);
     }
     assert_in_range(refused, ROUNDS / 4, ROUNDS - ROUNDS / 8);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_set_up, store_world_tear_down)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, store_fixture_set_up, store_fixture_tear_down)
 
 int main(void)
 {

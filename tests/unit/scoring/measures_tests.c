@@ -56,7 +56,7 @@ struct measured {
 };
 
 struct bench {
-    struct store_world *world;
+    struct store_fixture *fixture;
     struct store_txn *txn;
     struct random_seeded random;
     struct exposure_key key;
@@ -80,8 +80,9 @@ static uint32_t pick(struct bench *bench, uint32_t below)
 /* Lists all rules that are live or in SHADOW, from their rows. */
 static void list_rules(struct bench *bench, struct scored *scored)
 {
-    const struct scan_range range = {
-        .table = TABLE_LEARNED_RULE, .prefix = key_org(store_world_org(1)), .rows_max = UINT32_MAX};
+    const struct scan_range range = {.table = TABLE_LEARNED_RULE,
+                                     .prefix = key_org(store_fixture_org(1)),
+                                     .rows_max = UINT32_MAX};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     struct scan scan;
@@ -119,7 +120,7 @@ static void mark_fired(struct scored *scored, const struct scoring_event *events
 /* Scores a random receipt, and keeps its reference. */
 static void score_random(struct bench *bench)
 {
-    struct arena *arena = &bench->world->arena;
+    struct arena *arena = &bench->fixture->arena;
     struct scored *scored = &bench->scores[bench->score_count];
     struct reference_receipt receipt = reference_receipt(&bench->random);
     const struct scoring_request request = {
@@ -136,15 +137,15 @@ static void score_random(struct bench *bench)
     struct rule_set *set = NULL;
     struct log_head head;
 
-    assert_int_equal(log_read_head(bench->txn, store_world_org(1), &head), OK);
-    assert_int_equal(rule_set_load(bench->txn, store_world_org(1), head.last_seq, 7, &set), OK);
+    assert_int_equal(log_read_head(bench->txn, store_fixture_org(1), &head), OK);
+    assert_int_equal(rule_set_load(bench->txn, store_fixture_org(1), head.last_seq, 7, &set), OK);
     assert_int_equal(scoring_apply(arena, set, &request, &result), OK);
     assert_int_equal(scoring_encode_events(arena, &result, false, &events), OK);
     assert_int_equal(scoring_expose(arena, &result, events, &exposure), OK);
     exposure.as_of_seq = head.last_seq;
     exposure.served_at_us = (int64_t)bench->score_count;
     assert_int_equal(
-        exposure_reference(arena, &bench->key, store_world_org(1), &exposure, &reference), OK);
+        exposure_reference(arena, &bench->key, store_fixture_org(1), &exposure, &reference), OK);
     *scored = (struct scored){.reference_bytes = reference.size, .verdicts = result.verdicts};
     memcpy(scored->reference, reference.data, reference.size);
     list_rules(bench, scored);
@@ -183,8 +184,8 @@ static void cite_random(struct bench *bench)
     static const char *const receipts[] = {"a", "b"};
     struct slice references[CITED_MAX];
     size_t scores[CITED_MAX];
-    struct verdict_input *input = arena_calloc(&bench->world->arena, 1, sizeof(*input));
-    const struct verdict_request request = {.org = store_world_org(1),
+    struct verdict_input *input = arena_calloc(&bench->fixture->arena, 1, sizeof(*input));
+    const struct verdict_request request = {.org = store_fixture_org(1),
                                             .caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false},
                                             .input = input,
                                             .key = &bench->key};
@@ -209,7 +210,7 @@ static void cite_random(struct bench *bench)
         .exposure_refs = references,
         .exposure_ref_count = count,
     };
-    assert_int_equal(verdict_submit(&bench->world->ctx, bench->txn, &request, &result), OK);
+    assert_int_equal(verdict_submit(&bench->fixture->ctx, bench->txn, &request, &result), OK);
     measured.event_seq = result.first_seq + result.count - 1;
     for (size_t i = 0; i < count; i++) {
         measured.score = scores[i];
@@ -228,7 +229,7 @@ static void retract_random(struct bench *bench)
     if (seq == 0) {
         return;
     }
-    scoring_retract(bench->world, bench->txn, seq);
+    scoring_retract(bench->fixture, bench->txn, seq);
     for (size_t i = 0; i < bench->measured_count; i++) {
         bench->measured[i].event_seq =
             bench->measured[i].event_seq == seq ? 0 : bench->measured[i].event_seq;
@@ -311,7 +312,7 @@ static void check_set(const struct bench *bench)
     uint64_t scores = 0;
     uint64_t directed = 0;
 
-    assert_int_equal(rule_set_measure_read(bench->txn, store_world_org(1), &record), OK);
+    assert_int_equal(rule_set_measure_read(bench->txn, store_fixture_org(1), &record), OK);
     for (size_t i = 0; i < bench->measured_count; i++) {
         scores += bench->measured[i].event_seq != 0;
         directed +=
@@ -326,8 +327,9 @@ static void check_set(const struct bench *bench)
 /* Compares every rule. Returns how many are proposed for retirement. */
 static size_t check_rules(struct bench *bench)
 {
-    const struct scan_range range = {
-        .table = TABLE_LEARNED_RULE, .prefix = key_org(store_world_org(1)), .rows_max = UINT32_MAX};
+    const struct scan_range range = {.table = TABLE_LEARNED_RULE,
+                                     .prefix = key_org(store_fixture_org(1)),
+                                     .rows_max = UINT32_MAX};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     size_t sunset_count = 0;
@@ -341,7 +343,7 @@ static size_t check_rules(struct bench *bench)
 
         assert_int_equal(key_read_learned_rule(key, &row.seq), OK);
         assert_int_equal(record_decode_learned_rule(value, &row.record), OK);
-        assert_int_equal(rule_measures_read(bench->txn, store_world_org(1), &row, &measures), OK);
+        assert_int_equal(rule_measures_read(bench->txn, store_fixture_org(1), &row, &measures), OK);
         expected = recount(bench, row.seq);
         assert_int_equal(measures.count, 1);
         assert_int_equal(measures.items[0].version, 1);
@@ -369,15 +371,15 @@ static void test_measures_equal_a_recount(void **state)
     size_t sunset_count = 0;
 
     assert_non_null(bench);
-    bench->world = *state;
-    bench->txn = scoring_begin(bench->world);
+    bench->fixture = *state;
+    bench->txn = scoring_begin(bench->fixture);
     exposure_key_init(&bench->key, bytes);
     random_seeded_init(&bench->random, 11);
     for (int round = 0; round < ROUNDS; round++) {
         uint32_t kind = pick(bench, 8);
 
         if (kind == 0) {
-            scoring_change_random(bench->world, bench->txn, &bench->random, &last_submission);
+            scoring_change_random(bench->fixture, bench->txn, &bench->random, &last_submission);
         } else if (kind < 4 || bench->score_count == 0) {
             score_random(bench);
         } else if (kind == 4) {
@@ -389,7 +391,7 @@ static void test_measures_equal_a_recount(void **state)
             sunset_count += check_rules(bench);
             check_set(bench);
         }
-        arena_reset(&bench->world->arena);
+        arena_reset(&bench->fixture->arena);
     }
     assert_true(sunset_count > 0);
     store_abort(bench->txn);
@@ -400,9 +402,9 @@ static void test_measures_equal_a_recount(void **state)
  * Method: random numbers of all sizes, counted up to each and next to it. */
 static void test_verdicts_are_counted_by_range(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = scoring_begin(world);
-    struct org_id org = store_world_org(1);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = scoring_begin(fixture);
+    struct org_id org = store_fixture_org(1);
     const struct scan_range range = {
         .table = TABLE_MEASURED_VERDICT, .prefix = key_org(org), .rows_max = 1};
     struct random_seeded random;
@@ -444,10 +446,10 @@ static void test_verdicts_are_counted_by_range(void **state)
 int run_measures_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_measures_equal_a_recount, store_world_set_up,
-                                        store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_verdicts_are_counted_by_range, store_world_set_up,
-                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_measures_equal_a_recount, store_fixture_set_up,
+                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_verdicts_are_counted_by_range, store_fixture_set_up,
+                                        store_fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("measures", tests, NULL, NULL);

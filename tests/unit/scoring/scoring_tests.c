@@ -8,7 +8,7 @@
 #include "server/domain/scoring/scoring.h"
 #include "server/domain/verdicts/keys.h"
 #include "server/domain/verdicts/verdicts.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 #include "tests/unit/scoring/reference.h"
 
 #include <setjmp.h>
@@ -28,9 +28,9 @@
 #define RECEIPTS 50
 #define UNIT 1000000000
 
-struct store_txn *scoring_begin(struct store_world *world)
+struct store_txn *scoring_begin(struct store_fixture *fixture)
 {
-    struct store_txn *txn = store_world_begin(world);
+    struct store_txn *txn = store_fixture_begin(fixture);
 
     log_begin_write(txn, NULL);
     return txn;
@@ -42,7 +42,7 @@ static struct slice pattern_at(size_t index)
 }
 
 /* Writes a rule as if it was learned. */
-static void write_rule(struct store_world *world, struct store_txn *txn, uint64_t seq,
+static void write_rule(struct store_fixture *fixture, struct store_txn *txn, uint64_t seq,
                        const char *pattern, int64_t adjustment)
 {
     struct learned_rule_row row = {
@@ -58,7 +58,8 @@ static void write_rule(struct store_world *world, struct store_txn *txn, uint64_
                    .life = artifact_life_begin(ARTIFACT_STATE_ACTIVE, seq)},
     };
 
-    assert_int_equal(learned_rule_write(&world->arena, txn, store_world_org(1), NULL, &row), OK);
+    assert_int_equal(learned_rule_write(&fixture->arena, txn, store_fixture_org(1), NULL, &row),
+                     OK);
 }
 
 static struct rule_set *load(struct store_txn *txn)
@@ -66,17 +67,17 @@ static struct rule_set *load(struct store_txn *txn)
     struct rule_set *set = NULL;
     struct log_head head;
 
-    assert_int_equal(log_read_head(txn, store_world_org(1), &head), OK);
-    assert_int_equal(rule_set_load(txn, store_world_org(1), head.last_seq, 77, &set), OK);
+    assert_int_equal(log_read_head(txn, store_fixture_org(1), &head), OK);
+    assert_int_equal(rule_set_load(txn, store_fixture_org(1), head.last_seq, 77, &set), OK);
     return set;
 }
 
-static struct scoring_result score(struct store_world *world, const struct rule_set *set,
+static struct scoring_result score(struct store_fixture *fixture, const struct rule_set *set,
                                    const struct scoring_request *request)
 {
     struct scoring_result result;
 
-    assert_int_equal(scoring_apply(&world->arena, set, request, &result), OK);
+    assert_int_equal(scoring_apply(&fixture->arena, set, request, &result), OK);
     return result;
 }
 
@@ -210,8 +211,8 @@ static void test_patterns_match(void **state)
         {"text:straße\n5", false},
     };
     static const struct slice indicators[] = {SLICE("font"), SLICE("font"), SLICE("total")};
-    struct store_world *world = *state;
-    struct store_txn *txn = scoring_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = scoring_begin(fixture);
     struct scoring_request request = {
         .receipt = {.indicators = indicators,
                     .indicator_count = 3,
@@ -228,10 +229,10 @@ static void test_patterns_match(void **state)
     size_t at = 0;
 
     for (size_t i = 0; i < count; i++) {
-        write_rule(world, txn, i + 1, conditions[i].pattern, 1000);
+        write_rule(fixture, txn, i + 1, conditions[i].pattern, 1000);
     }
     set = load(txn);
-    result = score(world, set, &request);
+    result = score(fixture, set, &request);
     for (size_t i = 0; i < count; i++) {
         bool holds = at < result.event_count && result.events[at].rule->seq == i + 1;
 
@@ -246,7 +247,7 @@ static void test_patterns_match(void **state)
 }
 
 /* Compares a score with the second implementation. */
-static void check_score(struct store_world *world, struct store_txn *txn,
+static void check_score(struct store_fixture *fixture, struct store_txn *txn,
                         const struct rule_set *set, const struct reference_receipt *receipt)
 {
     const struct scoring_request request = {
@@ -256,8 +257,8 @@ static void check_score(struct store_world *world, struct store_txn *txn,
         .stacking = receipt->stacks_max ? SCORE_STACKING_MAX : SCORE_STACKING_SUM,
         .thresholds = {UNIT / 10 * 4, UNIT / 10 * 6},
     };
-    struct reference_score expected = reference_score(txn, store_world_org(1), receipt);
-    struct scoring_result result = score(world, set, &request);
+    struct reference_score expected = reference_score(txn, store_fixture_org(1), receipt);
+    struct scoring_result result = score(fixture, set, &request);
 
     assert_int_equal(result.event_count, expected.count);
     for (size_t i = 0; i < expected.count; i++) {
@@ -295,11 +296,11 @@ static void add_some(struct random_seeded *random, struct verdict_indicators *li
 }
 
 /* Submits a random verdict; returns its number. */
-static uint64_t submit_random(struct store_world *world, struct store_txn *txn,
+static uint64_t submit_random(struct store_fixture *fixture, struct store_txn *txn,
                               struct random_seeded *random)
 {
     static struct verdict_input input;
-    const struct verdict_request request = {.org = store_world_org(1),
+    const struct verdict_request request = {.org = store_fixture_org(1),
                                             .caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false},
                                             .input = &input};
     struct work_result result = {.first_seq = 0};
@@ -314,14 +315,14 @@ static uint64_t submit_random(struct store_world *world, struct store_txn *txn,
     add_some(random, &input.missed, taken);
     add_some(random, &input.rejected, (taken + 1) % 3);
     add_some(random, &input.confirmed, (taken + 2) % 3);
-    assert_int_equal(verdict_submit(&world->ctx, txn, &request, &result), OK);
+    assert_int_equal(verdict_submit(&fixture->ctx, txn, &request, &result), OK);
     return result.first_seq + result.count - 1;
 }
 
-static void switch_random(struct store_world *world, struct store_txn *txn,
+static void switch_random(struct store_fixture *fixture, struct store_txn *txn,
                           struct random_seeded *random)
 {
-    struct learned_rule_switch request = {.org = store_world_org(1),
+    struct learned_rule_switch request = {.org = store_fixture_org(1),
                                           .caller = {ROLE_ADMIN, {NULL, 0}, 1, false}};
     struct learned_rule_row row;
     uint64_t seq = 0;
@@ -331,14 +332,14 @@ static void switch_random(struct store_world *world, struct store_txn *txn,
 
     if (err == OK) {
         request.id = row.record.id;
-        assert_int_equal(learned_rule_set_enabled(&world->ctx, txn, &request, &seq), OK);
+        assert_int_equal(learned_rule_set_enabled(&fixture->ctx, txn, &request, &seq), OK);
     }
 }
 
-void scoring_retract(struct store_world *world, struct store_txn *txn, uint64_t seq)
+void scoring_retract(struct store_fixture *fixture, struct store_txn *txn, uint64_t seq)
 {
     struct retraction_request request = {
-        .org = store_world_org(1),
+        .org = store_fixture_org(1),
         .caller = {ROLE_ADMIN, {NULL, 0}, 1, false},
         .reason = SLICE("wrong"),
     };
@@ -347,17 +348,17 @@ void scoring_retract(struct store_world *world, struct store_txn *txn, uint64_t 
 
     assert_int_equal(log_read(txn, request.org, seq, &event), OK);
     request.event_id = event.id;
-    assert_int_equal(retraction_store(&world->ctx, txn, &request, &retraction_seq), OK);
+    assert_int_equal(retraction_store(&fixture->ctx, txn, &request, &retraction_seq), OK);
 }
 
 /* Sets a random rule to a random state that a person may set. */
-static void decide_random(struct store_world *world, struct store_txn *txn,
+static void decide_random(struct store_fixture *fixture, struct store_txn *txn,
                           struct random_seeded *random)
 {
     static const enum artifact_state states[] = {ARTIFACT_STATE_SHADOW, ARTIFACT_STATE_ACTIVE,
                                                  ARTIFACT_STATE_SHADOW, ARTIFACT_STATE_RETIRED};
     const struct event_time now = {.is_given = false};
-    struct event_draft draft = {.org = store_world_org(1),
+    struct event_draft draft = {.org = store_fixture_org(1),
                                 .kind = EVENT_ARTIFACT_STATE_SET,
                                 .annotator = ANNOTATOR_HUMAN,
                                 .subjects = {{SUBJECT_LEARNED_RULE, SLICE("rule")}},
@@ -377,26 +378,26 @@ static void decide_random(struct store_world *world, struct store_txn *txn,
     view.artifact_id = row.record.id;
     view.artifact_seq = row.seq;
     view.previous_state = (enum artifact_state)row.record.life.state;
-    assert_true(view_encode(&artifact_state_set_view_type, &view, &world->arena, &draft.facts));
-    assert_int_equal(event_draft_stamp(&world->ctx, txn, &now, &draft), OK);
-    assert_int_equal(event_draft_append(&world->ctx, txn, &draft, verdicts_apply, &seq), OK);
+    assert_true(view_encode(&artifact_state_set_view_type, &view, &fixture->arena, &draft.facts));
+    assert_int_equal(event_draft_stamp(&fixture->ctx, txn, &now, &draft), OK);
+    assert_int_equal(event_draft_append(&fixture->ctx, txn, &draft, verdicts_apply, &seq), OK);
 }
 
 /* One more event, of any kind that changes rules. */
-void scoring_change_random(struct store_world *world, struct store_txn *txn,
+void scoring_change_random(struct store_fixture *fixture, struct store_txn *txn,
                            struct random_seeded *random, uint64_t *last_submission)
 {
     uint32_t kind = reference_pick(random, 12);
 
     if (kind >= 10) {
-        decide_random(world, txn, random);
+        decide_random(fixture, txn, random);
     } else if (kind < 3 && *last_submission != 0) {
-        scoring_retract(world, txn, *last_submission);
+        scoring_retract(fixture, txn, *last_submission);
         *last_submission = 0;
     } else if (kind < 6) {
-        switch_random(world, txn, random);
+        switch_random(fixture, txn, random);
     } else {
-        *last_submission = submit_random(world, txn, random);
+        *last_submission = submit_random(fixture, txn, random);
     }
 }
 
@@ -405,8 +406,8 @@ void scoring_change_random(struct store_world *world, struct store_txn *txn,
  * cannot follow is loaded again, and others now and then, so that a disabled rule is missing until it returns. */
 static void test_scores_equal_a_second_implementation(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = scoring_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = scoring_begin(fixture);
     struct rule_set *set = load(txn);
     struct random_seeded random;
     struct log_head head;
@@ -415,8 +416,8 @@ static void test_scores_equal_a_second_implementation(void **state)
 
     random_seeded_init(&random, 3);
     for (int round = 0; round < ROUNDS; round++) {
-        scoring_change_random(world, txn, &random, &last_submission);
-        assert_int_equal(log_read_head(txn, store_world_org(1), &head), OK);
+        scoring_change_random(fixture, txn, &random, &last_submission);
+        assert_int_equal(log_read_head(txn, store_fixture_org(1), &head), OK);
         assert_int_equal(rule_set_follow(set, txn, head.last_seq), OK);
         loads += set->is_stale;
         if (set->is_stale || reference_pick(&random, 20) == 0) {
@@ -426,8 +427,8 @@ static void test_scores_equal_a_second_implementation(void **state)
         for (int i = 0; i < RECEIPTS; i++) {
             struct reference_receipt receipt = reference_receipt(&random);
 
-            arena_reset(&world->arena);
-            check_score(world, txn, set, &receipt);
+            arena_reset(&fixture->arena);
+            check_score(fixture, txn, set, &receipt);
         }
     }
     assert_true(loads > 0);
@@ -446,8 +447,8 @@ struct remembered {
  * score after each by the second implementation; at the end, all of them again from the past. */
 static void test_scores_of_the_past_are_repeated(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = scoring_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = scoring_begin(fixture);
     struct remembered *remembered = calloc(400, sizeof(*remembered));
     struct random_seeded random;
     struct log_head head;
@@ -459,13 +460,13 @@ static void test_scores_of_the_past_are_repeated(void **state)
     for (int i = 0; i < 400; i++) {
         struct reference_receipt receipt;
 
-        scoring_change_random(world, txn, &random, &last_submission);
-        assert_int_equal(log_read_head(txn, store_world_org(1), &head), OK);
+        scoring_change_random(fixture, txn, &random, &last_submission);
+        assert_int_equal(log_read_head(txn, store_fixture_org(1), &head), OK);
         remembered[i].last_seq = head.last_seq;
         remembered[i].random = random;
         receipt = reference_receipt(&random);
-        remembered[i].score = reference_score(txn, store_world_org(1), &receipt);
-        arena_reset(&world->arena);
+        remembered[i].score = reference_score(txn, store_fixture_org(1), &receipt);
+        arena_reset(&fixture->arena);
     }
     for (int i = 0; i < 400; i++) {
         const struct reference_score *expected = &remembered[i].score;
@@ -481,8 +482,8 @@ static void test_scores_of_the_past_are_repeated(void **state)
         struct scoring_result result;
 
         assert_int_equal(
-            rule_set_load_past(txn, store_world_org(1), remembered[i].last_seq, 9, &set), OK);
-        result = score(world, set, &request);
+            rule_set_load_past(txn, store_fixture_org(1), remembered[i].last_seq, 9, &set), OK);
+        result = score(fixture, set, &request);
         assert_int_equal(result.event_count, expected->count);
         assert_int_equal(result.shadow_count, expected->shadow_count);
         for (size_t event = 0; event < result.event_count; event++) {
@@ -492,7 +493,7 @@ static void test_scores_of_the_past_are_repeated(void **state)
         assert_score(result.unclamped, expected->unclamped);
         shadow_count += result.shadow_count;
         rule_set_free(set);
-        arena_reset(&world->arena);
+        arena_reset(&fixture->arena);
     }
     assert_true(shadow_count > 0);
     free(remembered);
@@ -522,36 +523,36 @@ static void test_verdicts_begin_at_their_thresholds(void **state)
 /* Goal: the same for adjustments that no learner makes. Method: 500 random sets of rows, 20 receipts each. */
 static void test_any_adjustment_equals_a_second_implementation(void **state)
 {
-    struct store_world *world = *state;
+    struct store_fixture *fixture = *state;
     struct random_seeded random;
 
     random_seeded_init(&random, 4);
     for (int round = 0; round < 500; round++) {
-        struct store_txn *txn = scoring_begin(world);
+        struct store_txn *txn = scoring_begin(fixture);
         struct rule_set *set = NULL;
 
         for (size_t i = 0; i < REFERENCE_PATTERNS; i++) {
             int64_t adjustment = (int64_t)reference_pick(&random, 2 * UNIT + 1) - UNIT;
 
-            write_rule(world, txn, i + 1, reference_patterns[i], adjustment);
+            write_rule(fixture, txn, i + 1, reference_patterns[i], adjustment);
         }
         set = load(txn);
         for (int i = 0; i < 20; i++) {
             struct reference_receipt receipt = reference_receipt(&random);
 
-            check_score(world, txn, set, &receipt);
+            check_score(fixture, txn, set, &receipt);
         }
         rule_set_free(set);
         store_abort(txn);
-        arena_reset(&world->arena);
+        arena_reset(&fixture->arena);
     }
 }
 
 /* Learns one rule; returns the last event of the log. */
-static uint64_t learn(struct store_world *world, struct store_txn *txn, const char *pattern)
+static uint64_t learn(struct store_fixture *fixture, struct store_txn *txn, const char *pattern)
 {
     static struct verdict_input input;
-    const struct verdict_request request = {.org = store_world_org(1),
+    const struct verdict_request request = {.org = store_fixture_org(1),
                                             .caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false},
                                             .input = &input};
     struct work_result result = {.first_seq = 0};
@@ -563,7 +564,7 @@ static uint64_t learn(struct store_world *world, struct store_txn *txn, const ch
         .has_original_score = true,
         .missed = {.items = {slice_text(pattern)}, .count = 1},
     };
-    assert_int_equal(verdict_submit(&world->ctx, txn, &request, &result), OK);
+    assert_int_equal(verdict_submit(&fixture->ctx, txn, &request, &result), OK);
     return result.first_seq + result.count - 1;
 }
 
@@ -571,21 +572,21 @@ static uint64_t learn(struct store_world *world, struct store_txn *txn, const ch
  * up to each limit. */
 static void test_set_is_stale_beyond_its_limits(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = scoring_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = scoring_begin(fixture);
     struct rule_set *set = load(txn);
     char pattern[32];
 
     for (int i = 0; i <= RULE_SET_NEW_PHRASES_MAX; i++) {
         (void)snprintf(pattern, sizeof(pattern), "text:phrase %d", i);
-        assert_int_equal(rule_set_follow(set, txn, learn(world, txn, pattern)), OK);
+        assert_int_equal(rule_set_follow(set, txn, learn(fixture, txn, pattern)), OK);
         assert_int_equal(set->is_stale, i == RULE_SET_NEW_PHRASES_MAX);
     }
     rule_set_free(set);
     set = load(txn);
     for (int i = 0; i <= RULE_SET_SPARE_RULES; i++) {
         (void)snprintf(pattern, sizeof(pattern), "indicator %d", i);
-        assert_int_equal(rule_set_follow(set, txn, learn(world, txn, pattern)), OK);
+        assert_int_equal(rule_set_follow(set, txn, learn(fixture, txn, pattern)), OK);
         assert_int_equal(set->is_stale, i == RULE_SET_SPARE_RULES);
     }
     set->is_stale = false;
@@ -599,19 +600,19 @@ static void test_set_is_stale_beyond_its_limits(void **state)
  */
 static void test_set_follows_a_bounded_lag(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = scoring_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = scoring_begin(fixture);
     struct rule_set *set = load(txn);
     struct rule_set *late = load(txn);
     uint64_t last_seq = 0;
 
     while (last_seq < RULE_SET_LAG_MAX) {
-        last_seq = learn(world, txn, "font");
+        last_seq = learn(fixture, txn, "font");
     }
     assert_int_equal(rule_set_follow(set, txn, last_seq), OK);
     assert_false(set->is_stale);
     assert_int_equal(set->rules[0].count, RULE_SET_LAG_MAX - 1);
-    assert_int_equal(rule_set_follow(late, txn, learn(world, txn, "font")), OK);
+    assert_int_equal(rule_set_follow(late, txn, learn(fixture, txn, "font")), OK);
     assert_true(late->is_stale);
     rule_set_free(set);
     rule_set_free(late);
@@ -621,18 +622,19 @@ static void test_set_follows_a_bounded_lag(void **state)
 /* Goal: 20,000 enabled rules are loaded, one more is refused; a disabled one does not count. Method: rows. */
 static void test_rules_of_a_set_are_limited(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = scoring_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = scoring_begin(fixture);
     struct rule_set *set = NULL;
     struct learned_rule_row row;
 
     for (uint64_t seq = 1; seq <= RULE_SET_RULES_MAX + 1; seq++) {
-        write_rule(world, txn, seq, "font", 1);
+        write_rule(fixture, txn, seq, "font", 1);
     }
-    assert_int_equal(rule_set_load(txn, store_world_org(1), 0, 1, &set), ERR_TOO_LARGE);
-    assert_int_equal(learned_rule_read(txn, store_world_org(1), 7, &row), OK);
+    assert_int_equal(rule_set_load(txn, store_fixture_org(1), 0, 1, &set), ERR_TOO_LARGE);
+    assert_int_equal(learned_rule_read(txn, store_fixture_org(1), 7, &row), OK);
     row.record.life.held_back = true;
-    assert_int_equal(learned_rule_write(&world->arena, txn, store_world_org(1), NULL, &row), OK);
+    assert_int_equal(learned_rule_write(&fixture->arena, txn, store_fixture_org(1), NULL, &row),
+                     OK);
     set = load(txn);
     assert_int_equal(set->rule_count, RULE_SET_RULES_MAX);
     rule_set_free(set);
@@ -644,7 +646,7 @@ static struct rule_set *load_as_of(struct store_txn *txn, uint8_t org, uint64_t 
 {
     struct rule_set *set = NULL;
 
-    assert_int_equal(rule_set_load(txn, store_world_org(org), seq, 1, &set), OK);
+    assert_int_equal(rule_set_load(txn, store_fixture_org(org), seq, 1, &set), OK);
     return set;
 }
 
@@ -653,7 +655,7 @@ static struct rule_set *find(struct rule_cache *cache, struct store_txn *txn, ui
 {
     struct rule_set *set = NULL;
 
-    assert_int_equal(rule_cache_find(cache, txn, store_world_org(org), last_seq, &set), OK);
+    assert_int_equal(rule_cache_find(cache, txn, store_fixture_org(org), last_seq, &set), OK);
     return set;
 }
 
@@ -662,16 +664,16 @@ static struct rule_set *find(struct rule_cache *cache, struct store_txn *txn, ui
 static void test_cache_returns_current_sets(void **state)
 {
     static struct rule_cache cache;
-    struct store_world *world = *state;
-    struct store_txn *txn = scoring_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = scoring_begin(fixture);
     struct rule_set *set = NULL;
-    uint64_t last_seq = learn(world, txn, "font");
+    uint64_t last_seq = learn(fixture, txn, "font");
 
     assert_null(find(&cache, txn, 1, last_seq));
     rule_cache_offer(&cache, load_as_of(txn, 1, last_seq));
     set = find(&cache, txn, 1, last_seq);
     assert_non_null(set);
-    last_seq = learn(world, txn, "other");
+    last_seq = learn(fixture, txn, "other");
     assert_ptr_equal(find(&cache, txn, 1, last_seq), set);
     assert_int_equal(set->rule_count, 2);
     rule_cache_offer(&cache, load_as_of(txn, 1, last_seq - 1));
@@ -693,8 +695,8 @@ static void test_cache_returns_current_sets(void **state)
 static void test_cache_frees_the_oldest_set(void **state)
 {
     static struct rule_cache cache;
-    struct store_world *world = *state;
-    struct store_txn *txn = scoring_begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = scoring_begin(fixture);
 
     for (uint8_t org = 1; org <= 5; org++) {
         struct rule_set *set = load_as_of(txn, org, 0);
@@ -714,7 +716,8 @@ static void test_cache_frees_the_oldest_set(void **state)
     store_abort(txn);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_set_up, store_world_tear_down)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, store_fixture_set_up, store_fixture_tear_down)
 
 int main(void)
 {

@@ -5,7 +5,7 @@
 #include "server/domain/events/subject.h"
 #include "server/domain/settings/settings_cache.h"
 #include "store/base/wire.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #include <event_apply.h>
 #include <setjmp.h>
@@ -18,17 +18,17 @@
 #include <errata/v1/admin_service.fields.h>
 #include <errata/v1/event.fields.h>
 
-static struct store_txn *begin(struct store_world *world)
+static struct store_txn *begin(struct store_fixture *fixture)
 {
     struct store_txn *txn = NULL;
 
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
     log_begin_write(txn, NULL);
     return txn;
 }
 
 /* Returns the organisation a first event: without one there is no organisation. */
-static void make_org(struct store_world *world, struct store_txn *txn, struct org_id org)
+static void make_org(struct store_fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     struct event_draft draft = {
         .org = org,
@@ -41,9 +41,9 @@ static void make_org(struct store_world *world, struct store_txn *txn, struct or
     };
     struct event event;
 
-    assert_int_equal(log_next_stamp(&world->ctx, txn, org, &draft.stamp), OK);
+    assert_int_equal(log_next_stamp(&fixture->ctx, txn, org, &draft.stamp), OK);
     draft.created_at_us = draft.stamp.created_at_us;
-    assert_int_equal(log_append(&world->ctx, txn, &draft, &event), OK);
+    assert_int_equal(log_append(&fixture->ctx, txn, &draft, &event), OK);
 }
 
 static void expect(struct store_txn *txn, struct org_id org, uint32_t holdout_percent,
@@ -60,27 +60,27 @@ static void expect(struct store_txn *txn, struct org_id org, uint32_t holdout_pe
  * then the other, then nothing new; each is an event with its actor. */
 static void test_change_affects_only_named_members(void **state)
 {
-    struct store_world *world = *state;
-    struct org_id org = store_world_org(1);
-    struct org_id other = store_world_org(2);
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct org_id org = store_fixture_org(1);
+    struct org_id other = store_fixture_org(2);
+    struct store_txn *txn = begin(fixture);
     struct settings_change change = {.has_holdout_percent = true, .holdout_percent = 20};
     struct event event;
     uint64_t seq = 0;
 
-    make_org(world, txn, org);
-    make_org(world, txn, other);
+    make_org(fixture, txn, org);
+    make_org(fixture, txn, other);
     expect(txn, org, 0, MATCH_MODE_EXACT);
-    assert_int_equal(settings_update(&world->ctx, txn, org, SLICE("anna"), &change, &seq), OK);
+    assert_int_equal(settings_update(&fixture->ctx, txn, org, SLICE("anna"), &change, &seq), OK);
     assert_int_equal(seq, 2);
     expect(txn, org, 20, MATCH_MODE_EXACT);
 
     change = (struct settings_change){
         .by_program = true, .has_match_mode = true, .match_mode = MATCH_MODE_EXACT};
-    assert_int_equal(settings_update(&world->ctx, txn, org, SLICE("token:1"), &change, &seq), OK);
+    assert_int_equal(settings_update(&fixture->ctx, txn, org, SLICE("token:1"), &change, &seq), OK);
     assert_int_equal(seq, 3);
     expect(txn, org, 20, MATCH_MODE_EXACT);
-    assert_int_equal(settings_update(&world->ctx, txn, org, SLICE("token:1"), &change, &seq), OK);
+    assert_int_equal(settings_update(&fixture->ctx, txn, org, SLICE("token:1"), &change, &seq), OK);
     assert_int_equal(seq, 4);
     expect(txn, org, 20, MATCH_MODE_EXACT);
     expect(txn, other, 0, MATCH_MODE_EXACT);
@@ -99,13 +99,13 @@ static void test_change_affects_only_named_members(void **state)
 /* Goal: an unknown organisation has no settings to change. Method: one without an event. */
 static void test_unknown_organisation_has_no_settings(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     const struct settings_change change = {.has_holdout_percent = true, .holdout_percent = 1};
     uint64_t seq = 0;
 
     assert_int_equal(
-        settings_update(&world->ctx, txn, store_world_org(1), SLICE("anna"), &change, &seq),
+        settings_update(&fixture->ctx, txn, store_fixture_org(1), SLICE("anna"), &change, &seq),
         ERR_NOT_FOUND);
     assert_int_equal(seq, 0);
     store_abort(txn);
@@ -115,9 +115,9 @@ static void test_unknown_organisation_has_no_settings(void **state)
  * organisation that never saw it, and reads the settings back. */
 static void test_row_and_response_depend_only_on_the_event(void **state)
 {
-    struct store_world *world = *state;
-    struct org_id org = store_world_org(1);
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct org_id org = store_fixture_org(1);
+    struct store_txn *txn = begin(fixture);
     const struct settings_change change = {.has_holdout_percent = true,
                                            .holdout_percent = 100,
                                            .has_match_mode = true,
@@ -153,14 +153,14 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
     struct event event;
     uint64_t seq = 0;
 
-    make_org(world, txn, org);
-    assert_int_equal(settings_update(&world->ctx, txn, org, SLICE("anna"), &change, &seq), OK);
+    make_org(fixture, txn, org);
+    assert_int_equal(settings_update(&fixture->ctx, txn, org, SLICE("anna"), &change, &seq), OK);
     assert_int_equal(log_read(txn, org, seq, &event), OK);
     assert_int_equal(settings_after_event(&event, &after), OK);
     assert_true(slice_equal(after, slice_of(whole, sizeof(whole))));
 
-    event.org = store_world_org(2);
-    assert_int_equal(settings_apply(&world->ctx, txn, &event), OK);
+    event.org = store_fixture_org(2);
+    assert_int_equal(settings_apply(&fixture->ctx, txn, &event), OK);
     expect(txn, event.org, 100, MATCH_MODE_EXACT);
     assert_int_equal(settings_read(txn, event.org, &settings), OK);
     assert_int_equal(settings.annotator_kinds, change.annotator_kinds);
@@ -194,23 +194,23 @@ static void test_thresholds_are_in_order(void **state)
          600000000},
     };
     const struct settings_change first = {.has_holdout_percent = true, .holdout_percent = 7};
-    struct store_world *world = *state;
-    struct org_id org = store_world_org(1);
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct org_id org = store_fixture_org(1);
+    struct store_txn *txn = begin(fixture);
     struct key key = key_org(org);
     struct slice row = {NULL, 0};
     struct settings settings;
     uint64_t seq = 0;
     size_t row_bytes = 0;
 
-    make_org(world, txn, org);
-    assert_int_equal(settings_update(&world->ctx, txn, org, SLICE("anna"), &first, &seq), OK);
+    make_org(fixture, txn, org);
+    assert_int_equal(settings_update(&fixture->ctx, txn, org, SLICE("anna"), &first, &seq), OK);
     assert_int_equal(store_get(txn, TABLE_SETTINGS, key_slice(&key), &row), OK);
     row_bytes = row.size;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        fault_init(world->ctx.fault, &world->arena);
+        fault_init(fixture->ctx.fault, &fixture->arena);
         assert_int_equal(
-            settings_update(&world->ctx, txn, org, SLICE("anna"), &steps[i].change, &seq),
+            settings_update(&fixture->ctx, txn, org, SLICE("anna"), &steps[i].change, &seq),
             steps[i].err);
         assert_int_equal(settings_read(txn, org, &settings), OK);
         assert_int_equal(settings.suspicious_at, steps[i].suspicious_at);
@@ -229,22 +229,23 @@ static void test_thresholds_are_in_order(void **state)
  * organisations, which share a slot, each read before and after. */
 static void test_cache_returns_current_settings(void **state)
 {
-    struct store_world *world = *state;
-    struct org_id orgs[] = {store_world_org(1), store_world_org(1)};
-    struct store_txn *txn = begin(world);
-    struct settings_cache *cache = arena_calloc(&world->arena, 1, sizeof(*cache));
+    struct store_fixture *fixture = *state;
+    struct org_id orgs[] = {store_fixture_org(1), store_fixture_org(1)};
+    struct store_txn *txn = begin(fixture);
+    struct settings_cache *cache = arena_calloc(&fixture->arena, 1, sizeof(*cache));
 
     assert_non_null(cache);
     orgs[1].uuid.bytes[0] ^= 1; /* not the byte of the slot */
-    make_org(world, txn, orgs[0]);
-    make_org(world, txn, orgs[1]);
+    make_org(fixture, txn, orgs[0]);
+    make_org(fixture, txn, orgs[1]);
     for (uint32_t step = 0; step < 8; step++) {
         const struct settings_change change = {.has_holdout_percent = true,
                                                .holdout_percent = step};
         struct org_id org = orgs[step / 2 % 2];
         uint64_t seq = 0;
 
-        assert_int_equal(settings_update(&world->ctx, txn, org, SLICE("anna"), &change, &seq), OK);
+        assert_int_equal(settings_update(&fixture->ctx, txn, org, SLICE("anna"), &change, &seq),
+                         OK);
         for (size_t i = 0; i < 4; i++) {
             struct log_head head;
             struct settings cached;
@@ -280,17 +281,17 @@ static void test_facts_that_no_update_wrote_are_corrupt(void **state)
         {(const uint8_t *)"\x12\x05\x08", 3}, /* cut */
         {(const uint8_t *)"\x12\x01\x08", 3}, /* truncated */
     };
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     struct slice after = {NULL, 0};
-    struct event event = {.org = store_world_org(1), .seq = 1, .kind = EVENT_SETTINGS_UPDATED};
+    struct event event = {.org = store_fixture_org(1), .seq = 1, .kind = EVENT_SETTINGS_UPDATED};
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         event.facts = bad[i];
-        assert_int_equal(settings_apply(&world->ctx, txn, &event), ERR_CORRUPT);
+        assert_int_equal(settings_apply(&fixture->ctx, txn, &event), ERR_CORRUPT);
     }
     event.facts = SLICE("\x12\x02\x08\x64");
-    assert_int_equal(settings_apply(&world->ctx, txn, &event), OK);
+    assert_int_equal(settings_apply(&fixture->ctx, txn, &event), OK);
     expect(txn, event.org, 100, MATCH_MODE_EXACT);
     event.kind = EVENT_TOKEN_CREATED;
     assert_int_equal(settings_after_event(&event, &after), ERR_CORRUPT);
@@ -300,18 +301,18 @@ static void test_facts_that_no_update_wrote_are_corrupt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_change_affects_only_named_members, store_world_set_up,
-                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_change_affects_only_named_members,
+                                        store_fixture_set_up, store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_unknown_organisation_has_no_settings,
-                                        store_world_set_up, store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_row_and_response_depend_only_on_the_event,
-                                        store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_thresholds_are_in_order, store_world_set_up,
-                                        store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_cache_returns_current_settings, store_world_set_up,
-                                        store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_thresholds_are_in_order, store_fixture_set_up,
+                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_cache_returns_current_settings, store_fixture_set_up,
+                                        store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_facts_that_no_update_wrote_are_corrupt,
-                                        store_world_set_up, store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("settings", tests, NULL, NULL);

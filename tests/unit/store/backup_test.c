@@ -8,7 +8,7 @@
 #include "store/lmdb/lmdb.h"
 #include "store/lmdb/lmdb_copy.h"
 #include "store/lmdb/lmdb_restore.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 #include "tests/support/store/temp_folder.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #define VALUE_BYTES 900
 #define CREATED_AT_US INT64_C(1767225600123456)
 
-struct world {
+struct fixture {
     struct temp_folder folder; /* contains `data`, `file` and `restored` */
     struct arena arena;
     struct fault fault;
@@ -34,35 +34,35 @@ struct path {
     char text[TEMP_FOLDER_PATH_BYTES + 64];
 };
 
-static struct path path_of(const struct world *world, const char *name)
+static struct path path_of(const struct fixture *fixture, const char *name)
 {
     struct path path;
 
-    (void)snprintf(path.text, sizeof(path.text), "%s/%s", world->folder.path, name);
+    (void)snprintf(path.text, sizeof(path.text), "%s/%s", fixture->folder.path, name);
     return path;
 }
 
-static bool is_there(const struct world *world, const char *name)
+static bool is_there(const struct fixture *fixture, const char *name)
 {
     struct stat info;
 
-    return lstat(path_of(world, name).text, &info) == 0;
+    return lstat(path_of(fixture, name).text, &info) == 0;
 }
 
-static struct store_backend *open_at(struct world *world, const char *name)
+static struct store_backend *open_at(struct fixture *fixture, const char *name)
 {
-    struct path path = path_of(world, name);
+    struct path path = path_of(fixture, name);
     const struct store_lmdb_config config = {
         .path = path.text, .map_bytes = 64ull << 20, .reserve_bytes = 4096};
     struct store_backend *backend = NULL;
 
-    assert_int_equal(store_lmdb_open(&config, &world->fault, &backend), OK);
+    assert_int_equal(store_lmdb_open(&config, &fixture->fault, &backend), OK);
     return backend;
 }
 
 static struct key row_key(uint64_t number)
 {
-    return key_event(store_world_org(1), number);
+    return key_event(store_fixture_org(1), number);
 }
 
 static void put_rows(struct store_backend *backend)
@@ -99,85 +99,85 @@ static void check_rows(struct store_backend *backend)
 
 static enum err take(void *user, struct slice bytes)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    world->bytes = realloc(world->bytes, world->size + bytes.size + BACKUP_END_BYTES);
-    assert_non_null(world->bytes);
-    memcpy(world->bytes + world->size, bytes.data, bytes.size);
-    world->size += bytes.size;
+    fixture->bytes = realloc(fixture->bytes, fixture->size + bytes.size + BACKUP_END_BYTES);
+    assert_non_null(fixture->bytes);
+    memcpy(fixture->bytes + fixture->size, bytes.data, bytes.size);
+    fixture->size += bytes.size;
     return OK;
 }
 
 /* Puts the end that belongs to what is before it. */
-static void seal(struct world *world, size_t data_end)
+static void seal(struct fixture *fixture, size_t data_end)
 {
     struct sha256_state state;
 
     sha256_begin(&state);
-    sha256_add(&state, slice_of(world->bytes, data_end));
-    world->size = data_end + BACKUP_END_BYTES;
-    backup_end_write(world->size, &state, world->bytes + data_end);
+    sha256_add(&state, slice_of(fixture->bytes, data_end));
+    fixture->size = data_end + BACKUP_END_BYTES;
+    backup_end_write(fixture->size, &state, fixture->bytes + data_end);
 }
 
 static int setup(void **state)
 {
-    struct world *world = calloc(1, sizeof(*world));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
     const struct backup_info info = {.format = STORE_FORMAT_VERSION,
                                      .created_at_us = CREATED_AT_US};
     uint8_t head[BACKUP_HEAD_BYTES];
-    struct store_copy copy = {.clock = clock_system(), .take = take, .user = world};
+    struct store_copy copy = {.clock = clock_system(), .take = take, .user = fixture};
     struct store_backend *backend = NULL;
 
-    assert_non_null(world);
-    temp_folder_init(&world->folder);
-    arena_init(&world->arena, SIZE_MAX);
-    fault_init(&world->fault, &world->arena);
-    backend = open_at(world, "data");
+    assert_non_null(fixture);
+    temp_folder_init(&fixture->folder);
+    arena_init(&fixture->arena, SIZE_MAX);
+    fault_init(&fixture->fault, &fixture->arena);
+    backend = open_at(fixture, "data");
     put_rows(backend);
     backup_head_write(&info, head);
-    assert_int_equal(take(world, slice_of(head, sizeof(head))), OK);
+    assert_int_equal(take(fixture, slice_of(head, sizeof(head))), OK);
     assert_int_equal(store_lmdb_copy(backend, &copy), OK);
-    seal(world, world->size);
+    seal(fixture, fixture->size);
     store_lmdb_close(backend);
-    *state = world;
+    *state = fixture;
     return 0;
 }
 
 static int teardown(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    arena_deinit(&world->arena);
-    temp_folder_deinit(&world->folder);
-    free(world->bytes);
-    free(world);
+    arena_deinit(&fixture->arena);
+    temp_folder_deinit(&fixture->folder);
+    free(fixture->bytes);
+    free(fixture);
     return 0;
 }
 
-static void write_file(struct world *world, size_t size)
+static void write_file(struct fixture *fixture, size_t size)
 {
-    FILE *file = fopen(path_of(world, "file").text, "wb");
+    FILE *file = fopen(path_of(fixture, "file").text, "wb");
 
     assert_non_null(file);
-    assert_int_equal(fwrite(world->bytes, 1, size, file), size);
+    assert_int_equal(fwrite(fixture->bytes, 1, size, file), size);
     assert_int_equal(fclose(file), 0);
 }
 
-static enum err restore(struct world *world, struct backup_info *info)
+static enum err restore(struct fixture *fixture, struct backup_info *info)
 {
-    struct path file = path_of(world, "file");
-    struct path path = path_of(world, "restored");
+    struct path file = path_of(fixture, "file");
+    struct path path = path_of(fixture, "restored");
     const struct store_restore order = {.file = file.text, .path = path.text};
 
-    fault_init(&world->fault, &world->arena);
-    return store_lmdb_restore(&order, &world->fault, info);
+    fault_init(&fixture->fault, &fixture->arena);
+    return store_lmdb_restore(&order, &fixture->fault, info);
 }
 
-static void expect_refused(struct world *world, enum err wanted, const char *why)
+static void expect_refused(struct fixture *fixture, enum err wanted, const char *why)
 {
     struct backup_info info;
-    enum err err = restore(world, &info);
-    struct slice message = world->fault.message;
+    enum err err = restore(fixture, &info);
+    struct slice message = fixture->fault.message;
 
     if (err != wanted || memmem(message.data, message.size, why, strlen(why)) == NULL) {
         fail_msg("%s: %.*s", err_name(err), (int)message.size, (const char *)message.data);
@@ -188,37 +188,37 @@ static void expect_refused(struct world *world, enum err wanted, const char *why
  * one with the remains of an interrupted restore. */
 static void test_restored_backup_opens(void **state)
 {
-    struct world *world = *state;
-    struct path path = path_of(world, "restored");
+    struct fixture *fixture = *state;
+    struct path path = path_of(fixture, "restored");
     struct backup_info info;
 
-    write_file(world, world->size);
+    write_file(fixture, fixture->size);
     for (unsigned round = 0; round < 3; round++) {
         struct store_backend *backend = NULL;
 
         assert_true(round == 0 || mkdir(path.text, 0700) == 0);
         if (round == 2) {
-            struct path unfinished = path_of(world, "restored/db.new");
+            struct path unfinished = path_of(fixture, "restored/db.new");
 
             assert_int_equal(mkdir(unfinished.text, 0700), 0);
-            unfinished = path_of(world, "restored/db.new/data.mdb");
+            unfinished = path_of(fixture, "restored/db.new/data.mdb");
             assert_int_equal(close(open(unfinished.text, O_CREAT | O_WRONLY, 0600)), 0);
         }
-        assert_int_equal(restore(world, &info), OK);
+        assert_int_equal(restore(fixture, &info), OK);
         assert_int_equal(info.format, STORE_FORMAT_VERSION);
         assert_int_equal(info.created_at_us, CREATED_AT_US);
-        assert_int_equal(info.file_bytes, world->size);
-        assert_false(is_there(world, "restored/db.new"));
-        backend = open_at(world, "restored");
+        assert_int_equal(info.file_bytes, fixture->size);
+        assert_false(is_there(fixture, "restored/db.new"));
+        backend = open_at(fixture, "restored");
         check_rows(backend);
         store_lmdb_close(backend);
-        expect_refused(world, ERR_PRECONDITION, "not empty");
-        backend = open_at(world, "restored"); /* the store is unchanged */
+        expect_refused(fixture, ERR_PRECONDITION, "not empty");
+        backend = open_at(fixture, "restored"); /* the store is unchanged */
         check_rows(backend);
         store_lmdb_close(backend);
-        assert_int_equal(rename(path.text, path_of(world, round == 0   ? "0"
-                                                          : round == 1 ? "1"
-                                                                       : "2")
+        assert_int_equal(rename(path.text, path_of(fixture, round == 0   ? "0"
+                                                            : round == 1 ? "1"
+                                                                         : "2")
                                                .text),
                          0);
     }
@@ -228,107 +228,107 @@ static void test_restored_backup_opens(void **state)
  * Method: many lengths; a changed bit in each part of the file. */
 static void test_damaged_backup_is_refused(void **state)
 {
-    struct world *world = *state;
-    size_t data_end = world->size - BACKUP_END_BYTES;
+    struct fixture *fixture = *state;
+    size_t data_end = fixture->size - BACKUP_END_BYTES;
     const size_t lengths[] = {BACKUP_HEAD_BYTES + BACKUP_END_BYTES,
                               BACKUP_HEAD_BYTES + BACKUP_END_BYTES + 1,
-                              world->size / 2,
+                              fixture->size / 2,
                               data_end - 1,
                               data_end,
-                              world->size - 1};
+                              fixture->size - 1};
     const size_t places[] = {16,
                              31,
                              63,
                              64,
-                             world->size / 2,
+                             fixture->size / 2,
                              data_end - 1,
                              data_end,
                              data_end + 16,
                              data_end + 31,
                              data_end + 32,
-                             world->size - 1};
+                             fixture->size - 1};
 
     for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-        write_file(world, lengths[i]);
-        expect_refused(world, ERR_CORRUPT, "incomplete");
-        assert_false(is_there(world, "restored"));
+        write_file(fixture, lengths[i]);
+        expect_refused(fixture, ERR_CORRUPT, "incomplete");
+        assert_false(is_there(fixture, "restored"));
     }
     for (size_t i = 1; i < sizeof(places) / sizeof(places[0]); i++) {
-        world->bytes[places[i]] ^= 0x10;
-        write_file(world, world->size);
-        expect_refused(world, ERR_CORRUPT, "; expected ");
-        assert_false(is_there(world, "restored"));
-        world->bytes[places[i]] ^= 0x10;
+        fixture->bytes[places[i]] ^= 0x10;
+        write_file(fixture, fixture->size);
+        expect_refused(fixture, ERR_CORRUPT, "; expected ");
+        assert_false(is_there(fixture, "restored"));
+        fixture->bytes[places[i]] ^= 0x10;
     }
-    take(world, SLICE("more"));
-    write_file(world, world->size);
-    expect_refused(world, ERR_CORRUPT, "incomplete or changed");
+    take(fixture, SLICE("more"));
+    write_file(fixture, fixture->size);
+    expect_refused(fixture, ERR_CORRUPT, "incomplete or changed");
 }
 
 /* Goal: a file that is not a backup, or that only another version can read, is reported as such.
  * Method: other files; headers of later and of former versions, sealed accordingly. */
 static void test_foreign_file_is_named(void **state)
 {
-    struct world *world = *state;
-    size_t data_end = world->size - BACKUP_END_BYTES;
+    struct fixture *fixture = *state;
+    size_t data_end = fixture->size - BACKUP_END_BYTES;
 
-    (void)unlink(path_of(world, "file").text);
-    expect_refused(world, ERR_IO, "cannot be read: No such file");
-    write_file(world, 0);
-    expect_refused(world, ERR_INVALID, "not a backup");
-    write_file(world, 100);
-    expect_refused(world, ERR_INVALID, "not a backup");
-    world->bytes[14] = '2';
-    seal(world, data_end);
-    write_file(world, world->size);
-    expect_refused(world, ERR_INVALID, "backup of version 2");
-    world->bytes[14] = '1';
-    bytes_put_be32(world->bytes + 16, STORE_FORMAT_VERSION + 1);
-    seal(world, data_end);
-    write_file(world, world->size);
-    expect_refused(world, ERR_INVALID, "expected the program that wrote it");
-    bytes_put_be32(world->bytes + 16, STORE_FORMAT_OLDEST - 1);
-    seal(world, data_end);
-    write_file(world, world->size);
-    expect_refused(world, ERR_INVALID, "cannot migrate");
-    memmove(world->bytes, world->bytes + BACKUP_HEAD_BYTES, data_end - BACKUP_HEAD_BYTES);
-    write_file(world, data_end - BACKUP_HEAD_BYTES); /* the file of LMDB */
-    expect_refused(world, ERR_INVALID, "not a backup");
-    assert_false(is_there(world, "restored"));
+    (void)unlink(path_of(fixture, "file").text);
+    expect_refused(fixture, ERR_IO, "cannot be read: No such file");
+    write_file(fixture, 0);
+    expect_refused(fixture, ERR_INVALID, "not a backup");
+    write_file(fixture, 100);
+    expect_refused(fixture, ERR_INVALID, "not a backup");
+    fixture->bytes[14] = '2';
+    seal(fixture, data_end);
+    write_file(fixture, fixture->size);
+    expect_refused(fixture, ERR_INVALID, "backup of version 2");
+    fixture->bytes[14] = '1';
+    bytes_put_be32(fixture->bytes + 16, STORE_FORMAT_VERSION + 1);
+    seal(fixture, data_end);
+    write_file(fixture, fixture->size);
+    expect_refused(fixture, ERR_INVALID, "expected the program that wrote it");
+    bytes_put_be32(fixture->bytes + 16, STORE_FORMAT_OLDEST - 1);
+    seal(fixture, data_end);
+    write_file(fixture, fixture->size);
+    expect_refused(fixture, ERR_INVALID, "cannot migrate");
+    memmove(fixture->bytes, fixture->bytes + BACKUP_HEAD_BYTES, data_end - BACKUP_HEAD_BYTES);
+    write_file(fixture, data_end - BACKUP_HEAD_BYTES); /* the file of LMDB */
+    expect_refused(fixture, ERR_INVALID, "not a backup");
+    assert_false(is_there(fixture, "restored"));
 }
 
 /* Goal: a backup of a store that was damaged is not restored. Method: a page of its data destroyed, and
  * the file sealed over that. */
 static void test_backup_of_a_damaged_store_is_refused(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    memset(world->bytes + BACKUP_HEAD_BYTES + 2 * 4096, 0xa5, 20 * 4096);
-    seal(world, world->size - BACKUP_END_BYTES);
-    write_file(world, world->size);
-    expect_refused(world, ERR_CORRUPT, "backup of a damaged store");
-    assert_false(is_there(world, "restored"));
+    memset(fixture->bytes + BACKUP_HEAD_BYTES + 2 * 4096, 0xa5, 20 * 4096);
+    seal(fixture, fixture->size - BACKUP_END_BYTES);
+    write_file(fixture, fixture->size);
+    expect_refused(fixture, ERR_CORRUPT, "backup of a damaged store");
+    assert_false(is_there(fixture, "restored"));
 }
 
 /* Goal: a folder that another process has open, or that has a file, is refused and unchanged.
  * Method: a lock on it; a file of any name. */
 static void test_folder_in_use_is_refused(void **state)
 {
-    struct world *world = *state;
-    struct path path = path_of(world, "restored");
+    struct fixture *fixture = *state;
+    struct path path = path_of(fixture, "restored");
     int folder = -1;
 
-    write_file(world, world->size);
+    write_file(fixture, fixture->size);
     assert_int_equal(mkdir(path.text, 0700), 0);
     folder = open(path.text, O_RDONLY | O_DIRECTORY);
     assert_int_equal(flock(folder, LOCK_EX), 0);
-    expect_refused(world, ERR_PRECONDITION, "in use");
+    expect_refused(fixture, ERR_PRECONDITION, "in use");
     assert_int_equal(close(folder), 0);
-    assert_int_equal(close(open(path_of(world, "restored/.mine").text, O_CREAT | O_WRONLY, 0600)),
+    assert_int_equal(close(open(path_of(fixture, "restored/.mine").text, O_CREAT | O_WRONLY, 0600)),
                      0);
-    expect_refused(world, ERR_PRECONDITION, "contains .mine");
-    assert_true(is_there(world, "restored/.mine"));
-    assert_int_equal(unlink(path_of(world, "restored/.mine").text), 0);
+    expect_refused(fixture, ERR_PRECONDITION, "contains .mine");
+    assert_true(is_there(fixture, "restored/.mine"));
+    assert_int_equal(unlink(path_of(fixture, "restored/.mine").text), 0);
     assert_int_equal(rmdir(path.text), 0); /* the folder is empty */
 }
 

@@ -20,7 +20,7 @@
 #define PAGE 4096
 #define ROUNDS 120
 
-struct world {
+struct fixture {
     struct temp_folder folder;
     char data[TEMP_FOLDER_PATH_BYTES + 8];
     char path[TEMP_FOLDER_PATH_BYTES + 32]; /* path of the file */
@@ -31,51 +31,51 @@ struct world {
     struct fault fault;
 };
 
-static void open_world(struct world *world)
+static void open_fixture(struct fixture *fixture)
 {
-    assert_int_equal(store_lmdb_open(&world->config, &world->fault, &world->backend), OK);
+    assert_int_equal(store_lmdb_open(&fixture->config, &fixture->fault, &fixture->backend), OK);
 }
 
-static void close_world(struct world *world)
+static void close_fixture(struct fixture *fixture)
 {
-    store_lmdb_close(world->backend);
-    world->backend = NULL;
+    store_lmdb_close(fixture->backend);
+    fixture->backend = NULL;
 }
 
 static int setup(void **state)
 {
-    struct world *world = calloc(1, sizeof(*world));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
 
-    assert_non_null(world);
-    temp_folder_init(&world->folder);
-    (void)snprintf(world->data, sizeof(world->data), "%s/data", world->folder.path);
-    (void)snprintf(world->path, sizeof(world->path), "%s/db/data.mdb", world->data);
-    world->config = (struct store_lmdb_config){
-        .path = world->data, .map_bytes = 64ull << 20, .reserve_bytes = 1 << 20};
-    random_seeded_init(&world->random, 7);
-    arena_init(&world->arena, SIZE_MAX);
-    fault_init(&world->fault, &world->arena);
-    open_world(world);
-    *state = world;
+    assert_non_null(fixture);
+    temp_folder_init(&fixture->folder);
+    (void)snprintf(fixture->data, sizeof(fixture->data), "%s/data", fixture->folder.path);
+    (void)snprintf(fixture->path, sizeof(fixture->path), "%s/db/data.mdb", fixture->data);
+    fixture->config = (struct store_lmdb_config){
+        .path = fixture->data, .map_bytes = 64ull << 20, .reserve_bytes = 1 << 20};
+    random_seeded_init(&fixture->random, 7);
+    arena_init(&fixture->arena, SIZE_MAX);
+    fault_init(&fixture->fault, &fixture->arena);
+    open_fixture(fixture);
+    *state = fixture;
     return 0;
 }
 
 static int teardown(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    store_lmdb_close(world->backend);
-    arena_deinit(&world->arena);
-    temp_folder_deinit(&world->folder);
-    free(world);
+    store_lmdb_close(fixture->backend);
+    arena_deinit(&fixture->arena);
+    temp_folder_deinit(&fixture->folder);
+    free(fixture);
     return 0;
 }
 
-static uint32_t draw(struct world *world, uint32_t below)
+static uint32_t draw(struct fixture *fixture, uint32_t below)
 {
     uint32_t number = 0;
 
-    random_fill(&world->random.random, &number, sizeof(number));
+    random_fill(&fixture->random.random, &number, sizeof(number));
     return number % below;
 }
 
@@ -88,58 +88,58 @@ static struct slice make_key(uint8_t *bytes, uint32_t number)
     return slice_of(bytes, 20 + number % 29);
 }
 
-static void change_row(struct world *world, struct store_txn *txn)
+static void change_row(struct fixture *fixture, struct store_txn *txn)
 {
     static const uint32_t sizes[] = {1, 60, 400, 1900, 2100, 5000, 30000};
     static uint8_t value[40000];
     const enum store_table tables[] = {TABLE_EVENT, TABLE_EXAMPLE, TABLE_COUNTER};
-    enum store_table table = tables[draw(world, 3)];
+    enum store_table table = tables[draw(fixture, 3)];
     uint8_t bytes[64] = {0};
-    struct slice key = make_key(bytes, draw(world, 3000));
-    size_t size = draw(world, sizes[draw(world, 7)]) + 1;
+    struct slice key = make_key(bytes, draw(fixture, 3000));
+    size_t size = draw(fixture, sizes[draw(fixture, 7)]) + 1;
     enum err err = OK;
 
-    if (draw(world, 5) < 2) {
+    if (draw(fixture, 5) < 2) {
         err = store_del(txn, table, key);
         assert_true(err == OK || err == ERR_NOT_FOUND);
         return;
     }
-    memset(value, (int)draw(world, 256), size);
+    memset(value, (int)draw(fixture, 256), size);
     assert_int_equal(store_put(txn, table, key, slice_of(value, size)), OK);
 }
 
 /* Makes random changes in one transaction; some transactions are aborted. */
-static void change(struct world *world)
+static void change(struct fixture *fixture)
 {
     struct store_txn *txn = NULL;
-    uint32_t count = draw(world, draw(world, 10) == 0 ? 400 : 40) + 1;
+    uint32_t count = draw(fixture, draw(fixture, 10) == 0 ? 400 : 40) + 1;
 
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
     for (uint32_t i = 0; i < count; i++) {
-        change_row(world, txn);
+        change_row(fixture, txn);
     }
-    if (draw(world, 12) == 0) {
+    if (draw(fixture, 12) == 0) {
         store_abort(txn);
     } else {
         assert_int_equal(store_commit(txn), OK);
     }
 }
 
-static enum err check(struct world *world, uint64_t pages_max,
+static enum err check(struct fixture *fixture, uint64_t pages_max,
                       struct store_lmdb_check_report *ret_report)
 {
     const struct store_lmdb_check_limits limits = {.pages_max = pages_max};
 
-    arena_reset(&world->arena);
-    fault_init(&world->fault, &world->arena);
-    return store_lmdb_check(world->path, &limits, &world->fault, ret_report);
+    arena_reset(&fixture->arena);
+    fault_init(&fixture->fault, &fixture->arena);
+    return store_lmdb_check(fixture->path, &limits, &fixture->fault, ret_report);
 }
 
 /* Goal: no store that LMDB wrote is refused. Method: hundreds of random transactions, rows of all
  * sizes put and deleted, a reader that keeps old pages; checked whole and with limits after each. */
 static void test_valid_store_is_never_refused(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct store_txn *reader = NULL;
     struct store_lmdb_check_report report;
 
@@ -147,46 +147,46 @@ static void test_valid_store_is_never_refused(void **state)
         enum err err = OK;
 
         if (round % 20 == 10) {
-            assert_int_equal(store_begin(world->backend, STORE_READ, &reader), OK);
+            assert_int_equal(store_begin(fixture->backend, STORE_READ, &reader), OK);
         }
-        change(world);
-        err = check(world, 0, &report);
+        change(fixture);
+        err = check(fixture, 0, &report);
         if (err != OK) {
-            fail_msg("round %d: %.*s", round, (int)world->fault.message.size,
-                     (const char *)world->fault.message.data);
+            fail_msg("round %d: %.*s", round, (int)fixture->fault.message.size,
+                     (const char *)fixture->fault.message.data);
         }
         assert_true(report.whole);
-        assert_int_equal(check(world, 1 + draw(world, (uint32_t)report.pages), &report), OK);
+        assert_int_equal(check(fixture, 1 + draw(fixture, (uint32_t)report.pages), &report), OK);
         if (round % 20 == 15) {
             store_abort(reader);
             reader = NULL;
-            close_world(world);
-            open_world(world);
+            close_fixture(fixture);
+            open_fixture(fixture);
         }
     }
     assert_true(report.pages > 0);
 }
 
-static void fill(struct world *world)
+static void fill(struct fixture *fixture)
 {
     for (int i = 0; i < 40; i++) {
-        change(world);
+        change(fixture);
     }
-    close_world(world);
+    close_fixture(fixture);
 }
 
-static void patch(struct world *world, uint64_t offset, const void *bytes, size_t size)
+static void patch(struct fixture *fixture, uint64_t offset, const void *bytes, size_t size)
 {
-    int fd = open(world->path, O_RDWR);
+    int fd = open(fixture->path, O_RDWR);
 
     assert_true(fd >= 0);
     assert_int_equal(pwrite(fd, bytes, size, (off_t)offset), size);
     (void)close(fd);
 }
 
-static void read_at(struct world *world, uint64_t offset, void *bytes, size_t size)
+static void read_at(struct fixture *fixture, uint64_t offset, void *bytes, size_t size)
 {
-    int fd = open(world->path, O_RDONLY);
+    int fd = open(fixture->path, O_RDONLY);
 
     assert_true(fd >= 0);
     assert_int_equal(pread(fd, bytes, size, (off_t)offset), size);
@@ -194,31 +194,31 @@ static void read_at(struct world *world, uint64_t offset, void *bytes, size_t si
 }
 
 /* The meta page that counts. */
-static struct lmdb_meta newest(struct world *world)
+static struct lmdb_meta newest(struct fixture *fixture)
 {
     uint8_t bytes[LMDB_META_BYTES];
     struct lmdb_meta metas[2];
 
     for (uint64_t i = 0; i < 2; i++) {
-        read_at(world, i * PAGE, bytes, sizeof(bytes));
+        read_at(fixture, i * PAGE, bytes, sizeof(bytes));
         assert_null(lmdb_meta_read(bytes, i, &metas[i]));
     }
     return metas[metas[1].txn > metas[0].txn];
 }
 
 /* Opening says that it is damaged, with these words. */
-static void expect_refused(struct world *world, const char *part)
+static void expect_refused(struct fixture *fixture, const char *part)
 {
     char text[1024];
     enum err err = OK;
 
-    arena_reset(&world->arena);
-    fault_init(&world->fault, &world->arena);
-    err = store_lmdb_open(&world->config, &world->fault, &world->backend);
+    arena_reset(&fixture->arena);
+    fault_init(&fixture->fault, &fixture->arena);
+    err = store_lmdb_open(&fixture->config, &fixture->fault, &fixture->backend);
     assert_int_equal(err, ERR_CORRUPT);
-    assert_true(world->fault.message.size < sizeof(text));
-    memcpy(text, world->fault.message.data, world->fault.message.size);
-    text[world->fault.message.size] = '\0';
+    assert_true(fixture->fault.message.size < sizeof(text));
+    memcpy(text, fixture->fault.message.data, fixture->fault.message.size);
+    text[fixture->fault.message.size] = '\0';
     if (strstr(text, part) == NULL || strstr(text, "restore a backup") == NULL) {
         fail_msg("'%s' is not in: %s", part, text);
     }
@@ -228,7 +228,7 @@ static void expect_refused(struct world *world, const char *part)
  * changed. */
 static void test_invalid_meta_page_is_rejected(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     static const struct {
         uint32_t offset;
         const char *says;
@@ -237,55 +237,55 @@ static void test_invalid_meta_page_is_rejected(void **state)
                   {92, "flags"},           {136, "shorter"},        {144, "commit"}};
     uint64_t place = 0;
 
-    fill(world);
-    place = (newest(world).txn & 1) * PAGE;
+    fill(fixture);
+    place = (newest(fixture).txn & 1) * PAGE;
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         uint64_t before = 0;
         uint64_t after = 0;
 
-        read_at(world, place + fields[i].offset, &before, sizeof(before));
+        read_at(fixture, place + fields[i].offset, &before, sizeof(before));
         after = before ^ (fields[i].offset == 136 ? 1ull << 40 : 0x81);
-        patch(world, place + fields[i].offset, &after, sizeof(after));
-        expect_refused(world, fields[i].says);
-        patch(world, place + fields[i].offset, &before, sizeof(before));
+        patch(fixture, place + fields[i].offset, &after, sizeof(after));
+        expect_refused(fixture, fields[i].says);
+        patch(fixture, place + fields[i].offset, &before, sizeof(before));
     }
     /* The commit's number two on: the page is right by itself, and not beside the other. */
-    read_at(world, place + 144, &place, sizeof(place));
+    read_at(fixture, place + 144, &place, sizeof(place));
     place += 2;
-    patch(world, (place & 1) * PAGE + 144, &place, sizeof(place));
-    expect_refused(world, "does not fit the other");
+    patch(fixture, (place & 1) * PAGE + 144, &place, sizeof(place));
+    expect_refused(fixture, "does not fit the other");
 }
 
 /* Goal: a page that is not what its tree expects is found, in any place. Method: the root of the
  * list of tables and a thousand pages at random: zeroed, filled, exchanged, truncated. */
 static void test_damaged_page_is_found_anywhere(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     uint8_t whole[PAGE];
     uint8_t bytes[PAGE];
     struct lmdb_meta meta;
     uint32_t found = 0;
 
-    fill(world);
-    meta = newest(world);
-    read_at(world, meta.names.root * PAGE, whole, PAGE);
+    fill(fixture);
+    meta = newest(fixture);
+    read_at(fixture, meta.names.root * PAGE, whole, PAGE);
     memset(bytes, 0, PAGE);
-    patch(world, meta.names.root * PAGE, bytes, PAGE);
-    expect_refused(world, "another page is in its place");
-    patch(world, meta.names.root * PAGE, whole, PAGE);
+    patch(fixture, meta.names.root * PAGE, bytes, PAGE);
+    expect_refused(fixture, "another page is in its place");
+    patch(fixture, meta.names.root * PAGE, whole, PAGE);
     for (int i = 0; i < 300; i++) {
-        uint64_t number = 2 + draw(world, (uint32_t)meta.last_page - 1);
+        uint64_t number = 2 + draw(fixture, (uint32_t)meta.last_page - 1);
 
-        read_at(world, number * PAGE, whole, PAGE);
-        memset(bytes, draw(world, 2) == 0 ? 0 : 0xff, PAGE);
-        if (draw(world, 3) == 0) {
-            read_at(world, (2 + draw(world, (uint32_t)meta.last_page - 1)) * PAGE, bytes, PAGE);
+        read_at(fixture, number * PAGE, whole, PAGE);
+        memset(bytes, draw(fixture, 2) == 0 ? 0 : 0xff, PAGE);
+        if (draw(fixture, 3) == 0) {
+            read_at(fixture, (2 + draw(fixture, (uint32_t)meta.last_page - 1)) * PAGE, bytes, PAGE);
         }
-        patch(world, number * PAGE, bytes, PAGE);
-        found += check(world, 0, NULL) == ERR_CORRUPT;
-        patch(world, number * PAGE, whole, PAGE);
+        patch(fixture, number * PAGE, bytes, PAGE);
+        found += check(fixture, 0, NULL) == ERR_CORRUPT;
+        patch(fixture, number * PAGE, whole, PAGE);
     }
-    assert_int_equal(check(world, 0, NULL), OK);
+    assert_int_equal(check(fixture, 0, NULL), OK);
     assert_true(found > 20); /* the others are free, or inside of long values */
 }
 
@@ -326,41 +326,41 @@ static void test_entry_at_an_odd_place_is_damage(void **state)
  * new. Method: truncated at many places; a folder; nothing at all. */
 static void test_truncated_file_is_never_read_as_new(void **state)
 {
-    struct world *world = *state;
-    char aside[sizeof(world->path) + 8];
+    struct fixture *fixture = *state;
+    char aside[sizeof(fixture->path) + 8];
     struct stat info;
 
-    fill(world);
-    (void)snprintf(aside, sizeof(aside), "%s.aside", world->path);
-    assert_int_equal(rename(world->path, aside), 0);
-    expect_refused(world, "db/data.mdb is missing");
-    assert_int_equal(mkdir(world->path, 0700), 0);
-    expect_refused(world, "not a file");
-    assert_int_equal(rmdir(world->path), 0);
-    assert_int_equal(rename(aside, world->path), 0);
-    assert_int_equal(stat(world->path, &info), 0);
+    fill(fixture);
+    (void)snprintf(aside, sizeof(aside), "%s.aside", fixture->path);
+    assert_int_equal(rename(fixture->path, aside), 0);
+    expect_refused(fixture, "db/data.mdb is missing");
+    assert_int_equal(mkdir(fixture->path, 0700), 0);
+    expect_refused(fixture, "not a file");
+    assert_int_equal(rmdir(fixture->path), 0);
+    assert_int_equal(rename(aside, fixture->path), 0);
+    assert_int_equal(stat(fixture->path, &info), 0);
     for (off_t size = info.st_size - PAGE - 1; size >= 0; size -= 1 + size / 5) {
-        assert_int_equal(truncate(world->path, size), 0);
-        if (newest(world).last_page * PAGE > (uint64_t)size + (64 * PAGE)) {
-            expect_refused(world, "damaged");
+        assert_int_equal(truncate(fixture->path, size), 0);
+        if (newest(fixture).last_page * PAGE > (uint64_t)size + (64 * PAGE)) {
+            expect_refused(fixture, "damaged");
         }
         if (size < 3 * PAGE) {
             break;
         }
     }
-    assert_int_equal(truncate(world->path, 100), 0);
-    expect_refused(world, "too few for a store");
-    assert_int_equal(truncate(world->path, 0), 0);
-    expect_refused(world, "too few for a store");
+    assert_int_equal(truncate(fixture->path, 100), 0);
+    expect_refused(fixture, "too few for a store");
+    assert_int_equal(truncate(fixture->path, 0), 0);
+    expect_refused(fixture, "too few for a store");
 }
 
 /* Finds a table with branches in a leaf of the tree of tables. */
-static bool find_branched(struct world *world, uint64_t leaf, struct lmdb_tree *ret_tree)
+static bool find_branched(struct fixture *fixture, uint64_t leaf, struct lmdb_tree *ret_tree)
 {
     uint8_t bytes[PAGE];
     struct lmdb_page page = {bytes, PAGE, leaf};
 
-    read_at(world, leaf * PAGE, bytes, PAGE);
+    read_at(fixture, leaf * PAGE, bytes, PAGE);
     for (uint32_t i = 0; i < lmdb_page_count(&page); i++) {
         *ret_tree = lmdb_tree_read(lmdb_page_node(&page, i).value.data);
         if (ret_tree->depth >= 2) {
@@ -371,7 +371,7 @@ static bool find_branched(struct world *world, uint64_t leaf, struct lmdb_tree *
 }
 
 /* The number of the first leaf of a table with branches. */
-static uint64_t first_leaf(struct world *world, const struct lmdb_meta *meta)
+static uint64_t first_leaf(struct fixture *fixture, const struct lmdb_meta *meta)
 {
     uint8_t bytes[PAGE];
     struct lmdb_page page = {bytes, PAGE, meta->names.root};
@@ -380,31 +380,31 @@ static uint64_t first_leaf(struct world *world, const struct lmdb_meta *meta)
 
     assert_in_range(meta->names.depth, 1, 2);
     if (meta->names.depth == 1) {
-        is_found = find_branched(world, page.number, &tree);
+        is_found = find_branched(fixture, page.number, &tree);
     } else {
-        read_at(world, page.number * PAGE, bytes, PAGE);
+        read_at(fixture, page.number * PAGE, bytes, PAGE);
         for (uint32_t i = 0; i < lmdb_page_count(&page) && !is_found; i++) {
-            is_found = find_branched(world, lmdb_page_node(&page, i).child, &tree);
+            is_found = find_branched(fixture, lmdb_page_node(&page, i).child, &tree);
         }
     }
     assert_true(is_found);
     page.number = tree.root;
     for (uint32_t depth = 0; depth + 1 < tree.depth; depth++) {
-        read_at(world, page.number * PAGE, bytes, PAGE);
+        read_at(fixture, page.number * PAGE, bytes, PAGE);
         page.number = lmdb_page_node(&page, 0).child;
     }
     return page.number;
 }
 
 /* Returns the offset of a free page's number in the file. */
-static uint64_t place_of_free_page(struct world *world, const struct lmdb_meta *meta)
+static uint64_t place_of_free_page(struct fixture *fixture, const struct lmdb_meta *meta)
 {
     uint8_t bytes[PAGE];
     struct lmdb_page page = {bytes, PAGE, meta->free_list.root};
     struct lmdb_node node;
 
     assert_int_equal(meta->free_list.depth, 1);
-    read_at(world, page.number * PAGE, bytes, PAGE);
+    read_at(fixture, page.number * PAGE, bytes, PAGE);
     node = lmdb_page_node(&page, 0);
     assert_non_null(node.value.data);
     assert_true(node.value.size >= 2 * sizeof(uint64_t)); /* the number of pages, and one page */
@@ -416,23 +416,23 @@ static uint64_t place_of_free_page(struct world *world, const struct lmdb_meta *
  * all pages, and fewer than there are. */
 static void test_page_in_a_table_and_free_is_found(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct store_lmdb_check_report report;
     struct lmdb_meta meta;
     uint64_t leaf = 0;
     uint64_t limits[] = {0, 0};
 
-    fill(world);
-    meta = newest(world);
+    fill(fixture);
+    meta = newest(fixture);
     limits[1] = meta.last_page - 1;
-    assert_int_equal(check(world, limits[1], &report), OK);
+    assert_int_equal(check(fixture, limits[1], &report), OK);
     assert_false(report.whole);
-    leaf = first_leaf(world, &meta);
-    patch(world, place_of_free_page(world, &meta), &leaf, sizeof(leaf));
+    leaf = first_leaf(fixture, &meta);
+    patch(fixture, place_of_free_page(fixture, &meta), &leaf, sizeof(leaf));
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(check(world, limits[i], NULL), ERR_CORRUPT);
-        assert_non_null(
-            memmem(world->fault.message.data, world->fault.message.size, "is used elsewhere", 17));
+        assert_int_equal(check(fixture, limits[i], NULL), ERR_CORRUPT);
+        assert_non_null(memmem(fixture->fault.message.data, fixture->fault.message.size,
+                               "is used elsewhere", 17));
     }
 }
 
@@ -454,13 +454,13 @@ static int64_t slow_monotonic_us(const struct clock *clock)
  * takes 10. */
 static void test_time_limit_is_kept_with_slow_pages(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
     struct slow_clock slow = {.clock = {.monotonic_us = slow_monotonic_us}};
     const struct store_lmdb_check_limits limits = {.duration_us_max = 100000, .clock = &slow.clock};
     struct store_lmdb_check_report report;
 
-    fill(world);
-    assert_int_equal(store_lmdb_check(world->path, &limits, &world->fault, &report), OK);
+    fill(fixture);
+    assert_int_equal(store_lmdb_check(fixture->path, &limits, &fixture->fault, &report), OK);
     assert_false(report.whole);
     assert_in_range(report.pages, 5, 10);
 }

@@ -7,7 +7,7 @@
 #include "store/lmdb/lmdb.h"
 #include "store/lmdb/lmdb_copy.h"
 #include "store/lmdb/lmdb_folder.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 #include "tests/support/store/temp_folder.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #define PAIRS 600
 #define VALUE_BYTES 4000
 
-struct world {
+struct fixture {
     struct temp_folder folder; /* the data folder is its `data` */
     struct arena arena;
     struct fault fault;
@@ -32,53 +32,53 @@ struct path {
     char text[TEMP_FOLDER_PATH_BYTES + 64];
 };
 
-static struct path path_of(const struct world *world, const char *name)
+static struct path path_of(const struct fixture *fixture, const char *name)
 {
     struct path path;
 
-    (void)snprintf(path.text, sizeof(path.text), "%s/data%s", world->folder.path, name);
+    (void)snprintf(path.text, sizeof(path.text), "%s/data%s", fixture->folder.path, name);
     return path;
 }
 
-static bool is_there(const struct world *world, const char *name)
+static bool is_there(const struct fixture *fixture, const char *name)
 {
     struct stat info;
 
-    return lstat(path_of(world, name).text, &info) == 0;
+    return lstat(path_of(fixture, name).text, &info) == 0;
 }
 
-static struct store_backend *open_at(struct world *world, const char *name)
+static struct store_backend *open_at(struct fixture *fixture, const char *name)
 {
-    struct path path = path_of(world, name);
+    struct path path = path_of(fixture, name);
     const struct store_lmdb_config config = {
         .path = path.text, .map_bytes = 256ull << 20, .reserve_bytes = 4096};
     struct store_backend *backend = NULL;
 
-    assert_int_equal(store_lmdb_open(&config, &world->fault, &backend), OK);
+    assert_int_equal(store_lmdb_open(&config, &fixture->fault, &backend), OK);
     return backend;
 }
 
 static int setup(void **state)
 {
-    struct world *world = calloc(1, sizeof(*world));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
 
-    assert_non_null(world);
-    temp_folder_init(&world->folder);
-    arena_init(&world->arena, SIZE_MAX);
-    fault_init(&world->fault, &world->arena);
-    world->backend = open_at(world, "");
-    *state = world;
+    assert_non_null(fixture);
+    temp_folder_init(&fixture->folder);
+    arena_init(&fixture->arena, SIZE_MAX);
+    fault_init(&fixture->fault, &fixture->arena);
+    fixture->backend = open_at(fixture, "");
+    *state = fixture;
     return 0;
 }
 
 static int teardown(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    store_lmdb_close(world->backend);
-    arena_deinit(&world->arena);
-    temp_folder_deinit(&world->folder);
-    free(world);
+    store_lmdb_close(fixture->backend);
+    arena_deinit(&fixture->arena);
+    temp_folder_deinit(&fixture->folder);
+    free(fixture);
     return 0;
 }
 
@@ -86,7 +86,7 @@ static int teardown(void **state)
 static void put_pair(struct store_backend *backend, uint64_t number, uint8_t byte)
 {
     static const enum store_table tables[] = {TABLE_SUBJECT, TABLE_COUNTER};
-    struct key key = key_event(store_world_org(1), number);
+    struct key key = key_event(store_fixture_org(1), number);
     uint8_t value[VALUE_BYTES];
     struct store_txn *txn = NULL;
 
@@ -102,7 +102,7 @@ static void put_pair(struct store_backend *backend, uint64_t number, uint8_t byt
 /* Every row has its partner, with the same bytes; returns how many pairs there are. */
 static size_t check_pairs(struct store_backend *backend)
 {
-    struct key prefix = key_org(store_world_org(1));
+    struct key prefix = key_org(store_fixture_org(1));
     struct store_txn *txn = NULL;
     struct store_cursor cursor;
     struct slice key = {NULL, 0};
@@ -127,73 +127,74 @@ static size_t check_pairs(struct store_backend *backend)
 /* Writes continue: old pairs get other bytes, new ones come. */
 static bool on_progress(void *user, uint64_t bytes)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
     assert_true(bytes > 0);
-    put_pair(world->backend, world->writes % PAIRS, (uint8_t)(world->writes / 7));
-    put_pair(world->backend, PAIRS + ++world->writes, 1);
-    return ++world->calls != world->calls_max;
+    put_pair(fixture->backend, fixture->writes % PAIRS, (uint8_t)(fixture->writes / 7));
+    put_pair(fixture->backend, PAIRS + ++fixture->writes, 1);
+    return ++fixture->calls != fixture->calls_max;
 }
 
 /* Goal: a copy is one moment of the store, and opens as a store. Method: while it is made, rows
  * that belong together are changed and added between any two pieces of it. */
 static void test_copy_is_a_consistent_store(void **state)
 {
-    struct world *world = *state;
-    struct path path = path_of(world, "/verify");
+    struct fixture *fixture = *state;
+    struct path path = path_of(fixture, "/verify");
     const struct store_copy_to to = {
-        .clock = clock_system(), .on_progress = on_progress, .user = world};
+        .clock = clock_system(), .on_progress = on_progress, .user = fixture};
     struct store_backend *copy = NULL;
 
     for (uint64_t i = 0; i < PAIRS; i++) {
-        put_pair(world->backend, i, (uint8_t)i);
+        put_pair(fixture->backend, i, (uint8_t)i);
     }
-    assert_int_equal(store_lmdb_copy_to(world->backend, path.text, &to), OK);
-    assert_true(world->calls > 10);
-    copy = open_at(world, "/verify");
+    assert_int_equal(store_lmdb_copy_to(fixture->backend, path.text, &to), OK);
+    assert_true(fixture->calls > 10);
+    copy = open_at(fixture, "/verify");
     assert_true(check_pairs(copy) >= PAIRS);
-    assert_true(check_pairs(copy) < check_pairs(world->backend));
+    assert_true(check_pairs(copy) < check_pairs(fixture->backend));
     store_lmdb_close(copy);
     store_lmdb_remove_folder(path.text);
-    assert_false(is_there(world, "/verify"));
-    assert_int_equal(check_pairs(world->backend), PAIRS + world->writes);
+    assert_false(is_there(fixture, "/verify"));
+    assert_int_equal(check_pairs(fixture->backend), PAIRS + fixture->writes);
 }
 
 /* Goal: a copy stops on request, and limits its rate. Method: a stop at the first piece and later;
  * a rate that makes some megabytes take their time, by a clock. */
 static void test_copy_stops_on_request_and_limits_its_rate(void **state)
 {
-    struct world *world = *state;
-    struct path path = path_of(world, "/verify");
-    struct store_copy_to to = {.clock = clock_system(), .on_progress = on_progress, .user = world};
+    struct fixture *fixture = *state;
+    struct path path = path_of(fixture, "/verify");
+    struct store_copy_to to = {
+        .clock = clock_system(), .on_progress = on_progress, .user = fixture};
     int64_t start_us = 0;
 
     for (uint64_t i = 0; i < PAIRS; i++) {
-        put_pair(world->backend, i, (uint8_t)i);
+        put_pair(fixture->backend, i, (uint8_t)i);
     }
     for (uint32_t calls = 1; calls <= 3; calls += 2) {
-        world->calls = 0;
-        world->calls_max = calls;
-        assert_int_equal(store_lmdb_copy_to(world->backend, path.text, &to), ERR_CANCELLED);
-        assert_int_equal(world->calls, calls);
+        fixture->calls = 0;
+        fixture->calls_max = calls;
+        assert_int_equal(store_lmdb_copy_to(fixture->backend, path.text, &to), ERR_CANCELLED);
+        assert_int_equal(fixture->calls, calls);
         store_lmdb_remove_folder(path.text);
-        assert_false(is_there(world, "/verify"));
+        assert_false(is_there(fixture, "/verify"));
     }
-    world->calls_max = 0;
+    fixture->calls_max = 0;
     to.bytes_a_second = 50u << 20;
     start_us = clock_monotonic_us(clock_system());
-    assert_int_equal(store_lmdb_copy_to(world->backend, path.text, &to), OK);
+    assert_int_equal(store_lmdb_copy_to(fixture->backend, path.text, &to), OK);
     assert_true(clock_monotonic_us(clock_system()) - start_us > 60000); /* for 4.8 MB and more */
     store_lmdb_remove_folder(path.text);
 }
 
 /* A new store beside the old one, as a rebuild leaves it: 3 pairs there, 5 in the old one. */
-static void make_both(struct world *world)
+static void make_both(struct fixture *fixture)
 {
-    struct store_backend *rebuilt = open_at(world, "/" STORE_LMDB_REBUILD_FOLDER);
+    struct store_backend *rebuilt = open_at(fixture, "/" STORE_LMDB_REBUILD_FOLDER);
 
     for (uint64_t i = 0; i < 5; i++) {
-        put_pair(world->backend, i, 1);
+        put_pair(fixture->backend, i, 1);
         if (i < 3) {
             put_pair(rebuilt, i, 1);
         }
@@ -201,34 +202,34 @@ static void make_both(struct world *world)
     store_lmdb_close(rebuilt);
 }
 
-static void reopen(struct world *world)
+static void reopen(struct fixture *fixture)
 {
-    store_lmdb_close(world->backend);
-    world->backend = open_at(world, "");
-    assert_true(is_there(world, "/db/data.mdb"));
-    assert_false(is_there(world, "/db.old"));
-    assert_false(is_there(world, "/" STORE_LMDB_REBUILD_FOLDER));
+    store_lmdb_close(fixture->backend);
+    fixture->backend = open_at(fixture, "");
+    assert_true(is_there(fixture, "/db/data.mdb"));
+    assert_false(is_there(fixture, "/db.old"));
+    assert_false(is_there(fixture, "/" STORE_LMDB_REBUILD_FOLDER));
 }
 
 /* Goal: the new store takes the old one's place, which is then deleted. Method: a replacement while
  * the old one is open. */
 static void test_replaced_store_is_gone(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    make_both(world);
-    assert_int_equal(store_lmdb_replace(path_of(world, "").text), OK);
-    assert_false(is_there(world, "/db.old"));
-    assert_false(is_there(world, "/" STORE_LMDB_REBUILD_FOLDER));
-    assert_int_equal(check_pairs(world->backend), 5); /* open, but unlinked */
-    reopen(world);
-    assert_int_equal(check_pairs(world->backend), 3);
+    make_both(fixture);
+    assert_int_equal(store_lmdb_replace(path_of(fixture, "").text), OK);
+    assert_false(is_there(fixture, "/db.old"));
+    assert_false(is_there(fixture, "/" STORE_LMDB_REBUILD_FOLDER));
+    assert_int_equal(check_pairs(fixture->backend), 5); /* open, but unlinked */
+    reopen(fixture);
+    assert_int_equal(check_pairs(fixture->backend), 3);
 }
 
-static void rename_in(struct world *world, const char *from, const char *to)
+static void rename_in(struct fixture *fixture, const char *from, const char *to)
 {
-    struct path old = path_of(world, from);
-    struct path new = path_of(world, to);
+    struct path old = path_of(fixture, from);
+    struct path new = path_of(fixture, to);
 
     assert_int_equal(rename(old.text, new.text), 0);
 }
@@ -237,70 +238,71 @@ static void rename_in(struct world *world, const char *from, const char *to)
  * else. Method: each step's names, made by hand. */
 static void test_interrupted_replacement_leaves_one_store(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    make_both(world); /* before the first step */
-    reopen(world);
-    assert_int_equal(check_pairs(world->backend), 5);
+    make_both(fixture); /* before the first step */
+    reopen(fixture);
+    assert_int_equal(check_pairs(fixture->backend), 5);
 
-    make_both(world); /* between the two renames */
-    rename_in(world, "/db", "/db.old");
-    reopen(world);
-    assert_int_equal(check_pairs(world->backend), 5);
+    make_both(fixture); /* between the two renames */
+    rename_in(fixture, "/db", "/db.old");
+    reopen(fixture);
+    assert_int_equal(check_pairs(fixture->backend), 5);
 
-    make_both(world); /* after them */
-    rename_in(world, "/db", "/db.old");
-    rename_in(world, "/" STORE_LMDB_REBUILD_FOLDER "/db", "/db");
-    reopen(world);
-    assert_int_equal(check_pairs(world->backend), 3);
+    make_both(fixture); /* after them */
+    rename_in(fixture, "/db", "/db.old");
+    rename_in(fixture, "/" STORE_LMDB_REBUILD_FOLDER "/db", "/db");
+    reopen(fixture);
+    assert_int_equal(check_pairs(fixture->backend), 3);
 
-    make_both(world); /* while the old one is removed */
-    rename_in(world, "/db", "/db.old");
-    rename_in(world, "/" STORE_LMDB_REBUILD_FOLDER "/db", "/db");
-    assert_int_equal(unlink(path_of(world, "/db.old/data.mdb").text), 0);
-    reopen(world);
-    assert_int_equal(check_pairs(world->backend), 3);
+    make_both(fixture); /* while the old one is removed */
+    rename_in(fixture, "/db", "/db.old");
+    rename_in(fixture, "/" STORE_LMDB_REBUILD_FOLDER "/db", "/db");
+    assert_int_equal(unlink(path_of(fixture, "/db.old/data.mdb").text), 0);
+    reopen(fixture);
+    assert_int_equal(check_pairs(fixture->backend), 3);
 
-    make_both(world); /* the new store is half made */
-    assert_int_equal(unlink(path_of(world, "/" STORE_LMDB_REBUILD_FOLDER "/db/data.mdb").text), 0);
-    reopen(world);
-    assert_int_equal(check_pairs(world->backend), 5);
+    make_both(fixture); /* the new store is half made */
+    assert_int_equal(unlink(path_of(fixture, "/" STORE_LMDB_REBUILD_FOLDER "/db/data.mdb").text),
+                     0);
+    reopen(fixture);
+    assert_int_equal(check_pairs(fixture->backend), 5);
 }
 
 /* Goal: the old store is deleted only after the new one was found whole: until then it can be
  * restored. Method: interrupted after the renames, the new file truncated; then it is removed. */
 static void test_old_store_is_kept_until_the_new_one_is_checked(void **state)
 {
-    struct world *world = *state;
-    struct path path = path_of(world, "");
+    struct fixture *fixture = *state;
+    struct path path = path_of(fixture, "");
     const struct store_lmdb_config config = {
         .path = path.text, .map_bytes = 256ull << 20, .reserve_bytes = 4096};
 
-    make_both(world);
-    rename_in(world, "/db", "/db.old");
-    rename_in(world, "/" STORE_LMDB_REBUILD_FOLDER "/db", "/db");
-    assert_int_equal(truncate(path_of(world, "/db/data.mdb").text, 100), 0);
-    store_lmdb_close(world->backend);
-    world->backend = NULL;
-    assert_int_equal(store_lmdb_open(&config, &world->fault, &world->backend), ERR_CORRUPT);
-    assert_true(is_there(world, "/db.old/data.mdb"));
-    rename_in(world, "/db", "/aside");
-    reopen(world);
-    assert_int_equal(check_pairs(world->backend), 5);
+    make_both(fixture);
+    rename_in(fixture, "/db", "/db.old");
+    rename_in(fixture, "/" STORE_LMDB_REBUILD_FOLDER "/db", "/db");
+    assert_int_equal(truncate(path_of(fixture, "/db/data.mdb").text, 100), 0);
+    store_lmdb_close(fixture->backend);
+    fixture->backend = NULL;
+    assert_int_equal(store_lmdb_open(&config, &fixture->fault, &fixture->backend), ERR_CORRUPT);
+    assert_true(is_there(fixture, "/db.old/data.mdb"));
+    rename_in(fixture, "/db", "/aside");
+    reopen(fixture);
+    assert_int_equal(check_pairs(fixture->backend), 5);
 }
 
 /* Goal: a replacement that fails leaves the old store in its place. Method: the new one is
  * missing. */
 static void test_failed_replacement_keeps_the_old_store(void **state)
 {
-    struct world *world = *state;
+    struct fixture *fixture = *state;
 
-    put_pair(world->backend, 1, 1);
-    assert_int_equal(store_lmdb_replace(path_of(world, "").text), ERR_IO);
-    assert_true(is_there(world, "/db/data.mdb"));
-    assert_false(is_there(world, "/db.old"));
-    reopen(world);
-    assert_int_equal(check_pairs(world->backend), 1);
+    put_pair(fixture->backend, 1, 1);
+    assert_int_equal(store_lmdb_replace(path_of(fixture, "").text), ERR_IO);
+    assert_true(is_there(fixture, "/db/data.mdb"));
+    assert_false(is_there(fixture, "/db.old"));
+    reopen(fixture);
+    assert_int_equal(check_pairs(fixture->backend), 1);
 }
 
 int run_folder_tests(void)

@@ -6,69 +6,70 @@
 
 #include "store/idempotency.h"
 #include "store/work.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #define HOUR_US (3600ll * 1000000)
 
 static struct event_idempotency make_key(uint8_t org, uint8_t number)
 {
-    struct event_idempotency key = {.present = true, .org = store_world_org(org)};
+    struct event_idempotency key = {.present = true, .org = store_fixture_org(org)};
 
     memset(key.key_hash, number, sizeof(key.key_hash));
     memset(key.request_sha256.bytes, number, sizeof(key.request_sha256.bytes));
     return key;
 }
 
-static struct store_txn *begin_write(struct store_world *world)
+static struct store_txn *begin_write(struct store_fixture *fixture)
 {
     struct store_txn *txn = NULL;
 
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
     return txn;
 }
 
-static void keep(struct store_world *world, struct store_txn *txn, uint8_t org, uint8_t number)
+static void keep(struct store_fixture *fixture, struct store_txn *txn, uint8_t org, uint8_t number)
 {
     struct event_idempotency key = make_key(org, number);
-    struct work_result result = {.org = store_world_org(9), .first_seq = 40, .count = 3};
+    struct work_result result = {.org = store_fixture_org(9), .first_seq = 40, .count = 3};
 
-    assert_int_equal(idempotency_keep(&world->ctx, txn, &key, &result), OK);
+    assert_int_equal(idempotency_keep(&fixture->ctx, txn, &key, &result), OK);
 }
 
 /* Goal: a repeat gets the first result for 24 hours, from any hour on; another request under the
  * same key, another key and another organisation do not. Method: move the clock. */
 static void test_repeat_is_found_for_24_hours(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin_write(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin_write(fixture);
     struct event_idempotency key = make_key(1, 5);
     struct event_idempotency other = make_key(1, 6);
     struct work_result result;
 
-    world->clock.wall_us -= world->clock.wall_us % HOUR_US;
-    world->clock.wall_us += HOUR_US - 1;
-    keep(world, txn, 1, 5);
+    fixture->clock.wall_us -= fixture->clock.wall_us % HOUR_US;
+    fixture->clock.wall_us += HOUR_US - 1;
+    keep(fixture, txn, 1, 5);
     for (int64_t passed_us = -1; passed_us <= 24 * HOUR_US; passed_us += HOUR_US / 2) {
-        int64_t start_us = world->clock.wall_us;
+        int64_t start_us = fixture->clock.wall_us;
 
         memset(&result, 0, sizeof(result));
-        world->clock.wall_us += passed_us;
-        assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), OK);
+        fixture->clock.wall_us += passed_us;
+        assert_int_equal(idempotency_find(&fixture->ctx, txn, &key, &result), OK);
         assert_true(result.repeated);
         assert_int_equal(result.first_seq, 40);
         assert_int_equal(result.count, 3);
-        assert_true(uuid_equal(result.org.uuid, store_world_org(9).uuid));
-        world->clock.wall_us = start_us;
+        assert_true(uuid_equal(result.org.uuid, store_fixture_org(9).uuid));
+        fixture->clock.wall_us = start_us;
     }
-    assert_int_equal(idempotency_find(&world->ctx, txn, &other, &result), ERR_NOT_FOUND);
+    assert_int_equal(idempotency_find(&fixture->ctx, txn, &other, &result), ERR_NOT_FOUND);
     memcpy(other.key_hash, key.key_hash, sizeof(key.key_hash));
-    assert_int_equal(idempotency_find(&world->ctx, txn, &other, &result), ERR_EXISTS);
+    assert_int_equal(idempotency_find(&fixture->ctx, txn, &other, &result), ERR_EXISTS);
     other = make_key(2, 5);
-    assert_int_equal(idempotency_find(&world->ctx, txn, &other, &result), ERR_NOT_FOUND);
-    world->clock.wall_us -= 10 * 60 * 1000000; /* stepped back: the row belongs to the next hour */
-    assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), OK);
-    world->clock.wall_us += 26 * HOUR_US;
-    assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), ERR_NOT_FOUND);
+    assert_int_equal(idempotency_find(&fixture->ctx, txn, &other, &result), ERR_NOT_FOUND);
+    fixture->clock.wall_us -=
+        10 * 60 * 1000000; /* stepped back: the row belongs to the next hour */
+    assert_int_equal(idempotency_find(&fixture->ctx, txn, &key, &result), OK);
+    fixture->clock.wall_us += 26 * HOUR_US;
+    assert_int_equal(idempotency_find(&fixture->ctx, txn, &key, &result), ERR_NOT_FOUND);
     store_abort(txn);
 }
 
@@ -77,23 +78,23 @@ static void test_repeat_is_found_for_24_hours(void **state)
  * key and of others, the clock set back after all of them. */
 static void test_clock_set_back_keeps_repeats(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin_write(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin_write(fixture);
     struct event_idempotency key = make_key(1, 5);
     struct event_idempotency never = make_key(1, 200);
     struct work_result result;
 
     for (uint8_t i = 0; i < 10; i++) {
-        clock_manual_advance(&world->clock, 3 * HOUR_US);
-        keep(world, txn, 1, i);
-        keep(world, txn, 2, i);
+        clock_manual_advance(&fixture->clock, 3 * HOUR_US);
+        keep(fixture, txn, 1, i);
+        keep(fixture, txn, 2, i);
     }
-    world->clock.wall_us -= 2000 * HOUR_US;
+    fixture->clock.wall_us -= 2000 * HOUR_US;
     for (uint8_t i = 0; i < 10; i++) {
         key = make_key(1, i);
-        assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), OK);
+        assert_int_equal(idempotency_find(&fixture->ctx, txn, &key, &result), OK);
     }
-    assert_int_equal(idempotency_find(&world->ctx, txn, &never, &result), ERR_NOT_FOUND);
+    assert_int_equal(idempotency_find(&fixture->ctx, txn, &never, &result), ERR_NOT_FOUND);
     store_abort(txn);
 }
 
@@ -101,14 +102,14 @@ static void test_clock_set_back_keeps_repeats(void **state)
  * result. */
 static void test_empty_result_is_repeated(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin_write(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin_write(fixture);
     struct event_idempotency key = make_key(1, 5);
     struct work_result nothing = {.count = 0};
     struct work_result result = {.count = 7};
 
-    assert_int_equal(idempotency_keep(&world->ctx, txn, &key, &nothing), OK);
-    assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), OK);
+    assert_int_equal(idempotency_keep(&fixture->ctx, txn, &key, &nothing), OK);
+    assert_int_equal(idempotency_find(&fixture->ctx, txn, &key, &result), OK);
     assert_int_equal(result.count, 0);
     assert_true(result.repeated);
     store_abort(txn);
@@ -120,12 +121,12 @@ struct keeper {
     struct idempotency_sweep sweep;
 };
 
-static size_t expire_once(struct store_world *world, struct store_txn *txn, size_t limit,
+static size_t expire_once(struct store_fixture *fixture, struct store_txn *txn, size_t limit,
                           struct keeper *keeper)
 {
     size_t count = 0;
 
-    idempotency_time_update(&keeper->time, &world->clock.clock);
+    idempotency_time_update(&keeper->time, &fixture->clock.clock);
     idempotency_begin(txn, &keeper->time);
     assert_int_equal(idempotency_expire(txn, &keeper->time, limit, &keeper->sweep, &count), OK);
     return count;
@@ -135,8 +136,8 @@ static size_t expire_once(struct store_world *world, struct store_txn *txn, size
  * stay. Method: rows of two ages in three organisations; sweep until nothing is left to delete. */
 static void test_old_rows_expire_in_bounded_sweeps(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin_write(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin_write(fixture);
     struct keeper keeper = {.time = {.is_known = false}};
     struct event_idempotency key = make_key(1, 5);
     struct work_result result;
@@ -144,47 +145,48 @@ static void test_old_rows_expire_in_bounded_sweeps(void **state)
 
     for (uint8_t org = 1; org <= 3; org++) {
         for (uint8_t i = 0; i < 10; i++) {
-            keep(world, txn, org, i);
+            keep(fixture, txn, org, i);
         }
     }
-    assert_int_equal(expire_once(world, txn, 4, &keeper), 0);
-    clock_manual_advance(&world->clock, 50 * HOUR_US);
+    assert_int_equal(expire_once(fixture, txn, 4, &keeper), 0);
+    clock_manual_advance(&fixture->clock, 50 * HOUR_US);
     for (uint8_t org = 1; org <= 3; org++) {
-        keep(world, txn, org, 100);
+        keep(fixture, txn, org, 100);
     }
     for (int i = 0; i < 40; i++) {
-        size_t count = expire_once(world, txn, 4, &keeper);
+        size_t count = expire_once(fixture, txn, 4, &keeper);
 
         assert_true(count <= 4);
         removed += count;
     }
     assert_int_equal(removed, 30);
     key = make_key(3, 100);
-    assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), OK);
-    clock_manual_init(&world->clock, 5);
-    assert_int_equal(expire_once(world, txn, 4, &keeper), 0);
+    assert_int_equal(idempotency_find(&fixture->ctx, txn, &key, &result), OK);
+    clock_manual_init(&fixture->clock, 5);
+    assert_int_equal(expire_once(fixture, txn, 4, &keeper), 0);
     store_abort(txn);
 }
 
-static size_t expire_all(struct store_world *world, struct store_txn *txn, struct keeper *keeper)
+static size_t expire_all(struct store_fixture *fixture, struct store_txn *txn,
+                         struct keeper *keeper)
 {
     size_t removed = 0;
 
     for (int i = 0; i < 20; i++) {
-        removed += expire_once(world, txn, 8, keeper);
+        removed += expire_once(fixture, txn, 8, keeper);
     }
     return removed;
 }
 
-static enum err find(struct store_world *world, struct store_txn *txn, struct keeper *keeper,
+static enum err find(struct store_fixture *fixture, struct store_txn *txn, struct keeper *keeper,
                      uint8_t number)
 {
     struct event_idempotency key = make_key(1, number);
     struct work_result result;
 
-    idempotency_time_update(&keeper->time, &world->clock.clock);
+    idempotency_time_update(&keeper->time, &fixture->clock.clock);
     idempotency_begin(txn, &keeper->time);
-    return idempotency_find(&world->ctx, txn, &key, &result);
+    return idempotency_find(&fixture->ctx, txn, &key, &result);
 }
 
 /* Goal: a clock that is set ahead wrongly, and back, shortens no key's window, neither while it is
@@ -192,27 +194,27 @@ static enum err find(struct store_world *world, struct store_txn *txn, struct ke
  * month, swept, undone; another one that stays. */
 static void test_clock_set_ahead_keeps_the_window(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin_write(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin_write(fixture);
     struct keeper keeper = {.time = {.is_known = false}};
 
-    keep(world, txn, 1, 5);
-    assert_int_equal(expire_all(world, txn, &keeper), 0);
-    world->clock.wall_us += 30 * 24 * HOUR_US;
-    clock_manual_advance(&world->clock, HOUR_US);
-    assert_int_equal(expire_all(world, txn, &keeper), 0);
-    assert_int_equal(find(world, txn, &keeper, 5), OK);
-    clock_manual_advance(&world->clock, 20 * HOUR_US);
-    assert_int_equal(expire_all(world, txn, &keeper), 0);
-    assert_int_equal(find(world, txn, &keeper, 5), OK);
-    world->clock.wall_us -= 30 * 24 * HOUR_US;
-    assert_int_equal(expire_all(world, txn, &keeper), 0);
-    assert_int_equal(find(world, txn, &keeper, 5), OK);
-    world->clock.wall_us += 3650 * 24 * HOUR_US;
-    assert_int_equal(expire_all(world, txn, &keeper), 0);
-    clock_manual_advance(&world->clock, IDEMPOTENCY_DOUBT_US);
-    assert_int_equal(expire_all(world, txn, &keeper), 1);
-    assert_int_equal(find(world, txn, &keeper, 5), ERR_NOT_FOUND);
+    keep(fixture, txn, 1, 5);
+    assert_int_equal(expire_all(fixture, txn, &keeper), 0);
+    fixture->clock.wall_us += 30 * 24 * HOUR_US;
+    clock_manual_advance(&fixture->clock, HOUR_US);
+    assert_int_equal(expire_all(fixture, txn, &keeper), 0);
+    assert_int_equal(find(fixture, txn, &keeper, 5), OK);
+    clock_manual_advance(&fixture->clock, 20 * HOUR_US);
+    assert_int_equal(expire_all(fixture, txn, &keeper), 0);
+    assert_int_equal(find(fixture, txn, &keeper, 5), OK);
+    fixture->clock.wall_us -= 30 * 24 * HOUR_US;
+    assert_int_equal(expire_all(fixture, txn, &keeper), 0);
+    assert_int_equal(find(fixture, txn, &keeper, 5), OK);
+    fixture->clock.wall_us += 3650 * 24 * HOUR_US;
+    assert_int_equal(expire_all(fixture, txn, &keeper), 0);
+    clock_manual_advance(&fixture->clock, IDEMPOTENCY_DOUBT_US);
+    assert_int_equal(expire_all(fixture, txn, &keeper), 1);
+    assert_int_equal(find(fixture, txn, &keeper, 5), ERR_NOT_FOUND);
     store_abort(txn);
 }
 
@@ -221,27 +223,27 @@ static void test_clock_set_ahead_keeps_the_window(void **state)
  * after an excursion. */
 static void test_keys_of_a_clock_ahead_last_a_day(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin_write(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin_write(fixture);
     struct keeper keeper = {.time = {.is_known = false}};
 
-    assert_int_equal(expire_all(world, txn, &keeper), 0);
-    clock_manual_advance(&world->clock, 30 * HOUR_US);
-    world->clock.wall_us += 3650 * 24 * HOUR_US;
-    assert_int_equal(expire_all(world, txn, &keeper), 0);
-    keep(world, txn, 1, 5);
-    assert_int_equal(find(world, txn, &keeper, 5), OK);
-    world->clock.wall_us -= 3650 * 24 * HOUR_US;
-    clock_manual_advance(&world->clock, HOUR_US);
-    assert_int_equal(expire_all(world, txn, &keeper), 0);
-    keep(world, txn, 1, 6);
-    clock_manual_advance(&world->clock, 23 * HOUR_US);
-    assert_int_equal(expire_all(world, txn, &keeper), 0);
-    assert_int_equal(find(world, txn, &keeper, 5), OK);
-    assert_int_equal(find(world, txn, &keeper, 6), OK);
-    clock_manual_advance(&world->clock, 2 * HOUR_US);
-    assert_int_equal(expire_all(world, txn, &keeper), 1);
-    assert_int_equal(find(world, txn, &keeper, 5), ERR_NOT_FOUND);
+    assert_int_equal(expire_all(fixture, txn, &keeper), 0);
+    clock_manual_advance(&fixture->clock, 30 * HOUR_US);
+    fixture->clock.wall_us += 3650 * 24 * HOUR_US;
+    assert_int_equal(expire_all(fixture, txn, &keeper), 0);
+    keep(fixture, txn, 1, 5);
+    assert_int_equal(find(fixture, txn, &keeper, 5), OK);
+    fixture->clock.wall_us -= 3650 * 24 * HOUR_US;
+    clock_manual_advance(&fixture->clock, HOUR_US);
+    assert_int_equal(expire_all(fixture, txn, &keeper), 0);
+    keep(fixture, txn, 1, 6);
+    clock_manual_advance(&fixture->clock, 23 * HOUR_US);
+    assert_int_equal(expire_all(fixture, txn, &keeper), 0);
+    assert_int_equal(find(fixture, txn, &keeper, 5), OK);
+    assert_int_equal(find(fixture, txn, &keeper, 6), OK);
+    clock_manual_advance(&fixture->clock, 2 * HOUR_US);
+    assert_int_equal(expire_all(fixture, txn, &keeper), 1);
+    assert_int_equal(find(fixture, txn, &keeper, 5), ERR_NOT_FOUND);
     store_abort(txn);
 }
 
@@ -250,42 +252,42 @@ static void test_keys_of_a_clock_ahead_last_a_day(void **state)
  * one that begins on a clock that stays. */
 static void test_start_with_a_clock_ahead_keeps_the_window(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin_write(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin_write(fixture);
     struct keeper keeper = {.time = {.is_known = false}};
 
-    keep(world, txn, 1, 5);
-    world->clock.wall_us += 30 * 24 * HOUR_US;
-    assert_int_equal(expire_all(world, txn, &keeper), 0);
-    world->clock.wall_us -= 30 * 24 * HOUR_US;
-    assert_int_equal(find(world, txn, &keeper, 5), OK);
-    world->clock.wall_us += 30 * 24 * HOUR_US;
+    keep(fixture, txn, 1, 5);
+    fixture->clock.wall_us += 30 * 24 * HOUR_US;
+    assert_int_equal(expire_all(fixture, txn, &keeper), 0);
+    fixture->clock.wall_us -= 30 * 24 * HOUR_US;
+    assert_int_equal(find(fixture, txn, &keeper, 5), OK);
+    fixture->clock.wall_us += 30 * 24 * HOUR_US;
     memset(&keeper, 0, sizeof(keeper));
-    assert_int_equal(expire_all(world, txn, &keeper), 0);
-    assert_int_equal(find(world, txn, &keeper, 5),
+    assert_int_equal(expire_all(fixture, txn, &keeper), 0);
+    assert_int_equal(find(fixture, txn, &keeper, 5),
                      ERR_NOT_FOUND); /* a new program trusts its clock */
-    clock_manual_advance(&world->clock, IDEMPOTENCY_START_QUIET_US);
-    assert_int_equal(expire_all(world, txn, &keeper), 1);
+    clock_manual_advance(&fixture->clock, IDEMPOTENCY_START_QUIET_US);
+    assert_int_equal(expire_all(fixture, txn, &keeper), 1);
     store_abort(txn);
 }
 
 int run_idempotency_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_repeat_is_found_for_24_hours, store_world_set_up,
-                                        store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_clock_set_back_keeps_repeats, store_world_set_up,
-                                        store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_clock_set_ahead_keeps_the_window, store_world_set_up,
-                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_repeat_is_found_for_24_hours, store_fixture_set_up,
+                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_clock_set_back_keeps_repeats, store_fixture_set_up,
+                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_clock_set_ahead_keeps_the_window, store_fixture_set_up,
+                                        store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_start_with_a_clock_ahead_keeps_the_window,
-                                        store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_keys_of_a_clock_ahead_last_a_day, store_world_set_up,
-                                        store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_empty_result_is_repeated, store_world_set_up,
-                                        store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_old_rows_expire_in_bounded_sweeps, store_world_set_up,
-                                        store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_keys_of_a_clock_ahead_last_a_day, store_fixture_set_up,
+                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_empty_result_is_repeated, store_fixture_set_up,
+                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_old_rows_expire_in_bounded_sweeps,
+                                        store_fixture_set_up, store_fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("idempotency", tests, NULL, NULL);

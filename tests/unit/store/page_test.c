@@ -4,7 +4,7 @@
 #include "tests/unit/store/store_tests.h"
 
 #include "store/page.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #define ITEM_BYTES 1024
 
@@ -12,18 +12,18 @@
 static void put_rows(struct store_txn *txn, uint64_t first, uint64_t last)
 {
     for (uint64_t seq = first; seq <= last; seq++) {
-        struct key key = key_org_seq(store_world_org(1), seq);
+        struct key key = key_org_seq(store_fixture_org(1), seq);
 
         assert_int_equal(store_put(txn, TABLE_EVENT_ID, key_slice(&key), SLICE("row")), OK);
     }
 }
 
-static struct store_txn *begin(struct store_world *world)
+static struct store_txn *begin(struct store_fixture *fixture)
 {
     struct store_txn *txn = NULL;
-    struct key other = key_org_seq(store_world_org(2), 1);
+    struct key other = key_org_seq(store_fixture_org(2), 1);
 
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
     assert_int_equal(store_put(txn, TABLE_EVENT_ID, key_slice(&other), SLICE("row")), OK);
     return txn;
 }
@@ -47,12 +47,12 @@ static uint64_t seq_of(const struct key *key)
     return seq;
 }
 
-static struct page make_page(struct store_world *world, struct store_txn *txn,
+static struct page make_page(struct store_fixture *fixture, struct store_txn *txn,
                              const struct page_case *page_case, struct buffer *body)
 {
     const struct scan_range range = {
         .table = TABLE_EVENT_ID,
-        .prefix = key_org(store_world_org(1)),
+        .prefix = key_org(store_fixture_org(1)),
         .order = page_case->order,
         .after = page_case->after,
     };
@@ -60,7 +60,7 @@ static struct page make_page(struct store_world *world, struct store_txn *txn,
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     uint64_t row = 0;
-    uint8_t *item = arena_calloc(&world->arena, 1, page_case->item_bytes + 1);
+    uint8_t *item = arena_calloc(&fixture->arena, 1, page_case->item_bytes + 1);
 
     assert_non_null(item);
     page_init(&page, page_case->page_size, page_case->after, body);
@@ -80,18 +80,18 @@ static struct page make_page(struct store_world *world, struct store_txn *txn,
  * row less, as many, and one more, none of which is an item; an empty prefix. */
 static void test_page_examines_a_bounded_number_of_rows(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     const struct page_case page = {.page_size = 1, .item_every = UINT64_MAX};
     struct buffer body;
     struct page made;
 
-    buffer_init(&body, &world->arena, 64);
-    made = make_page(world, txn, &page, &body);
+    buffer_init(&body, &fixture->arena, 64);
+    made = make_page(fixture, txn, &page, &body);
     assert_true(made.row_count == 0 && made.count == 0 && !made.more && made.last.size == 0);
     for (uint64_t rows = PAGE_ROWS_MAX - 1; rows <= PAGE_ROWS_MAX + 1; rows++) {
         put_rows(txn, rows == PAGE_ROWS_MAX - 1 ? 1 : rows, rows);
-        made = make_page(world, txn, &page, &body);
+        made = make_page(fixture, txn, &page, &body);
         assert_int_equal(made.row_count, rows < PAGE_ROWS_MAX ? rows : PAGE_ROWS_MAX);
         assert_int_equal(made.more, rows > PAGE_ROWS_MAX);
         assert_int_equal(seq_of(&made.last), made.row_count);
@@ -106,30 +106,30 @@ static void test_page_examines_a_bounded_number_of_rows(void **state)
  * that already has bytes. */
 static void test_page_has_a_bounded_number_of_bytes(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     const uint32_t fitting = PAGE_BYTES_MAX / ITEM_BYTES;
     struct page_case page = {.page_size = 2 * fitting, .item_every = 1, .item_bytes = ITEM_BYTES};
     struct buffer body;
     struct page made;
 
     put_rows(txn, 1, fitting);
-    buffer_init(&body, &world->arena, 64);
+    buffer_init(&body, &fixture->arena, 64);
     buffer_append(&body, SLICE("before"));
-    made = make_page(world, txn, &page, &body);
+    made = make_page(fixture, txn, &page, &body);
     assert_true(made.count == fitting && !made.more);
     assert_int_equal(body.size, PAGE_BYTES_MAX + 6);
 
     put_rows(txn, fitting + 1, fitting + 1);
-    buffer_init(&body, &world->arena, 64);
-    made = make_page(world, txn, &page, &body);
+    buffer_init(&body, &fixture->arena, 64);
+    made = make_page(fixture, txn, &page, &body);
     assert_true(made.count == fitting && made.more);
     assert_int_equal(body.size, PAGE_BYTES_MAX);
     assert_int_equal(seq_of(&made.last), fitting);
 
     page.item_bytes = PAGE_BYTES_MAX + 1;
-    buffer_init(&body, &world->arena, 64);
-    made = make_page(world, txn, &page, &body);
+    buffer_init(&body, &fixture->arena, 64);
+    made = make_page(fixture, txn, &page, &body);
     assert_true(made.count == 1 && made.more);
     assert_int_equal(body.size, PAGE_BYTES_MAX + 1);
     assert_int_equal(seq_of(&made.last), 1);
@@ -140,16 +140,16 @@ static void test_page_has_a_bounded_number_of_bytes(void **state)
  * rows as a page may examine, split between two ranges, and one more. */
 static void test_page_continues_in_the_next_range(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
-    struct scan_range range = {.table = TABLE_EVENT_ID, .prefix = key_org(store_world_org(1))};
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
+    struct scan_range range = {.table = TABLE_EVENT_ID, .prefix = key_org(store_fixture_org(1))};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     struct buffer body;
     struct page page;
 
     put_rows(txn, 1, PAGE_ROWS_MAX / 2 + 1);
-    buffer_init(&body, &world->arena, 64);
+    buffer_init(&body, &fixture->arena, 64);
     page_init(&page, 10, slice_of(NULL, 0), &body);
     for (unsigned part = 0; part < 2; part++) {
         assert_int_equal(page_open(&page, txn, &range), OK);
@@ -167,21 +167,21 @@ static void test_page_continues_in_the_next_range(void **state)
  * row is an item; the same walk without a body. */
 static void test_rows_without_an_item_do_not_count(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     const struct page_case page = {.page_size = 3, .item_every = 3, .item_bytes = 1};
     struct buffer body;
     struct page made;
 
     put_rows(txn, 1, 9);
-    buffer_init(&body, &world->arena, 64);
-    made = make_page(world, txn, &page, &body);
+    buffer_init(&body, &fixture->arena, 64);
+    made = make_page(fixture, txn, &page, &body);
     assert_true(made.count == 3 && made.row_count == 9 && !made.more);
     put_rows(txn, 10, 10);
-    buffer_init(&body, &world->arena, 64);
-    made = make_page(world, txn, &page, &body);
+    buffer_init(&body, &fixture->arena, 64);
+    made = make_page(fixture, txn, &page, &body);
     assert_true(made.count == 3 && made.row_count == 10 && made.more);
-    made = make_page(world, txn, &page, NULL);
+    made = make_page(fixture, txn, &page, NULL);
     assert_true(made.count == 3 && made.row_count == 4 && made.more);
     store_abort(txn);
 }
@@ -191,32 +191,32 @@ static void test_rows_without_an_item_do_not_count(void **state)
  * removed. */
 static void test_list_continues_after_its_place(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     struct page_case page = {.page_size = 2, .item_every = 1, .item_bytes = 1};
-    struct key key = key_org_seq(store_world_org(1), 40);
+    struct key key = key_org_seq(store_fixture_org(1), 40);
     struct page made;
 
     put_rows(txn, 10, 10);
     put_rows(txn, 40, 40);
     put_rows(txn, 60, 60);
-    made = make_page(world, txn, &page, NULL);
+    made = make_page(fixture, txn, &page, NULL);
     assert_true(seq_of(&made.last) == 40 && made.more);
     put_rows(txn, 20, 20);
     put_rows(txn, 50, 50);
-    assert_true(arena_copy(&world->arena, key_slice(&made.last), &page.after));
-    made = make_page(world, txn, &page, NULL);
+    assert_true(arena_copy(&fixture->arena, key_slice(&made.last), &page.after));
+    made = make_page(fixture, txn, &page, NULL);
     assert_true(made.count == 2 && seq_of(&made.last) == 60 && !made.more);
 
     assert_int_equal(store_del(txn, TABLE_EVENT_ID, key_slice(&key)), OK);
-    made = make_page(world, txn, &page, NULL);
+    made = make_page(fixture, txn, &page, NULL);
     assert_true(made.count == 2 && seq_of(&made.last) == 60 && !made.more);
 
     page.order = STORE_DESCENDING;
-    made = make_page(world, txn, &page, NULL);
+    made = make_page(fixture, txn, &page, NULL);
     assert_true(made.count == 2 && seq_of(&made.last) == 10 && !made.more);
     page.after = (struct slice){NULL, 0};
-    made = make_page(world, txn, &page, NULL);
+    made = make_page(fixture, txn, &page, NULL);
     assert_true(made.count == 2 && seq_of(&made.last) == 50 && made.more);
     store_abort(txn);
 }
@@ -225,15 +225,15 @@ int run_page_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_page_examines_a_bounded_number_of_rows,
-                                        store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_page_has_a_bounded_number_of_bytes, store_world_set_up,
-                                        store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_page_continues_in_the_next_range, store_world_set_up,
-                                        store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_rows_without_an_item_do_not_count, store_world_set_up,
-                                        store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_list_continues_after_its_place, store_world_set_up,
-                                        store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_page_has_a_bounded_number_of_bytes,
+                                        store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_page_continues_in_the_next_range, store_fixture_set_up,
+                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_rows_without_an_item_do_not_count,
+                                        store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_list_continues_after_its_place, store_fixture_set_up,
+                                        store_fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("page", tests, NULL, NULL);

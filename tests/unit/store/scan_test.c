@@ -4,19 +4,19 @@
 #include "tests/unit/store/store_tests.h"
 
 #include "store/scan.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #define ROWS 5
 
 /* Rows (org 2, 1 to ROWS), and one row of each neighbour. */
-static struct store_txn *begin(struct store_world *world)
+static struct store_txn *begin(struct store_fixture *fixture)
 {
     struct store_txn *txn = NULL;
 
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
     for (uint8_t org = 1; org <= 3; org++) {
         for (uint64_t seq = 1; seq <= (org == 2 ? ROWS : 1); seq++) {
-            struct key key = key_org_seq(store_world_org(org), seq);
+            struct key key = key_org_seq(store_fixture_org(org), seq);
 
             assert_int_equal(store_put(txn, TABLE_EVENT_ID, key_slice(&key), SLICE("row")), OK);
         }
@@ -35,15 +35,15 @@ struct scan_case {
 
 static void check(struct store_txn *txn, const struct scan_case *expected)
 {
-    struct key after = key_org_seq(store_world_org(2), expected->after);
+    struct key after = key_org_seq(store_fixture_org(2), expected->after);
     const struct scan_range range = {
         .table = TABLE_EVENT_ID,
-        .prefix = key_org(store_world_org(2)),
+        .prefix = key_org(store_fixture_org(2)),
         .order = expected->order,
         .after = expected->after != 0 ? key_slice(&after) : slice_of(NULL, 0),
         .rows_max = expected->rows_max,
     };
-    struct key last = key_org_seq(store_world_org(2), expected->last);
+    struct key last = key_org_seq(store_fixture_org(2), expected->last);
     struct slice last_key = {NULL, 0};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
@@ -77,8 +77,8 @@ static void test_scan_ends_at_each_bound(void **state)
         {STORE_ASCENDING, ROWS, 1, 0, 0, false},
         {STORE_DESCENDING, ROWS + 1, ROWS, ROWS, 1, false},
     };
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         check(txn, &cases[i]);
@@ -90,12 +90,12 @@ static void test_scan_ends_at_each_bound(void **state)
  * organisation's key. */
 static void test_place_outside_of_the_prefix_is_refused(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
-    struct key after = key_org_seq(store_world_org(3), 1);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
+    struct key after = key_org_seq(store_fixture_org(3), 1);
     const struct scan_range range = {
         .table = TABLE_EVENT_ID,
-        .prefix = key_org(store_world_org(2)),
+        .prefix = key_org(store_fixture_org(2)),
         .after = key_slice(&after),
         .rows_max = 1,
     };
@@ -110,10 +110,10 @@ static void test_place_outside_of_the_prefix_is_refused(void **state)
 int run_scan_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_scan_ends_at_each_bound, store_world_set_up,
-                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_scan_ends_at_each_bound, store_fixture_set_up,
+                                        store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_place_outside_of_the_prefix_is_refused,
-                                        store_world_set_up, store_world_tear_down),
+                                        store_fixture_set_up, store_fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("scan", tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #include "server/domain/verdicts/list.h"
 #include "server/domain/verdicts/stats.h"
 #include "server/domain/verdicts/verdicts.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #include <errata/v1/verdict_submission.views.h>
 #include <setjmp.h>
@@ -22,9 +22,9 @@
 #define PATTERNS 5
 #define DAY_US (INT64_C(86400) * 1000000)
 
-static struct store_txn *begin(struct store_world *world)
+static struct store_txn *begin(struct store_fixture *fixture)
 {
-    struct store_txn *txn = store_world_begin(world);
+    struct store_txn *txn = store_fixture_begin(fixture);
 
     log_begin_write(txn, NULL);
     return txn;
@@ -47,17 +47,17 @@ static void add(struct verdict_indicators *list, const char *indicator)
 }
 
 /* Submits; returns the seq of the submission. */
-static uint64_t submit(struct store_world *world, struct store_txn *txn,
+static uint64_t submit(struct store_fixture *fixture, struct store_txn *txn,
                        const struct verdict_input *input)
 {
     const struct verdict_request request = {
-        .org = store_world_org(1),
+        .org = store_fixture_org(1),
         .caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false},
         .input = input,
     };
     struct work_result result = {.first_seq = 0};
 
-    assert_int_equal(verdict_submit(&world->ctx, txn, &request, &result), OK);
+    assert_int_equal(verdict_submit(&fixture->ctx, txn, &request, &result), OK);
     return result.first_seq + result.count - 1;
 }
 
@@ -66,17 +66,17 @@ static struct learned_rule_row rule_of(struct store_txn *txn, const char *patter
                                        enum learned_rule_type type)
 {
     struct learned_rule_row row = {.seq = 0};
-    enum err err = learned_rule_find(txn, store_world_org(1), slice_text(pattern), type, &row);
+    enum err err = learned_rule_find(txn, store_fixture_org(1), slice_text(pattern), type, &row);
 
     assert_true(err == OK || err == ERR_NOT_FOUND);
     return row;
 }
 
-static void switch_rule(struct store_world *world, struct store_txn *txn, struct uuid id,
+static void switch_rule(struct store_fixture *fixture, struct store_txn *txn, struct uuid id,
                         bool enabled)
 {
     const struct learned_rule_switch request = {
-        .org = store_world_org(1),
+        .org = store_fixture_org(1),
         .caller = {ROLE_REVIEWER, SLICE("anna"), 1, false},
         .id = id,
         .has_enabled = true,
@@ -84,15 +84,15 @@ static void switch_rule(struct store_world *world, struct store_txn *txn, struct
     };
     uint64_t seq = 0;
 
-    assert_int_equal(learned_rule_set_enabled(&world->ctx, txn, &request, &seq), OK);
+    assert_int_equal(learned_rule_set_enabled(&fixture->ctx, txn, &request, &seq), OK);
 }
 
 /* Goal: each pair of verdicts learns exactly the rules of the table, with its constants. Method: every pair, with one
  * indicator missed and one rejected. */
 static void test_each_pair_of_verdicts_learns_its_rules(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
 
     for (int original = VERDICT_REAL; original <= VERDICT_SUSPICIOUS; original++) {
         for (int correct = VERDICT_REAL; correct <= VERDICT_SUSPICIOUS; correct++) {
@@ -107,7 +107,7 @@ static void test_each_pair_of_verdicts_learns_its_rules(void **state)
             (void)snprintf(rejected, sizeof(rejected), "rejected %d%d", original, correct);
             add(&input.missed, missed);
             add(&input.rejected, rejected);
-            (void)submit(world, txn, &input);
+            (void)submit(fixture, txn, &input);
             rule = rule_of(txn, missed, LEARNED_RULE_TYPE_FALSE_NEGATIVE);
             assert_int_equal(rule.seq != 0, is_negative);
             if (is_negative) {
@@ -136,17 +136,17 @@ static void test_each_pair_of_verdicts_learns_its_rules(void **state)
  * one stays disabled. Method: the same submission three times, the rule disabled after the second. */
 static void test_rule_learned_again_only_counts(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     struct verdict_input input = input_of(VERDICT_FAKE, VERDICT_FAKE);
     struct learned_rule_row first;
     struct learned_rule_row again;
 
     add(&input.missed, "font");
-    (void)submit(world, txn, &input);
+    (void)submit(fixture, txn, &input);
     first = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
-    clock_manual_advance(&world->clock, 1000000);
-    (void)submit(world, txn, &input);
+    clock_manual_advance(&fixture->clock, 1000000);
+    (void)submit(fixture, txn, &input);
     again = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
     assert_int_equal(again.seq, first.seq);
     assert_true(uuid_equal(again.record.id, first.record.id));
@@ -155,8 +155,8 @@ static void test_rule_learned_again_only_counts(void **state)
     assert_int_equal(learned_rule_accuracy(&again.record), 500000000);
     assert_int_equal(again.record.created_at_us, first.record.created_at_us);
     assert_int_equal(again.record.updated_at_us, first.record.updated_at_us + 1000000);
-    switch_rule(world, txn, first.record.id, false);
-    (void)submit(world, txn, &input);
+    switch_rule(fixture, txn, first.record.id, false);
+    (void)submit(fixture, txn, &input);
     again = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
     assert_int_equal(again.record.count, 3);
     assert_true(again.record.life.held_back);
@@ -167,8 +167,8 @@ static void test_rule_learned_again_only_counts(void **state)
  * none. Method: rules of all types for one pattern, confirmed 30 times. */
 static void test_reinforcement_raises_accuracy_to_one(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     struct verdict_input missed = input_of(VERDICT_REAL, VERDICT_FAKE);
     struct verdict_input rejected = input_of(VERDICT_FAKE, VERDICT_REAL);
     struct verdict_input confirmed = input_of(VERDICT_SUSPICIOUS, VERDICT_FAKE);
@@ -177,14 +177,14 @@ static void test_reinforcement_raises_accuracy_to_one(void **state)
     add(&rejected.rejected, "font");
     add(&confirmed.confirmed, "font");
     add(&confirmed.confirmed, "unknown");
-    (void)submit(world, txn, &missed);
-    (void)submit(world, txn, &rejected);
+    (void)submit(fixture, txn, &missed);
+    (void)submit(fixture, txn, &rejected);
     for (uint64_t i = 1; i <= 30; i++) {
         struct learned_rule_row negative;
         struct learned_rule_row positive;
         uint64_t accuracy = i < 25 ? 500000000 + i * 20000000 : 1000000000;
 
-        (void)submit(world, txn, &confirmed);
+        (void)submit(fixture, txn, &confirmed);
         negative = rule_of(txn, "font", LEARNED_RULE_TYPE_FALSE_NEGATIVE);
         positive = rule_of(txn, "font", LEARNED_RULE_TYPE_FALSE_POSITIVE);
         assert_int_equal(negative.record.count, 1 + i);
@@ -201,28 +201,28 @@ static void test_reinforcement_raises_accuracy_to_one(void **state)
 /* Goal: a backdated submission counts, but moves no time of a rule back. Method: one a day before. */
 static void test_backdated_submission_moves_no_time_back(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     struct verdict_input input = input_of(VERDICT_FAKE, VERDICT_FAKE);
     struct learned_rule_row before;
     struct learned_rule_row after;
 
     add(&input.missed, "font");
-    (void)submit(world, txn, &input);
+    (void)submit(fixture, txn, &input);
     before = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
-    input.time = (struct event_time){true, STORE_WORLD_START_US - DAY_US};
-    (void)submit(world, txn, &input);
+    input.time = (struct event_time){true, STORE_FIXTURE_START_US - DAY_US};
+    (void)submit(fixture, txn, &input);
     after = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
     assert_int_equal(after.record.count, 2);
     assert_int_equal(after.record.updated_at_us, before.record.updated_at_us);
     store_abort(txn);
 }
 
-static uint32_t draw(struct store_world *world, uint32_t limit)
+static uint32_t draw(struct store_fixture *fixture, uint32_t limit)
 {
     uint32_t number = 0;
 
-    random_fill(&world->random.random, &number, sizeof(number));
+    random_fill(&fixture->random.random, &number, sizeof(number));
     return number % limit;
 }
 
@@ -259,28 +259,29 @@ static void expect_learned(struct expected *expected, size_t pattern,
 static void test_rules_equal_a_recount(void **state)
 {
     static const char *const patterns[PATTERNS] = {"a", "b", "text:c", "d>1", "e=true"};
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     struct expected expected[PATTERNS * TYPES] = {{0}};
     uint64_t changes = 0;
     uint64_t listed = 0;
 
     for (int i = 0; i < 500; i++) {
         struct verdict_input input =
-            input_of((enum verdict)(1 + draw(world, 3)), (enum verdict)(1 + draw(world, 3)));
+            input_of((enum verdict)(1 + draw(fixture, 3)), (enum verdict)(1 + draw(fixture, 3)));
         struct verdict_indicators *lists[] = {&input.confirmed, &input.rejected, &input.missed};
         struct verdict_submission_view view;
         struct event event;
 
         for (size_t pattern = 0; pattern < PATTERNS; pattern++) {
-            uint32_t list = draw(world, 4);
+            uint32_t list = draw(fixture, 4);
 
             if (list < 3) {
                 add(lists[list], patterns[pattern]);
                 expect_learned(expected, pattern, &input, list);
             }
         }
-        assert_int_equal(log_read(txn, store_world_org(1), submit(world, txn, &input), &event), OK);
+        assert_int_equal(log_read(txn, store_fixture_org(1), submit(fixture, txn, &input), &event),
+                         OK);
         assert_int_equal(verdict_submission_view_read(event.facts, &view), OK);
         listed += view.rule_changes.count;
     }
@@ -314,21 +315,21 @@ static bool is_cancelled(const void *user)
     return true;
 }
 
-static struct verdict_stats stats_from(struct store_world *world, struct store_txn *txn,
+static struct verdict_stats stats_from(struct store_fixture *fixture, struct store_txn *txn,
                                        int64_t from_us)
 {
     const struct verdict_stats_query query = {
-        .org = store_world_org(1), .from_us = from_us, .is_cancelled = is_never_cancelled};
+        .org = store_fixture_org(1), .from_us = from_us, .is_cancelled = is_never_cancelled};
     struct verdict_stats stats;
 
-    assert_int_equal(verdict_stats_read(&world->arena, txn, &query, &stats), OK);
+    assert_int_equal(verdict_stats_read(&fixture->arena, txn, &query, &stats), OK);
     return stats;
 }
 
-static uint64_t retract(struct store_world *world, struct store_txn *txn, uint64_t seq)
+static uint64_t retract(struct store_fixture *fixture, struct store_txn *txn, uint64_t seq)
 {
     struct retraction_request request = {
-        .org = store_world_org(1),
+        .org = store_fixture_org(1),
         .caller = {ROLE_REVIEWER, SLICE("anna"), 1, false},
         .reason = SLICE("wrong receipt"),
     };
@@ -337,7 +338,7 @@ static uint64_t retract(struct store_world *world, struct store_txn *txn, uint64
 
     assert_int_equal(log_read(txn, request.org, seq, &event), OK);
     request.event_id = event.id;
-    assert_int_equal(retraction_store(&world->ctx, txn, &request, &retraction_seq), OK);
+    assert_int_equal(retraction_store(&fixture->ctx, txn, &request, &retraction_seq), OK);
     return retraction_seq;
 }
 
@@ -346,32 +347,32 @@ static uint64_t retract(struct store_world *world, struct store_txn *txn, uint64
 static void test_retraction_subtracts_what_was_added(void **state)
 {
     static const char *const patterns[PATTERNS] = {"a", "b", "text:c", "d>1", "e=true"};
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     uint64_t seqs[200];
     uint64_t left = 0;
 
     for (size_t i = 0; i < 200; i++) {
         struct verdict_input input =
-            input_of((enum verdict)(1 + draw(world, 3)), (enum verdict)(1 + draw(world, 3)));
+            input_of((enum verdict)(1 + draw(fixture, 3)), (enum verdict)(1 + draw(fixture, 3)));
         struct verdict_indicators *lists[] = {&input.confirmed, &input.rejected, &input.missed};
         struct verdict_submission_view view;
         struct event event;
 
-        add(lists[draw(world, 3)], patterns[draw(world, PATTERNS)]);
-        seqs[i] = submit(world, txn, &input);
-        assert_int_equal(log_read(txn, store_world_org(1), seqs[i], &event), OK);
+        add(lists[draw(fixture, 3)], patterns[draw(fixture, PATTERNS)]);
+        seqs[i] = submit(fixture, txn, &input);
+        assert_int_equal(log_read(txn, store_fixture_org(1), seqs[i], &event), OK);
         assert_int_equal(verdict_submission_view_read(event.facts, &view), OK);
         left += view.rule_changes.count;
     }
     for (size_t remaining = 200; remaining > 0; remaining--) {
-        size_t which = draw(world, (uint32_t)remaining);
+        size_t which = draw(fixture, (uint32_t)remaining);
         struct verdict_submission_view view;
         uint64_t counted = 0;
         struct event event;
 
-        (void)retract(world, txn, seqs[which]);
-        assert_int_equal(log_read(txn, store_world_org(1), seqs[which], &event), OK);
+        (void)retract(fixture, txn, seqs[which]);
+        assert_int_equal(log_read(txn, store_fixture_org(1), seqs[which], &event), OK);
         assert_int_equal(verdict_submission_view_read(event.facts, &view), OK);
         left -= view.rule_changes.count;
         seqs[which] = seqs[remaining - 1];
@@ -390,7 +391,7 @@ static void test_retraction_subtracts_what_was_added(void **state)
             }
         }
         assert_int_equal(counted, left);
-        assert_int_equal(stats_from(world, txn, 0).total, remaining - 1);
+        assert_int_equal(stats_from(fixture, txn, 0).total, remaining - 1);
     }
     store_abort(txn);
 }
@@ -399,8 +400,8 @@ static void test_retraction_subtracts_what_was_added(void **state)
  * learned, reinforced and disabled; both submissions retracted; reinforced and learned again. */
 static void test_rule_is_retired_without_submissions(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     struct verdict_input missed = input_of(VERDICT_FAKE, VERDICT_FAKE);
     struct verdict_input confirmed = input_of(VERDICT_FAKE, VERDICT_FAKE);
     uint64_t learned_seq = 0;
@@ -410,24 +411,24 @@ static void test_rule_is_retired_without_submissions(void **state)
 
     add(&missed.missed, "font");
     add(&confirmed.confirmed, "font");
-    learned_seq = submit(world, txn, &missed);
-    reinforced_seq = submit(world, txn, &confirmed);
+    learned_seq = submit(fixture, txn, &missed);
+    reinforced_seq = submit(fixture, txn, &confirmed);
     first = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
-    switch_rule(world, txn, first.record.id, false);
-    (void)retract(world, txn, learned_seq);
+    switch_rule(fixture, txn, first.record.id, false);
+    (void)retract(fixture, txn, learned_seq);
     row = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
     assert_int_equal(row.record.life.state, ARTIFACT_STATE_ACTIVE);
     assert_int_equal(row.record.count, 1);
     assert_int_equal(learned_rule_accuracy(&row.record), 520000000);
-    (void)retract(world, txn, reinforced_seq);
+    (void)retract(fixture, txn, reinforced_seq);
     row = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
     assert_int_equal(row.record.life.state, ARTIFACT_STATE_RETIRED);
     assert_int_equal(learned_rule_accuracy(&row.record), 500000000);
-    (void)submit(world, txn, &confirmed);
+    (void)submit(fixture, txn, &confirmed);
     row = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
     assert_int_equal(row.record.life.state, ARTIFACT_STATE_RETIRED);
     assert_int_equal(row.record.count, 0);
-    (void)submit(world, txn, &missed);
+    (void)submit(fixture, txn, &missed);
     row = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
     assert_int_equal(row.record.life.state, ARTIFACT_STATE_ACTIVE);
     assert_true(row.record.life.held_back);
@@ -441,17 +442,17 @@ static void test_rule_is_retired_without_submissions(void **state)
  * day apart, and windows that begin at and after the oldest. */
 static void test_stats_count_the_window(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     struct verdict_stats stats;
 
     for (int i = 0; i < 9; i++) {
         struct verdict_input input = input_of((enum verdict)(1 + i / 3), (enum verdict)(1 + i % 3));
 
-        (void)submit(world, txn, &input);
-        clock_manual_advance(&world->clock, DAY_US);
+        (void)submit(fixture, txn, &input);
+        clock_manual_advance(&fixture->clock, DAY_US);
     }
-    stats = stats_from(world, txn, STORE_WORLD_START_US);
+    stats = stats_from(fixture, txn, STORE_FIXTURE_START_US);
     assert_int_equal(stats.total, 9);
     assert_int_equal(stats.right, 3);
     assert_int_equal(stats.false_negatives, 1);
@@ -461,10 +462,10 @@ static void test_stats_count_the_window(void **state)
     assert_int_equal(stats.suspicious, 3);
     assert_int_equal(verdict_stats_permille(&stats), 333);
     assert_int_equal(stats.missed_count, 0);
-    stats = stats_from(world, txn, STORE_WORLD_START_US + 1);
+    stats = stats_from(fixture, txn, STORE_FIXTURE_START_US + 1);
     assert_int_equal(stats.total, 8);
     assert_int_equal(stats.right, 2);
-    assert_int_equal(stats_from(world, txn, STORE_WORLD_START_US + 9 * DAY_US).total, 0);
+    assert_int_equal(stats_from(fixture, txn, STORE_FIXTURE_START_US + 9 * DAY_US).total, 0);
     store_abort(txn);
 }
 
@@ -490,8 +491,8 @@ static void test_accuracy_is_rounded_half_up(void **state)
  * table grows; name n is missed 1 + n / 4 times. */
 static void test_most_missed_indicators_are_ranked(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     struct verdict_stats stats;
 
     for (int round = 0; round < 75; round++) {
@@ -503,10 +504,10 @@ static void test_most_missed_indicators_are_ranked(void **state)
                 (void)snprintf(names[i], sizeof(names[i]), "name %03d", first + i);
                 add(&input.missed, names[i]);
             }
-            (void)submit(world, txn, &input);
+            (void)submit(fixture, txn, &input);
         }
     }
-    stats = stats_from(world, txn, 0);
+    stats = stats_from(fixture, txn, 0);
     assert_int_equal(stats.missed_count, VERDICT_STATS_TOP);
     assert_false(stats.incomplete);
     for (size_t i = 0; i < VERDICT_STATS_TOP; i++) {
@@ -522,22 +523,22 @@ static void test_most_missed_indicators_are_ranked(void **state)
 /* Goal: a cancelled call ends. Method: more submissions than are counted between two looks. */
 static void test_stats_end_if_cancelled(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     const struct verdict_input input = input_of(VERDICT_FAKE, VERDICT_FAKE);
-    const struct verdict_stats_query query = {.org = store_world_org(1),
+    const struct verdict_stats_query query = {.org = store_fixture_org(1),
                                               .is_cancelled = is_cancelled};
     struct verdict_stats stats;
 
     for (int i = 0; i < 256; i++) {
-        (void)submit(world, txn, &input);
+        (void)submit(fixture, txn, &input);
     }
-    assert_int_equal(verdict_stats_read(&world->arena, txn, &query, &stats), ERR_CANCELLED);
+    assert_int_equal(verdict_stats_read(&fixture->arena, txn, &query, &stats), ERR_CANCELLED);
     store_abort(txn);
 }
 
 /* The patterns of a list, joined. */
-static struct slice list_all(struct store_world *world, struct store_txn *txn,
+static struct slice list_all(struct store_fixture *fixture, struct store_txn *txn,
                              struct learned_rule_list *list)
 {
     struct learned_rule_row row;
@@ -546,10 +547,10 @@ static struct slice list_all(struct store_world *world, struct store_txn *txn,
     struct page page;
     enum err err = OK;
 
-    buffer_init(&body, &world->arena, 64);
-    buffer_init(&text, &world->arena, 64);
+    buffer_init(&body, &fixture->arena, 64);
+    buffer_init(&text, &fixture->arena, 64);
     page_init(&page, 100, slice_of(NULL, 0), &body);
-    list->org = store_world_org(1);
+    list->org = store_fixture_org(1);
     list->page = &page;
     err = learned_rule_list_begin(txn, list);
     while (err == OK) {
@@ -569,64 +570,66 @@ static struct slice list_all(struct store_world *world, struct store_txn *txn,
 /* Goal: each filter lists exactly its rules, in order. Method: five rules, one disabled. */
 static void test_list_filters_rules(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     struct verdict_input input = input_of(VERDICT_REAL, VERDICT_FAKE);
     struct learned_rule_list list = {.rule_type = LEARNED_RULE_TYPE_UNSPECIFIED};
     char id[UUID_TEXT_BYTES];
 
     add(&input.missed, "b");
     add(&input.missed, "a");
-    (void)submit(world, txn, &input);
+    (void)submit(fixture, txn, &input);
     input = input_of(VERDICT_FAKE, VERDICT_REAL);
     add(&input.rejected, "a");
-    (void)submit(world, txn, &input);
-    switch_rule(world, txn, rule_of(txn, "b", LEARNED_RULE_TYPE_MISSED_INDICATOR).record.id, false);
-    assert_true(slice_equal(list_all(world, txn, &list), SLICE("b1a1b3a3a2")));
+    (void)submit(fixture, txn, &input);
+    switch_rule(fixture, txn, rule_of(txn, "b", LEARNED_RULE_TYPE_MISSED_INDICATOR).record.id,
+                false);
+    assert_true(slice_equal(list_all(fixture, txn, &list), SLICE("b1a1b3a3a2")));
     list.rule_type = LEARNED_RULE_TYPE_MISSED_INDICATOR;
-    assert_true(slice_equal(list_all(world, txn, &list), SLICE("b3a3")));
+    assert_true(slice_equal(list_all(fixture, txn, &list), SLICE("b3a3")));
     list.rule_type = LEARNED_RULE_TYPE_UNSPECIFIED;
     list.pattern = SLICE("a");
-    assert_true(slice_equal(list_all(world, txn, &list), SLICE("a1a2a3")));
+    assert_true(slice_equal(list_all(fixture, txn, &list), SLICE("a1a2a3")));
     list.pattern = SLICE("none");
-    assert_true(slice_equal(list_all(world, txn, &list), SLICE("")));
+    assert_true(slice_equal(list_all(fixture, txn, &list), SLICE("")));
     list.pattern = SLICE("");
     list.has_enabled = true;
-    assert_true(slice_equal(list_all(world, txn, &list), SLICE("b3")));
+    assert_true(slice_equal(list_all(fixture, txn, &list), SLICE("b3")));
     list.enabled = true;
-    assert_true(slice_equal(list_all(world, txn, &list), SLICE("b1a1a3a2")));
+    assert_true(slice_equal(list_all(fixture, txn, &list), SLICE("b1a1a3a2")));
     list.has_enabled = false;
     uuid_format(rule_of(txn, "b", LEARNED_RULE_TYPE_MISSED_INDICATOR).record.id, id);
     assert_true(id_prefix_parse_uuid(slice_of(id, sizeof(id)), &list.id_prefix));
-    assert_true(slice_equal(list_all(world, txn, &list), SLICE("b3")));
+    assert_true(slice_equal(list_all(fixture, txn, &list), SLICE("b3")));
     assert_true(id_prefix_parse_uuid(slice_of(id, 4), &list.id_prefix));
-    assert_true(slice_equal(list_all(world, txn, &list), SLICE("b1a1b3a3a2")));
+    assert_true(slice_equal(list_all(fixture, txn, &list), SLICE("b1a1b3a3a2")));
     store_abort(txn);
 }
 
 /* Goal: nothing of another organisation is found. Method: a rule of one organisation, asked for in another. */
 static void test_rules_belong_to_their_organisation(void **state)
 {
-    struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
     struct verdict_input input = input_of(VERDICT_FAKE, VERDICT_FAKE);
-    struct learned_rule_switch request = {.org = store_world_org(2),
+    struct learned_rule_switch request = {.org = store_fixture_org(2),
                                           .caller = {ROLE_ADMIN, {NULL, 0}, 1, false}};
     struct learned_rule_row row;
     uint64_t seq = 0;
 
     add(&input.missed, "font");
-    (void)submit(world, txn, &input);
-    assert_int_equal(learned_rule_find(txn, store_world_org(2), SLICE("font"),
+    (void)submit(fixture, txn, &input);
+    assert_int_equal(learned_rule_find(txn, store_fixture_org(2), SLICE("font"),
                                        LEARNED_RULE_TYPE_MISSED_INDICATOR, &row),
                      ERR_NOT_FOUND);
     request.id = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR).record.id;
-    assert_int_equal(learned_rule_set_enabled(&world->ctx, txn, &request, &seq), ERR_NOT_FOUND);
-    assert_int_equal(store_world_count_rows(txn, TABLE_EVENT, store_world_org(2)), 0);
+    assert_int_equal(learned_rule_set_enabled(&fixture->ctx, txn, &request, &seq), ERR_NOT_FOUND);
+    assert_int_equal(store_fixture_count_rows(txn, TABLE_EVENT, store_fixture_org(2)), 0);
     store_abort(txn);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_set_up, store_world_tear_down)
+#define TEST(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, store_fixture_set_up, store_fixture_tear_down)
 
 int main(void)
 {

@@ -1,9 +1,9 @@
 /*
- * world.c: see world.h. A connection here does nothing by itself: ends, replies and moves are the
+ * fixture.c: see fixture.h. A connection here does nothing by itself: ends, replies and moves are the
  * test's, except the end of what was cancelled and the first room of an upload, which come in the
  * connection's next turn.
  */
-#include "tests/unit/client_channel/world.h"
+#include "tests/unit/client_channel/fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,9 +92,9 @@ static enum err fake_start(struct client_channel *channel, const struct method_i
         last = &(*last)->next;
     }
     *last = call;
-    connection->world->attempts_alive++;
-    if (connection->world->on_attempt != NULL) {
-        connection->world->on_attempt(connection->world, call);
+    connection->fixture->attempts_alive++;
+    if (connection->fixture->on_attempt != NULL) {
+        connection->fixture->on_attempt(connection->fixture, call);
     }
     *ret_call = (struct client_call *)call;
     return OK;
@@ -171,24 +171,24 @@ static const struct client_channel_ops fake_ops = {.start = fake_start,
 static enum err fake_open(void *user, const struct client_connection_listener *listener,
                           struct client_channel **ret_connection)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
     struct fake_connection *connection = NULL;
 
-    assert_true(world->may_close);
-    if (world->open_err != OK) {
-        return world->open_err;
+    assert_true(fixture->may_close);
+    if (fixture->open_err != OK) {
+        return fixture->open_err;
     }
     connection = calloc(1, sizeof(*connection));
     if (connection == NULL) {
         return ERR_MEMORY;
     }
     connection->base.ops = &fake_ops;
-    connection->world = world;
+    connection->fixture = fixture;
     connection->listener = *listener;
-    connection->number = ++world->opened;
+    connection->number = ++fixture->opened;
     connection->room = UINT32_MAX;
-    assert_true(world->connection_count < WORLD_CONNECTIONS);
-    world->connections[world->connection_count++] = connection;
+    assert_true(fixture->connection_count < FIXTURE_CONNECTIONS);
+    fixture->connections[fixture->connection_count++] = connection;
     *ret_connection = &connection->base;
     return OK;
 }
@@ -201,8 +201,8 @@ static void fake_end_with(struct fake_call *call, const struct client_status *st
         at = &(*at)->next;
     }
     *at = call->next;
-    call->connection->world->attempts_alive--;
-    assert_int_equal(call->connection->world->inside, 0);
+    call->connection->fixture->attempts_alive--;
+    assert_int_equal(call->connection->fixture->inside, 0);
     call->handlers.on_end(call->handlers.user, status);
     free(call);
 }
@@ -217,28 +217,28 @@ static void fake_end_all(struct fake_connection *connection, const struct client
 static void fake_close(void *user, struct client_channel *take_connection)
 {
     static const struct client_status closed = {.code = CLIENT_CODE_CANCELLED};
-    struct world *world = user;
+    struct fixture *fixture = user;
     struct fake_connection *connection = fake_of(take_connection);
 
-    assert_true(world->may_close);
+    assert_true(fixture->may_close);
     assert_false(connection->closed);
     connection->closed = true;
-    if (!world->late_ends) {
+    if (!fixture->late_ends) {
         fake_end_all(connection, &closed);
     }
 }
 
 static void fake_wake(void *user)
 {
-    ((struct world *)user)->woken = true;
+    ((struct fixture *)user)->woken = true;
 }
 
-static void world_forget(struct world *world, size_t at)
+static void fixture_forget(struct fixture *fixture, size_t at)
 {
-    free(world->connections[at]);
-    world->connection_count--;
-    for (size_t i = at; i < world->connection_count; i++) {
-        world->connections[i] = world->connections[i + 1];
+    free(fixture->connections[at]);
+    fixture->connection_count--;
+    for (size_t i = at; i < fixture->connection_count; i++) {
+        fixture->connections[i] = fixture->connections[i + 1];
     }
 }
 
@@ -265,17 +265,17 @@ static bool fake_turn(struct fake_connection *connection)
     return true;
 }
 
-static bool world_turn(struct world *world)
+static bool fixture_turn(struct fixture *fixture)
 {
     static const struct client_status closed = {.code = CLIENT_CODE_CANCELLED};
     bool moved = false;
 
-    for (size_t i = world->connection_count; i > 0; i--) {
-        struct fake_connection *connection = world->connections[i - 1];
+    for (size_t i = fixture->connection_count; i > 0; i--) {
+        struct fake_connection *connection = fixture->connections[i - 1];
 
         if (connection->closed) {
             fake_end_all(connection, &closed);
-            world_forget(world, i - 1);
+            fixture_forget(fixture, i - 1);
             moved = true;
         } else {
             moved = fake_turn(connection) || moved;
@@ -309,7 +309,7 @@ void fake_report(struct fake_connection *connection, enum client_connection_stat
                  const char *reason)
 {
     assert_false(connection->closed);
-    assert_int_equal(connection->world->inside, 0);
+    assert_int_equal(connection->fixture->inside, 0);
     /* Each at most once, and in their order. */
     for (int later = (int)state; later <= (int)CLIENT_CONNECTION_LOST; later++) {
         assert_false(connection->reported[later]);
@@ -322,13 +322,13 @@ void fake_report(struct fake_connection *connection, enum client_connection_stat
 void fake_ready(struct fake_connection *connection)
 {
     fake_report(connection, CLIENT_CONNECTION_READY, NULL);
-    world_run(connection->world);
+    fixture_run(connection->fixture);
 }
 
 void fake_drain(struct fake_connection *connection)
 {
     fake_report(connection, CLIENT_CONNECTION_DRAINING, NULL);
-    world_run(connection->world);
+    fixture_run(connection->fixture);
 }
 
 void fake_lose(struct fake_connection *connection, bool unseen)
@@ -336,12 +336,12 @@ void fake_lose(struct fake_connection *connection, bool unseen)
     const struct client_status lost = {.code = CLIENT_CODE_UNAVAILABLE,
                                        .message = SLICE("lost the connection to nowhere"),
                                        .unseen = unseen};
-    struct world *world = connection->world;
+    struct fixture *fixture = connection->fixture;
 
     fake_report(connection, CLIENT_CONNECTION_LOST,
                 "cannot connect to nowhere: connection refused");
     fake_end_all(connection, &lost);
-    world_run(world);
+    fixture_run(fixture);
 }
 
 void fake_reply(struct fake_call *call, const char *text)
@@ -404,111 +404,111 @@ void fake_answer(struct fake_call *call, const char *text)
     fake_end(call, CLIENT_CODE_OK);
 }
 
-/* --- the world --- */
+/* --- the fixture --- */
 
-void world_init(struct world *world, uint64_t seed)
+void fixture_init(struct fixture *fixture, uint64_t seed)
 {
-    *world = (struct world){.delay_ms = -1};
-    clock_manual_init(&world->clock, WALL_US);
-    random_seeded_init(&world->random, seed);
-    world->config = (struct client_channel_config){
-        .connector = {.user = world, .open = fake_open, .close = fake_close, .wake = fake_wake},
+    *fixture = (struct fixture){.delay_ms = -1};
+    clock_manual_init(&fixture->clock, WALL_US);
+    random_seeded_init(&fixture->random, seed);
+    fixture->config = (struct client_channel_config){
+        .connector = {.user = fixture, .open = fake_open, .close = fake_close, .wake = fake_wake},
         .retry = {.attempts_max = CLIENT_ATTEMPTS_DEFAULT,
                   .backoff_initial_ms = CLIENT_BACKOFF_INITIAL_MS,
                   .backoff_max_ms = CLIENT_BACKOFF_MAX_MS},
         .call_timeout_ms = CLIENT_CALL_TIMEOUT_MS,
         .calls_max = CLIENT_CHANNEL_CALLS_MAX,
-        .request_bytes_max = WORLD_TEXT_BYTES - 1,
+        .request_bytes_max = FIXTURE_TEXT_BYTES - 1,
         .server = "played:1",
-        .random = &world->random.random,
-        .clock = &world->clock.clock};
+        .random = &fixture->random.random,
+        .clock = &fixture->clock.clock};
 }
 
-void world_open(struct world *world)
+void fixture_open(struct fixture *fixture)
 {
-    assert_int_equal(client_channel_new(&world->config, &world->channel), OK);
+    assert_int_equal(client_channel_new(&fixture->config, &fixture->channel), OK);
 }
 
-void world_start(struct world *world)
+void fixture_start(struct fixture *fixture)
 {
-    world_init(world, 1);
-    world_open(world);
+    fixture_init(fixture, 1);
+    fixture_open(fixture);
 }
 
-static void world_step(struct world *world)
+static void fixture_step(struct fixture *fixture)
 {
-    world->woken = false;
-    world->may_close = true;
-    world->delay_ms = client_channel_step(world->channel);
-    world->may_close = false;
+    fixture->woken = false;
+    fixture->may_close = true;
+    fixture->delay_ms = client_channel_step(fixture->channel);
+    fixture->may_close = false;
 }
 
-void world_run(struct world *world)
+void fixture_run(struct fixture *fixture)
 {
     bool moved = true;
 
     for (unsigned turns = 0; moved; turns++) {
         assert_true(turns < TURNS_MAX);
-        moved = world->woken;
-        if (world->woken) {
-            world_step(world);
+        moved = fixture->woken;
+        if (fixture->woken) {
+            fixture_step(fixture);
         }
-        moved = world_turn(world) || moved;
+        moved = fixture_turn(fixture) || moved;
     }
 }
 
-void world_pass(struct world *world, int64_t ms)
+void fixture_pass(struct fixture *fixture, int64_t ms)
 {
-    world_run(world);
-    while (world->delay_ms >= 0 && world->delay_ms <= ms) {
-        clock_manual_advance(&world->clock, world->delay_ms * US_PER_MS);
-        ms -= world->delay_ms;
-        world_step(world);
-        world_run(world);
+    fixture_run(fixture);
+    while (fixture->delay_ms >= 0 && fixture->delay_ms <= ms) {
+        clock_manual_advance(&fixture->clock, fixture->delay_ms * US_PER_MS);
+        ms -= fixture->delay_ms;
+        fixture_step(fixture);
+        fixture_run(fixture);
     }
-    clock_manual_advance(&world->clock, ms * US_PER_MS);
-    if (world->delay_ms >= 0) {
-        world->delay_ms -= ms;
+    clock_manual_advance(&fixture->clock, ms * US_PER_MS);
+    if (fixture->delay_ms >= 0) {
+        fixture->delay_ms -= ms;
     }
 }
 
-int64_t world_now_ms(const struct world *world)
+int64_t fixture_now_ms(const struct fixture *fixture)
 {
-    return world->clock.monotonic_us / US_PER_MS;
+    return fixture->clock.monotonic_us / US_PER_MS;
 }
 
-struct client_channel_statistics world_statistics(const struct world *world)
+struct client_channel_statistics fixture_statistics(const struct fixture *fixture)
 {
     struct client_channel_statistics statistics;
 
-    client_channel_read_statistics(world->channel, &statistics);
+    client_channel_read_statistics(fixture->channel, &statistics);
     return statistics;
 }
 
-struct fake_connection *world_newest(struct world *world)
+struct fake_connection *fixture_newest(struct fixture *fixture)
 {
-    assert_true(world->connection_count > 0);
-    return world->connections[world->connection_count - 1];
+    assert_true(fixture->connection_count > 0);
+    return fixture->connections[fixture->connection_count - 1];
 }
 
-struct fake_connection *world_make_ready(struct world *world)
+struct fake_connection *fixture_make_ready(struct fixture *fixture)
 {
-    struct fake_connection *connection = world_newest(world);
+    struct fake_connection *connection = fixture_newest(fixture);
 
     fake_ready(connection);
     return connection;
 }
 
-void world_end(struct world *world)
+void fixture_end(struct fixture *fixture)
 {
-    ask_shut(world);
-    world_step(world);
-    assert_int_equal(world_statistics(world).calls_under_way, 0);
-    client_channel_free(world->channel);
-    while (world_turn(world)) {
+    ask_shut(fixture);
+    fixture_step(fixture);
+    assert_int_equal(fixture_statistics(fixture).calls_under_way, 0);
+    client_channel_free(fixture->channel);
+    while (fixture_turn(fixture)) {
     }
-    assert_int_equal(world->connection_count, 0);
-    assert_int_equal(world->attempts_alive, 0);
+    assert_int_equal(fixture->connection_count, 0);
+    assert_int_equal(fixture->attempts_alive, 0);
 }
 
 /* --- callers --- */
@@ -517,7 +517,7 @@ static void asked_on_reply(void *user, struct slice message)
 {
     struct asked *asked = user;
 
-    assert_int_equal(asked->world->inside, 0);
+    assert_int_equal(asked->fixture->inside, 0);
     assert_int_equal(asked->ends, 0);
     asked->replies++;
     copy_text(asked->reply, sizeof(asked->reply), message);
@@ -530,7 +530,7 @@ static void asked_on_end(void *user, const struct client_status *status)
 {
     struct asked *asked = user;
 
-    assert_int_equal(asked->world->inside, 0);
+    assert_int_equal(asked->fixture->inside, 0);
     assert_int_equal(asked->ends, 0);
     asked->ends++;
     asked->code = status->code;
@@ -548,7 +548,7 @@ static void asked_on_writable(void *user)
 {
     struct asked *asked = user;
 
-    assert_int_equal(asked->world->inside, 0);
+    assert_int_equal(asked->fixture->inside, 0);
     assert_int_equal(asked->ends, 0);
     asked->rooms++;
     if (asked->in_room != NULL) {
@@ -556,7 +556,7 @@ static void asked_on_writable(void *user)
     }
 }
 
-enum err ask_bytes(struct world *world, struct asked *asked, const struct method_info *method,
+enum err ask_bytes(struct fixture *fixture, struct asked *asked, const struct method_info *method,
                    struct slice request, const struct client_options *options)
 {
     const struct client_handlers handlers = {.user = asked,
@@ -565,39 +565,39 @@ enum err ask_bytes(struct world *world, struct asked *asked, const struct method
                                              .on_writable = asked_on_writable};
     enum err err = OK;
 
-    *asked = (struct asked){.world = world,
+    *asked = (struct asked){.fixture = fixture,
                             .in_reply = asked->in_reply,
                             .in_end = asked->in_end,
                             .in_room = asked->in_room,
                             .more = asked->more};
-    world->inside++;
-    err = client_call_start(world->channel, method, request, options, &handlers, &asked->call);
-    world->inside--;
+    fixture->inside++;
+    err = client_call_start(fixture->channel, method, request, options, &handlers, &asked->call);
+    fixture->inside--;
     return err;
 }
 
-enum err ask(struct world *world, struct asked *asked, const struct method_info *method,
+enum err ask(struct fixture *fixture, struct asked *asked, const struct method_info *method,
              const struct client_options *options)
 {
     struct slice request = method_has_one_request(method) ? SLICE("please") : SLICE("");
 
-    return ask_bytes(world, asked, method, request, options);
+    return ask_bytes(fixture, asked, method, request, options);
 }
 
 void ask_cancel(struct asked *asked)
 {
-    asked->world->inside++;
-    client_call_cancel(asked->world->channel, asked->call);
-    asked->world->inside--;
+    asked->fixture->inside++;
+    client_call_cancel(asked->fixture->channel, asked->call);
+    asked->fixture->inside--;
 }
 
 enum err ask_send(struct asked *asked, const char *text)
 {
     enum err err = OK;
 
-    asked->world->inside++;
-    err = client_call_send(asked->world->channel, asked->call, slice_text(text));
-    asked->world->inside--;
+    asked->fixture->inside++;
+    err = client_call_send(asked->fixture->channel, asked->call, slice_text(text));
+    asked->fixture->inside--;
     return err;
 }
 
@@ -605,29 +605,29 @@ enum err ask_half_close(struct asked *asked)
 {
     enum err err = OK;
 
-    asked->world->inside++;
-    err = client_call_half_close(asked->world->channel, asked->call);
-    asked->world->inside--;
+    asked->fixture->inside++;
+    err = client_call_half_close(asked->fixture->channel, asked->call);
+    asked->fixture->inside--;
     return err;
 }
 
 void ask_pause(struct asked *asked)
 {
-    asked->world->inside++;
-    client_call_pause(asked->world->channel, asked->call);
-    asked->world->inside--;
+    asked->fixture->inside++;
+    client_call_pause(asked->fixture->channel, asked->call);
+    asked->fixture->inside--;
 }
 
 void ask_resume(struct asked *asked)
 {
-    asked->world->inside++;
-    client_call_resume(asked->world->channel, asked->call);
-    asked->world->inside--;
+    asked->fixture->inside++;
+    client_call_resume(asked->fixture->channel, asked->call);
+    asked->fixture->inside--;
 }
 
-void ask_shut(struct world *world)
+void ask_shut(struct fixture *fixture)
 {
-    world->inside++;
-    client_channel_shut(world->channel);
-    world->inside--;
+    fixture->inside++;
+    client_channel_shut(fixture->channel);
+    fixture->inside--;
 }

@@ -1,10 +1,10 @@
 /*
- * world.h: a whole server without sockets, threads or time: the services over a memory store, a
+ * fixture.h: a whole server without sockets, threads or time: the services over a memory store, a
  * writer and a pool that run on command, a clock that stops. Calls are real ones of server/call,
  * with a protocol that keeps what is sent; no gRPC, no HTTP/2.
  */
-#ifndef ERRATA_TESTS_RPC_WORLD_H
-#define ERRATA_TESTS_RPC_WORLD_H
+#ifndef ERRATA_TESTS_RPC_FIXTURE_H
+#define ERRATA_TESTS_RPC_FIXTURE_H
 
 #include "server/auth/token.h"
 #include "server/call/protocol.h"
@@ -28,17 +28,17 @@
 #include <errata/v1/verdict_service.pb-c.h>
 
 /* 2026-01-01T00:00:00Z. */
-#define WORLD_START_US INT64_C(1767225600000000)
-#define WORLD_JOBS_MAX 16
-#define WORLD_TOKEN_BYTES (sizeof("Bearer ") - 1 + TOKEN_TEXT_BYTES + 1)
+#define FIXTURE_START_US INT64_C(1767225600000000)
+#define FIXTURE_JOBS_MAX 16
+#define FIXTURE_TOKEN_BYTES (sizeof("Bearer ") - 1 + TOKEN_TEXT_BYTES + 1)
 
-struct world_job {
+struct fixture_job {
     void (*work)(void *job);
     void (*done)(void *job, enum err result);
     void *job;
 };
 
-struct world {
+struct fixture {
     struct arena arena; /* memory for data read by tests, until the end */
     struct fault fault;
     struct ctx ctx;
@@ -50,7 +50,7 @@ struct world {
     struct service_env env;
     struct pipeline *pipeline;
     struct call_server *calls;
-    struct world_job jobs[WORLD_JOBS_MAX];
+    struct fixture_job jobs[FIXTURE_JOBS_MAX];
     size_t job_count;
     bool pool_is_full; /* run_on_pool returns ERR_BUSY */
     struct fake_documents documents;
@@ -59,29 +59,29 @@ struct world {
     unsigned turns; /* number of turns run by pipeline_turn */
     uint64_t damaged_rows; /* number of rows that a test changed without the writer */
     bool is_damaged; /* a test changed so much that nothing is known about a replay */
-    unsigned captures; /* number of captures by world_capture, each with a unique snippet */
+    unsigned captures; /* number of captures by fixture_capture, each with a unique snippet */
     bool keys_ended; /* a day and more passed: a replay makes keys of quiet logs that are gone */
-    char admin[WORLD_TOKEN_BYTES]; /* authorization of the first start: `Bearer errata_...` */
+    char admin[FIXTURE_TOKEN_BYTES]; /* authorization of the first start: `Bearer errata_...` */
 };
 
-void world_init(struct world *world);
+void fixture_init(struct fixture *fixture);
 /* The same without a PDF worker. */
-void world_init_without_documents(struct world *world);
+void fixture_init_without_documents(struct fixture *fixture);
 /* Every call must have ended. Checks the tables against a replay of the log, so that each test does. */
-void world_deinit(struct world *world);
+void fixture_deinit(struct fixture *fixture);
 /* Checks that the tables equal a replay of the log, byte by byte. */
-void world_check_replay(struct world *world);
+void fixture_check_replay(struct fixture *fixture);
 /* Stops the server, rebuilds its tables from the log, and starts it again. Every call must have ended. */
-void world_rebuild(struct world *world);
+void fixture_rebuild(struct fixture *fixture);
 /* Runs jobs, batches and turns until nothing is left to do. */
-void world_run(struct world *world);
+void fixture_run(struct fixture *fixture);
 
 /* Size of the head before a reply in the test protocol: its length, 32 bits, big-endian. */
 #define EXCHANGE_HEAD_BYTES 4
 
 /* A call from the client's side. */
 struct exchange {
-    struct world *world;
+    struct fixture *fixture;
     struct call_core *core; /* NULL once the protocol has let go */
     bool ended;
     enum status_code code;
@@ -101,7 +101,7 @@ struct exchange_start {
 /* The protocol of exchanges, for calls of methods that are not in the contract. */
 const struct call_protocol *exchange_protocol(void);
 /* Starts a call; its request is sent by exchange_send. */
-void exchange_open(struct exchange *exchange, struct world *world,
+void exchange_open(struct exchange *exchange, struct fixture *fixture,
                    const struct exchange_start *start);
 /* Sends the only request message. */
 void exchange_send(struct exchange *exchange, const ProtobufCMessage *request);
@@ -111,7 +111,7 @@ void exchange_send_part(struct exchange *exchange, const ProtobufCMessage *reque
 void exchange_send_bytes(struct exchange *exchange, struct slice request);
 /* The largest number of them. */
 void exchange_send_end(struct exchange *exchange);
-/* The next reply, decoded into the world's arena; NULL if none waits. */
+/* The next reply, decoded into the fixture's arena; NULL if none waits. */
 void *exchange_read(struct exchange *exchange, const ProtobufCMessageDescriptor *descriptor);
 /* The same as wire bytes; false if none waits. */
 bool exchange_read_bytes(struct exchange *exchange, struct slice *ret_reply);
@@ -119,27 +119,28 @@ bool exchange_read_bytes(struct exchange *exchange, struct slice *ret_reply);
 void exchange_close(struct exchange *exchange);
 
 /* A whole unary call: the code, and the reply where it is OK and wanted (`ret_reply` may be NULL). */
-enum status_code world_call(struct world *world, const struct exchange_start *start,
-                            const ProtobufCMessage *request, void *ret_reply);
+enum status_code fixture_call(struct fixture *fixture, const struct exchange_start *start,
+                              const ProtobufCMessage *request, void *ret_reply);
 /* The same, for what the status said. */
-struct exchange world_call_whole(struct world *world, const struct exchange_start *start,
-                                 const ProtobufCMessage *request);
+struct exchange fixture_call_whole(struct fixture *fixture, const struct exchange_start *start,
+                                   const ProtobufCMessage *request);
 
 /* A new organisation with an ADMIN token of its own; returns its id. */
-const char *world_make_org(struct world *world, const char *name, char admin[WORLD_TOKEN_BYTES]);
+const char *fixture_make_org(struct fixture *fixture, const char *name,
+                             char admin[FIXTURE_TOKEN_BYTES]);
 /* A new token, by the administrator `by`; a user is given where the role needs one. */
-void world_make_token(struct world *world, const char *by, enum role role,
-                      char token[WORLD_TOKEN_BYTES]);
+void fixture_make_token(struct fixture *fixture, const char *by, enum role role,
+                        char token[FIXTURE_TOKEN_BYTES]);
 /* A VIEWER's token that ends at a time. */
-void world_make_ending_token(struct world *world, const char *by, int64_t expire_at_us,
-                             char token[WORLD_TOKEN_BYTES]);
+void fixture_make_ending_token(struct fixture *fixture, const char *by, int64_t expire_at_us,
+                               char token[FIXTURE_TOKEN_BYTES]);
 /* Captures one correction, and expects it to be stored. */
-Errata__V1__FeedbackEvent *world_capture(struct world *world, const char *token,
-                                         const char *idempotency_key, const char *layout);
+Errata__V1__FeedbackEvent *fixture_capture(struct fixture *fixture, const char *token,
+                                           const char *idempotency_key, const char *layout);
 /* The descriptor of a method's reply. */
-const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *method);
+const ProtobufCMessageDescriptor *fixture_reply_of(const struct method_info *method);
 /* The key id within `Bearer errata_...`. */
-void world_key_id_of(const char *token, char key_id[9]);
+void fixture_key_id_of(const char *token, char key_id[9]);
 /* `text` is in the slice. */
 bool slice_has(struct slice whole, const char *text);
 

@@ -1,7 +1,7 @@
 /*
- * embed_world.c: made models, and the program that runs the tests of this folder.
+ * embed_fixture.c: made models, and the program that runs the tests of this folder.
  */
-#include "tests/unit/embed/embed_world.h"
+#include "tests/unit/embed/embed_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,8 +32,8 @@ static const struct slice small_pieces[] = {
 };
 static const float small_scores[] = {0, 0, 0, 0, 0, 0, -3, -3, -5, -2, -3, -4, -4.5F, -5, -6};
 
-struct make_source world_source(struct arena *arena, uint64_t seed, const struct slice *pieces,
-                                const float *scores, size_t piece_count)
+struct make_source fixture_source(struct arena *arena, uint64_t seed, const struct slice *pieces,
+                                  const float *scores, size_t piece_count)
 {
     struct make_source source = {.pieces = pieces, .scores = scores, .piece_count = piece_count};
     float *weights = (float *)arena_alloc(arena, MAKE_WEIGHTS_BYTES);
@@ -47,10 +47,10 @@ struct make_source world_source(struct arena *arena, uint64_t seed, const struct
     return source;
 }
 
-struct slice world_model(struct arena *arena, enum model_weights weights, struct model *ret_model)
+struct slice fixture_model(struct arena *arena, enum model_weights weights, struct model *ret_model)
 {
     struct make_source source =
-        world_source(arena, 1, small_pieces, small_scores, COUNT_OF(small_pieces));
+        fixture_source(arena, 1, small_pieces, small_scores, COUNT_OF(small_pieces));
     struct slice file = {NULL, 0};
 
     assert_int_equal(make_model(arena, &source, weights, &file), OK);
@@ -58,7 +58,7 @@ struct slice world_model(struct arena *arena, enum model_weights weights, struct
     return file;
 }
 
-struct tokens world_tokens(struct arena *arena, const struct model *model, struct slice text)
+struct tokens fixture_tokens(struct arena *arena, const struct model *model, struct slice text)
 {
     struct tokens tokens;
 

@@ -1,7 +1,7 @@
 /*
- * world.c: a whole server without sockets, threads or time.
+ * fixture.c: a whole server without sockets, threads or time.
  */
-#include "tests/rpc/world.h"
+#include "tests/rpc/fixture.h"
 
 #include "server/auth/first_token.h"
 #include "server/domain/replay/replay.h"
@@ -22,119 +22,120 @@
 
 static void wake(void *user)
 {
-    (void)user; /* world_run completes writes */
+    (void)user; /* fixture_run completes writes */
 }
 
 static enum err run_on_pool(void *user, void (*work)(void *job),
                             void (*done)(void *job, enum err result), void *job)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    if (world->pool_is_full || world->job_count == WORLD_JOBS_MAX) {
+    if (fixture->pool_is_full || fixture->job_count == FIXTURE_JOBS_MAX) {
         return ERR_BUSY;
     }
-    world->jobs[world->job_count++] = (struct world_job){work, done, job};
+    fixture->jobs[fixture->job_count++] = (struct fixture_job){work, done, job};
     return OK;
 }
 
 static void want_turn(void *user)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    world->wants_turn = true;
+    fixture->wants_turn = true;
 }
 
 static enum err keep_token(void *user, struct slice text)
 {
-    struct world *world = user;
+    struct fixture *fixture = user;
 
-    (void)snprintf(world->admin, sizeof(world->admin), "Bearer %.*s", (int)text.size,
+    (void)snprintf(fixture->admin, sizeof(fixture->admin), "Bearer %.*s", (int)text.size,
                    (const char *)text.data);
     return OK;
 }
 
-static void make_services(struct world *world, bool documents)
+static void make_services(struct fixture *fixture, bool documents)
 {
-    const struct writer_config writer = {.backend = world->backend,
-                                         .clock = world->ctx.clock,
+    const struct writer_config writer = {.backend = fixture->backend,
+                                         .clock = fixture->ctx.clock,
                                          .wake = wake,
-                                         .user = world,
+                                         .user = fixture,
                                          .manual = true};
-    struct pipeline_config pipeline = {.backend = world->backend,
-                                       .env = &world->env,
-                                       .clock = world->ctx.clock,
-                                       .random = world->ctx.random,
+    struct pipeline_config pipeline = {.backend = fixture->backend,
+                                       .env = &fixture->env,
+                                       .clock = fixture->ctx.clock,
+                                       .random = fixture->ctx.random,
                                        .run_on_pool = run_on_pool,
                                        .run_read = run_on_pool,
                                        .want_turn = want_turn,
-                                       .documents = documents ? &world->documents.jobs : NULL,
-                                       .user = world};
+                                       .documents = documents ? &fixture->documents.jobs : NULL,
+                                       .user = fixture};
 
-    assert_int_equal(writer_new(&writer, &world->writer), OK);
-    assert_int_equal(auth_new(&world->auth), OK);
-    pipeline.writer = world->writer;
-    pipeline.auth = world->auth;
-    world->env.writer = world->writer;
-    world->env.log_engine = LOG_ENGINE_KIND_LMDB;
-    assert_int_equal(pipeline_new(&world->arena, &pipeline, &world->pipeline), OK);
+    assert_int_equal(writer_new(&writer, &fixture->writer), OK);
+    assert_int_equal(auth_new(&fixture->auth), OK);
+    pipeline.writer = fixture->writer;
+    pipeline.auth = fixture->auth;
+    fixture->env.writer = fixture->writer;
+    fixture->env.log_engine = LOG_ENGINE_KIND_LMDB;
+    assert_int_equal(pipeline_new(&fixture->arena, &pipeline, &fixture->pipeline), OK);
 }
 
 /* Opens the services over the stored tables. */
-static void open_services(struct world *world)
+static void open_services(struct fixture *fixture)
 {
     struct call_config calls;
-    bool documents = world->has_documents;
+    bool documents = fixture->has_documents;
 
-    assert_int_equal(env_init(&world->env, &world->arena, &world->ctx, world->backend), OK);
-    make_services(world, documents);
-    calls = call_config_default(pipeline_handlers(world->pipeline));
-    assert_int_equal(call_server_new(&calls, 0, &world->calls), OK);
-    pipeline_set_health(world->pipeline, HEALTH_PART_SERVER, HEALTH_SERVING);
-    pipeline_set_health(world->pipeline, HEALTH_PART_WRITE, HEALTH_SERVING);
-    pipeline_check_clock(world->pipeline);
-    pipeline_set_health(world->pipeline, HEALTH_PART_PDF,
+    assert_int_equal(env_init(&fixture->env, &fixture->arena, &fixture->ctx, fixture->backend), OK);
+    make_services(fixture, documents);
+    calls = call_config_default(pipeline_handlers(fixture->pipeline));
+    assert_int_equal(call_server_new(&calls, 0, &fixture->calls), OK);
+    pipeline_set_health(fixture->pipeline, HEALTH_PART_SERVER, HEALTH_SERVING);
+    pipeline_set_health(fixture->pipeline, HEALTH_PART_WRITE, HEALTH_SERVING);
+    pipeline_check_clock(fixture->pipeline);
+    pipeline_set_health(fixture->pipeline, HEALTH_PART_PDF,
                         documents ? HEALTH_SERVING : HEALTH_NOT_SERVING);
 }
 
 /* Every call must have ended. */
-static void close_services(struct world *world)
+static void close_services(struct fixture *fixture)
 {
-    assert_int_equal(pipeline_live_count(world->pipeline), 0);
-    assert_int_equal(world->job_count, 0);
-    call_server_free(world->calls);
-    pipeline_free(world->pipeline);
-    writer_drain(world->writer);
-    writer_free(world->writer);
-    auth_free(world->auth);
-    env_deinit(&world->env);
+    assert_int_equal(pipeline_live_count(fixture->pipeline), 0);
+    assert_int_equal(fixture->job_count, 0);
+    call_server_free(fixture->calls);
+    pipeline_free(fixture->pipeline);
+    writer_drain(fixture->writer);
+    writer_free(fixture->writer);
+    auth_free(fixture->auth);
+    env_deinit(&fixture->env);
 }
 
-static void init(struct world *world, bool documents)
+static void init(struct fixture *fixture, bool documents)
 {
     bool made = false;
 
-    *world = (struct world){.has_documents = documents};
-    fake_documents_init(&world->documents);
-    arena_init(&world->arena, ARENA_BYTES);
-    fault_init(&world->fault, &world->arena);
-    clock_manual_init(&world->clock, WORLD_START_US);
-    random_seeded_init(&world->random, 7);
-    world->ctx =
-        (struct ctx){&world->arena, &world->clock.clock, &world->random.random, &world->fault};
-    assert_int_equal(store_memory_open(&world->backend), OK);
-    assert_int_equal(first_token_make(&world->ctx, world->backend, keep_token, world, &made), OK);
+    *fixture = (struct fixture){.has_documents = documents};
+    fake_documents_init(&fixture->documents);
+    arena_init(&fixture->arena, ARENA_BYTES);
+    fault_init(&fixture->fault, &fixture->arena);
+    clock_manual_init(&fixture->clock, FIXTURE_START_US);
+    random_seeded_init(&fixture->random, 7);
+    fixture->ctx = (struct ctx){&fixture->arena, &fixture->clock.clock, &fixture->random.random,
+                                &fixture->fault};
+    assert_int_equal(store_memory_open(&fixture->backend), OK);
+    assert_int_equal(first_token_make(&fixture->ctx, fixture->backend, keep_token, fixture, &made),
+                     OK);
     assert_true(made);
-    open_services(world);
+    open_services(fixture);
 }
 
-void world_init(struct world *world)
+void fixture_init(struct fixture *fixture)
 {
-    init(world, true);
+    init(fixture, true);
 }
 
-void world_init_without_documents(struct world *world)
+void fixture_init_without_documents(struct fixture *fixture)
 {
-    init(world, false);
+    init(fixture, false);
 }
 
 static int64_t no_time(const struct clock *clock)
@@ -152,17 +153,17 @@ static void no_bytes(struct random *random, void *bytes, size_t size)
 }
 
 /* Runs one of the two over a store of its own, which is the caller's then. */
-static struct store_backend *replay(struct world *world,
+static struct store_backend *replay(struct fixture *fixture,
                                     enum err (*run)(const struct replay_config *config,
                                                     struct replay_report *ret_report),
                                     struct replay_report *ret_report)
 {
     const struct clock clock = {no_time, no_time, no_time};
     struct random random = {no_bytes};
-    struct replay_config config = {.source = world->backend,
+    struct replay_config config = {.source = fixture->backend,
                                    .clock = &clock,
                                    .random = &random,
-                                   .now_us = world->clock.wall_us};
+                                   .now_us = fixture->clock.wall_us};
 
     assert_int_equal(store_memory_open(&config.target), OK);
     assert_int_equal(run(&config, ret_report), OK);
@@ -172,14 +173,14 @@ static struct store_backend *replay(struct world *world,
 }
 
 /* Every idempotency row that a replay made is in the store as it is. */
-static void check_keys(struct world *world, struct store_backend *replayed)
+static void check_keys(struct fixture *fixture, struct store_backend *replayed)
 {
     struct store_txn *stored = NULL;
     struct store_txn *made = NULL;
     struct uuid org;
     enum err err = OK;
 
-    assert_int_equal(store_begin(world->backend, STORE_READ, &stored), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &stored), OK);
     assert_int_equal(store_begin(replayed, STORE_READ, &made), OK);
     err = store_next_org(made, TABLE_IDEMPOTENCY, NULL, &org);
     while (err == OK) {
@@ -204,22 +205,22 @@ static void check_keys(struct world *world, struct store_backend *replayed)
     store_abort(made);
 }
 
-void world_check_replay(struct world *world)
+void fixture_check_replay(struct fixture *fixture)
 {
-    struct replay_report *report = arena_calloc(&world->arena, 1, sizeof(*report));
+    struct replay_report *report = arena_calloc(&fixture->arena, 1, sizeof(*report));
     struct store_backend *replayed = NULL;
 
     assert_non_null(report);
-    replayed = replay(world, replay_verify, report);
+    replayed = replay(fixture, replay_verify, report);
     for (size_t i = 0; i < report->difference_count && i < REPLAY_DIFFERENCES_MAX; i++) {
         print_message("a row of %s differs\n", store_table_name(report->differences[i].table));
     }
-    assert_int_equal(report->difference_count, world->damaged_rows);
+    assert_int_equal(report->difference_count, fixture->damaged_rows);
     assert_true(report->rows > 0);
     store_memory_close(replayed);
-    replayed = replay(world, replay_log, report);
-    if (!world->keys_ended) {
-        check_keys(world, replayed);
+    replayed = replay(fixture, replay_log, report);
+    if (!fixture->keys_ended) {
+        check_keys(fixture, replayed);
     }
     store_memory_close(replayed);
 }
@@ -247,61 +248,62 @@ static void carry_local_rows(struct store_backend *from, struct store_backend *t
     assert_int_equal(store_commit(write), OK);
 }
 
-void world_rebuild(struct world *world)
+void fixture_rebuild(struct fixture *fixture)
 {
-    struct replay_report *report = arena_calloc(&world->arena, 1, sizeof(*report));
+    struct replay_report *report = arena_calloc(&fixture->arena, 1, sizeof(*report));
     struct store_backend *rebuilt = NULL;
 
     assert_non_null(report);
-    close_services(world);
-    rebuilt = replay(world, replay_log, report);
-    carry_local_rows(world->backend, rebuilt);
-    store_memory_close(world->backend);
-    world->backend = rebuilt;
-    open_services(world);
+    close_services(fixture);
+    rebuilt = replay(fixture, replay_log, report);
+    carry_local_rows(fixture->backend, rebuilt);
+    store_memory_close(fixture->backend);
+    fixture->backend = rebuilt;
+    open_services(fixture);
 }
 
-void world_deinit(struct world *world)
+void fixture_deinit(struct fixture *fixture)
 {
-    if (!world->is_damaged) {
-        world_check_replay(world);
+    if (!fixture->is_damaged) {
+        fixture_check_replay(fixture);
     }
-    fake_documents_check_end(&world->documents);
-    close_services(world);
-    store_memory_close(world->backend);
-    arena_deinit(&world->arena);
+    fake_documents_check_end(&fixture->documents);
+    close_services(fixture);
+    store_memory_close(fixture->backend);
+    arena_deinit(&fixture->arena);
 }
 
-static bool run_jobs(struct world *world)
+static bool run_jobs(struct fixture *fixture)
 {
-    size_t count = world->job_count;
+    size_t count = fixture->job_count;
 
     for (size_t i = 0; i < count; i++) {
-        struct world_job job = world->jobs[i];
+        struct fixture_job job = fixture->jobs[i];
 
         job.work(job.job);
         job.done(job.job, OK);
     }
-    memmove(world->jobs, world->jobs + count, (world->job_count - count) * sizeof(world->jobs[0]));
-    world->job_count -= count;
+    memmove(fixture->jobs, fixture->jobs + count,
+            (fixture->job_count - count) * sizeof(fixture->jobs[0]));
+    fixture->job_count -= count;
     return count > 0;
 }
 
-void world_run(struct world *world)
+void fixture_run(struct fixture *fixture)
 {
     bool busy = true;
 
     while (busy) {
-        busy = run_jobs(world);
-        busy = fake_documents_run(&world->documents) || busy;
-        busy = writer_step(world->writer) > 0 || busy;
-        writer_complete(world->writer);
-        if (world->wants_turn) {
-            world->turns++;
-            world->wants_turn = pipeline_turn(world->pipeline);
+        busy = run_jobs(fixture);
+        busy = fake_documents_run(&fixture->documents) || busy;
+        busy = writer_step(fixture->writer) > 0 || busy;
+        writer_complete(fixture->writer);
+        if (fixture->wants_turn) {
+            fixture->turns++;
+            fixture->wants_turn = pipeline_turn(fixture->pipeline);
             busy = true;
         }
-        pipeline_end_turn(world->pipeline);
+        pipeline_end_turn(fixture->pipeline);
     }
 }
 
@@ -322,8 +324,8 @@ static void take_status(struct call_core *core)
     assert_false(exchange->ended);
     exchange->ended = true;
     exchange->code = core->status.code;
-    assert_true(arena_copy(&exchange->world->arena, core->status.message, &exchange->message));
-    assert_true(arena_copy(&exchange->world->arena, core->status.details, &exchange->details));
+    assert_true(arena_copy(&exchange->fixture->arena, core->status.message, &exchange->message));
+    assert_true(arena_copy(&exchange->fixture->arena, core->status.details, &exchange->details));
 }
 
 /* The test sends the next messages. */
@@ -350,14 +352,14 @@ const struct call_protocol *exchange_protocol(void)
     return &protocol;
 }
 
-void exchange_open(struct exchange *exchange, struct world *world,
+void exchange_open(struct exchange *exchange, struct fixture *fixture,
                    const struct exchange_start *start)
 {
-    struct call_core *core = call_open(world->calls, &protocol);
-    struct slice path = arena_printf(&world->arena, "/%s", start->path);
+    struct call_core *core = call_open(fixture->calls, &protocol);
+    struct slice path = arena_printf(&fixture->arena, "/%s", start->path);
 
     assert_non_null(core);
-    *exchange = (struct exchange){.world = world, .core = core};
+    *exchange = (struct exchange){.fixture = fixture, .core = core};
     core->stream = exchange;
     core->call.method = contract_find_method(path);
     assert_non_null(core->call.method);
@@ -372,7 +374,7 @@ void exchange_open(struct exchange *exchange, struct world *world,
             OK);
     }
     if (start->timeout_us != 0) {
-        core->call.deadline_us = clock_monotonic_us(world->ctx.clock) + start->timeout_us;
+        core->call.deadline_us = clock_monotonic_us(fixture->ctx.clock) + start->timeout_us;
     }
     call_start(core);
 }
@@ -380,7 +382,7 @@ void exchange_open(struct exchange *exchange, struct world *world,
 /* The pool does what an earlier piece of a streamed request waits for. */
 static void wait_for_piece(struct exchange *exchange)
 {
-    while (exchange->core->message_held && run_jobs(exchange->world)) {
+    while (exchange->core->message_held && run_jobs(exchange->fixture)) {
     }
 }
 
@@ -433,7 +435,7 @@ static void *allocate(void *data, size_t size)
 
 static void release(void *data, void *pointer)
 {
-    (void)data; /* the world's arena frees it all at once */
+    (void)data; /* the fixture's arena frees it all at once */
     (void)pointer;
 }
 
@@ -449,7 +451,7 @@ bool exchange_read_bytes(struct exchange *exchange, struct slice *ret_reply)
     }
     call_output_copy(exchange->core, head, sizeof(head));
     size = bytes_get_be32(head);
-    bytes = arena_alloc(&exchange->world->arena, size + 1);
+    bytes = arena_alloc(&exchange->fixture->arena, size + 1);
     assert_non_null(bytes);
     assert_int_equal(call_output_ready(exchange->core, size, &end), size);
     call_output_copy(exchange->core, bytes, size);
@@ -461,7 +463,7 @@ bool exchange_read_bytes(struct exchange *exchange, struct slice *ret_reply)
 
 void *exchange_read(struct exchange *exchange, const ProtobufCMessageDescriptor *descriptor)
 {
-    ProtobufCAllocator allocator = {allocate, release, &exchange->world->arena};
+    ProtobufCAllocator allocator = {allocate, release, &exchange->fixture->arena};
     struct slice reply = {NULL, 0};
     void *message = NULL;
 
@@ -483,20 +485,20 @@ void exchange_close(struct exchange *exchange)
     }
 }
 
-struct exchange world_call_whole(struct world *world, const struct exchange_start *start,
-                                 const ProtobufCMessage *request)
+struct exchange fixture_call_whole(struct fixture *fixture, const struct exchange_start *start,
+                                   const ProtobufCMessage *request)
 {
     struct exchange exchange;
 
-    exchange_open(&exchange, world, start);
+    exchange_open(&exchange, fixture, start);
     exchange_send(&exchange, request);
-    world_run(world);
+    fixture_run(fixture);
     assert_true(exchange.ended);
     exchange_close(&exchange);
     return exchange;
 }
 
-const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *method)
+const ProtobufCMessageDescriptor *fixture_reply_of(const struct method_info *method)
 {
     static const ProtobufCMessageDescriptor *const known[] = {
         &errata__v1__create_organization_response__descriptor,
@@ -571,21 +573,22 @@ const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *metho
             return known[i];
         }
     }
-    fail_msg("the reply of this method is not known to the world");
+    fail_msg("the reply of this method is not known to the fixture");
     return NULL;
 }
 
-enum status_code world_call(struct world *world, const struct exchange_start *start,
-                            const ProtobufCMessage *request, void *ret_reply)
+enum status_code fixture_call(struct fixture *fixture, const struct exchange_start *start,
+                              const ProtobufCMessage *request, void *ret_reply)
 {
     struct exchange exchange;
 
-    exchange_open(&exchange, world, start);
+    exchange_open(&exchange, fixture, start);
     exchange_send(&exchange, request);
-    world_run(world);
+    fixture_run(fixture);
     assert_true(exchange.ended);
     if (exchange.code == STATUS_OK && ret_reply != NULL) {
-        *(void **)ret_reply = exchange_read(&exchange, world_reply_of(exchange.core->call.method));
+        *(void **)ret_reply =
+            exchange_read(&exchange, fixture_reply_of(exchange.core->call.method));
         assert_non_null(*(void **)ret_reply);
     }
     exchange_close(&exchange);
@@ -593,12 +596,13 @@ enum status_code world_call(struct world *world, const struct exchange_start *st
 }
 
 static void keep_secret(const Errata__V1__CreateTokenResponse *response,
-                        char token[WORLD_TOKEN_BYTES])
+                        char token[FIXTURE_TOKEN_BYTES])
 {
-    (void)snprintf(token, WORLD_TOKEN_BYTES, "Bearer %s", response->secret);
+    (void)snprintf(token, FIXTURE_TOKEN_BYTES, "Bearer %s", response->secret);
 }
 
-const char *world_make_org(struct world *world, const char *name, char admin[WORLD_TOKEN_BYTES])
+const char *fixture_make_org(struct fixture *fixture, const char *name,
+                             char admin[FIXTURE_TOKEN_BYTES])
 {
     Errata__V1__Organization organization = ERRATA__V1__ORGANIZATION__INIT;
     Errata__V1__CreateOrganizationRequest request = ERRATA__V1__CREATE_ORGANIZATION_REQUEST__INIT;
@@ -607,28 +611,29 @@ const char *world_make_org(struct world *world, const char *name, char admin[WOR
     Errata__V1__CreateTokenRequest token_request = ERRATA__V1__CREATE_TOKEN_REQUEST__INIT;
     Errata__V1__CreateTokenResponse *token_response = NULL;
     struct exchange_start start = {.path = "errata.v1.AdminService/CreateOrganization",
-                                   .authorization = world->admin};
+                                   .authorization = fixture->admin};
     struct slice id;
 
     /* Ids are ordered by time. */
-    clock_manual_advance(&world->clock, 1000);
+    clock_manual_advance(&fixture->clock, 1000);
     organization.name = (char *)(uintptr_t)name;
     request.organization = &organization;
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
-    assert_true(arena_copy(&world->arena, slice_text(response->organization->id), &id));
+    assert_true(arena_copy(&fixture->arena, slice_text(response->organization->id), &id));
     token.role = (Errata__V1__Role)ROLE_ADMIN;
     token_request.org_id = (char *)(uintptr_t)id.data;
     token_request.token = &token;
     start.path = "errata.v1.AdminService/CreateToken";
-    assert_int_equal(world_call(world, &start, &token_request.base, &token_response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &token_request.base, &token_response),
+                     STATUS_OK);
     ASSERT(token_response != NULL);
     keep_secret(token_response, admin);
     return (const char *)id.data;
 }
 
-void world_make_ending_token(struct world *world, const char *by, int64_t expire_at_us,
-                             char token[WORLD_TOKEN_BYTES])
+void fixture_make_ending_token(struct fixture *fixture, const char *by, int64_t expire_at_us,
+                               char token[FIXTURE_TOKEN_BYTES])
 {
     Google__Protobuf__Timestamp end = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
     Errata__V1__Token wanted = ERRATA__V1__TOKEN__INIT;
@@ -641,13 +646,13 @@ void world_make_ending_token(struct world *world, const char *by, int64_t expire
     wanted.role = (Errata__V1__Role)ROLE_VIEWER;
     wanted.expires_at = &end;
     request.token = &wanted;
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     keep_secret(response, token);
 }
 
-void world_make_token(struct world *world, const char *by, enum role role,
-                      char token[WORLD_TOKEN_BYTES])
+void fixture_make_token(struct fixture *fixture, const char *by, enum role role,
+                        char token[FIXTURE_TOKEN_BYTES])
 {
     char user[] = "anna";
     Errata__V1__Token wanted = ERRATA__V1__TOKEN__INIT;
@@ -662,13 +667,13 @@ void world_make_token(struct world *world, const char *by, enum role role,
         wanted.user_id = user;
     }
     request.token = &wanted;
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     keep_secret(response, token);
 }
 
-Errata__V1__FeedbackEvent *world_capture(struct world *world, const char *token,
-                                         const char *idempotency_key, const char *layout)
+Errata__V1__FeedbackEvent *fixture_capture(struct fixture *fixture, const char *token,
+                                           const char *idempotency_key, const char *layout)
 {
     char before[] = "{\"qty\":10}";
     char after[] = "{\"qty\":12}";
@@ -687,20 +692,20 @@ Errata__V1__FeedbackEvent *world_capture(struct world *world, const char *token,
         ERRATA__V1__FEEDBACK_EVENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT;
     event.layout_fingerprint = (char *)(uintptr_t)layout;
     if (idempotency_key == NULL) {
-        world->captures++;
-        (void)snprintf(meta, sizeof(meta), "{\"input_snippet\":\"line %u\"}", world->captures);
+        fixture->captures++;
+        (void)snprintf(meta, sizeof(meta), "{\"input_snippet\":\"line %u\"}", fixture->captures);
     }
     event.before_json = before;
     event.after_json = after;
     event.meta_json = meta;
     event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN;
     request.event = &event;
-    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     return response->event;
 }
 
-void world_key_id_of(const char *token, char key_id[9])
+void fixture_key_id_of(const char *token, char key_id[9])
 {
     memcpy(key_id, token + sizeof("Bearer errata_") - 1, 8);
     key_id[8] = '\0';

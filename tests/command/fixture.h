@@ -1,9 +1,9 @@
 /*
- * world.h: a server without sockets over a memory store, with a writer thread of its own and libuv's loop: it
+ * fixture.h: a server without sockets over a memory store, with a writer thread of its own and libuv's loop: it
  * is called by the protocol of plain_protocol.h, and commands of the domain are handed to its writer by timers.
  */
-#ifndef ERRATA_TESTS_COMMAND_WORLD_H
-#define ERRATA_TESTS_COMMAND_WORLD_H
+#ifndef ERRATA_TESTS_COMMAND_FIXTURE_H
+#define ERRATA_TESTS_COMMAND_FIXTURE_H
 
 #include "server/pipeline/pipeline.h"
 #include "store/work.h"
@@ -13,9 +13,9 @@
 #include <uv.h>
 
 /* 2026-01-01T00:00:00Z. The clock does not move: what a test compares has one time. */
-#define WORLD_START_US INT64_C(1767225600000000)
+#define FIXTURE_START_US INT64_C(1767225600000000)
 
-struct world {
+struct fixture {
     struct arena arena; /* memory for data read by tests, until the end */
     struct fault fault;
     struct ctx ctx;
@@ -33,20 +33,20 @@ struct world {
     uint32_t key_id; /* key id of that token */
 };
 
-void world_init(struct world *world);
+void fixture_init(struct fixture *fixture);
 /* Every call has ended, and the tables are what the log makes of them. */
-void world_deinit(struct world *world);
+void fixture_deinit(struct fixture *fixture);
 /* Runs the loop until the flag is set. */
-void world_run_until(struct world *world, const bool *flag);
+void fixture_run_until(struct fixture *fixture, const bool *flag);
 /* Makes a call: `head` are the lines of its head, without the last one. Its bytes are fed in pieces of so
  * many. It is open. */
-void world_call(struct world *world, struct plain_call *plain, const char *head,
-                const ProtobufCMessage *request, size_t piece);
+void fixture_call(struct fixture *fixture, struct plain_call *plain, const char *head,
+                  const ProtobufCMessage *request, size_t piece);
 /* The same call whole: runs the loop until it has ended, and closes it. */
-void world_call_whole(struct world *world, struct plain_call *plain, const char *head,
-                      const ProtobufCMessage *request, size_t piece);
+void fixture_call_whole(struct fixture *fixture, struct plain_call *plain, const char *head,
+                        const ProtobufCMessage *request, size_t piece);
 /* The events of the organisation's log. */
-uint64_t world_last_seq(struct world *world);
+uint64_t fixture_last_seq(struct fixture *fixture);
 
 int run_plain_tests(void);
 int run_timer_tests(void);

@@ -1,7 +1,7 @@
 /*
- * world.c: see world.h.
+ * fixture.c: see fixture.h.
  */
-#include "tests/unit/replay/world.h"
+#include "tests/unit/replay/fixture.h"
 
 #include "server/domain/admin/admin.h"
 #include "server/domain/admin/keys.h"
@@ -21,9 +21,9 @@
 #define RESERVE_BYTES 4096
 #define NAMES 5 /* number of documents and entities; small, so that they coincide */
 #define LAYOUTS 2 /* smaller, so that some of their examples become too old for the head row */
-#define TOKENS_MAX 4 /* tokens that a world may revoke */
+#define TOKENS_MAX 4 /* tokens that a fixture may revoke */
 
-void world_store_open(struct world_store *store, enum world_backend kind)
+void fixture_store_open(struct fixture_store *store, enum fixture_backend kind)
 {
     struct store_lmdb_config config = {.map_bytes = MAP_BYTES, .reserve_bytes = RESERVE_BYTES};
     struct arena arena;
@@ -31,7 +31,7 @@ void world_store_open(struct world_store *store, enum world_backend kind)
 
     memset(store, 0, sizeof(*store));
     store->kind = kind;
-    if (kind == WORLD_MEMORY) {
+    if (kind == FIXTURE_MEMORY) {
         assert_int_equal(store_memory_open(&store->backend), OK);
         return;
     }
@@ -44,12 +44,12 @@ void world_store_open(struct world_store *store, enum world_backend kind)
     arena_deinit(&arena);
 }
 
-void world_store_close(struct world_store *store)
+void fixture_store_close(struct fixture_store *store)
 {
     if (store->backend == NULL) {
         return;
     }
-    if (store->kind == WORLD_MEMORY) {
+    if (store->kind == FIXTURE_MEMORY) {
         store_memory_close(store->backend);
     } else {
         store_lmdb_close(store->backend);
@@ -58,7 +58,7 @@ void world_store_close(struct world_store *store)
     store->backend = NULL;
 }
 
-struct store_txn *world_begin(struct store_backend *backend, enum store_access access)
+struct store_txn *fixture_begin(struct store_backend *backend, enum store_access access)
 {
     struct store_txn *txn = NULL;
 
@@ -66,116 +66,116 @@ struct store_txn *world_begin(struct store_backend *backend, enum store_access a
     return txn;
 }
 
-static void make_orgs(struct world *world)
+static void make_orgs(struct fixture *fixture)
 {
     const struct admin_actor actor = {SLICE("anna"), ANNOTATOR_HUMAN, SOURCE_LIVE, true};
 
-    for (size_t i = 0; i < WORLD_ORGS; i++) {
-        struct store_txn *txn = world_begin(world->stored.backend, STORE_WRITE);
+    for (size_t i = 0; i < FIXTURE_ORGS; i++) {
+        struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_WRITE);
         struct work_result result = {.count = 0};
         char name[] = "org-0";
 
         name[sizeof(name) - 2] = (char)('0' + i);
         log_begin_write(txn, NULL);
         assert_int_equal(
-            admin_create_organization(&world->ctx, txn, &actor, slice_text(name), &result), OK);
+            admin_create_organization(&fixture->ctx, txn, &actor, slice_text(name), &result), OK);
         assert_int_equal(store_commit(txn), OK);
-        world->orgs[i] = result.org;
+        fixture->orgs[i] = result.org;
     }
 }
 
-void world_init(struct world *world, enum world_backend kind, uint64_t seed)
+void fixture_init(struct fixture *fixture, enum fixture_backend kind, uint64_t seed)
 {
-    memset(world, 0, sizeof(*world));
-    arena_init(&world->arena, ARENA_BYTES);
-    clock_manual_init(&world->clock, WORLD_START_US);
-    random_seeded_init(&world->random, seed);
-    fault_init(&world->fault, &world->arena);
-    world->ctx =
-        (struct ctx){&world->arena, &world->clock.clock, &world->random.random, &world->fault};
-    world_store_open(&world->stored, kind);
-    make_orgs(world);
+    memset(fixture, 0, sizeof(*fixture));
+    arena_init(&fixture->arena, ARENA_BYTES);
+    clock_manual_init(&fixture->clock, FIXTURE_START_US);
+    random_seeded_init(&fixture->random, seed);
+    fault_init(&fixture->fault, &fixture->arena);
+    fixture->ctx = (struct ctx){&fixture->arena, &fixture->clock.clock, &fixture->random.random,
+                                &fixture->fault};
+    fixture_store_open(&fixture->stored, kind);
+    make_orgs(fixture);
 }
 
-void world_deinit(struct world *world)
+void fixture_deinit(struct fixture *fixture)
 {
-    world_store_close(&world->made);
-    world_store_close(&world->stored);
-    arena_deinit(&world->arena);
+    fixture_store_close(&fixture->made);
+    fixture_store_close(&fixture->stored);
+    arena_deinit(&fixture->arena);
 }
 
-uint32_t world_draw(struct world *world, uint32_t below)
+uint32_t fixture_draw(struct fixture *fixture, uint32_t below)
 {
     uint32_t number = 0;
 
-    random_fill(&world->random.random, &number, sizeof(number));
+    random_fill(&fixture->random.random, &number, sizeof(number));
     return number % below;
 }
 
-static struct slice name(struct world *world, const char *kind, uint32_t count)
+static struct slice name(struct fixture *fixture, const char *kind, uint32_t count)
 {
-    return arena_printf(&world->arena, "%s-%u", kind, world_draw(world, count));
+    return arena_printf(&fixture->arena, "%s-%u", kind, fixture_draw(fixture, count));
 }
 
-static struct slice order_lines(struct world *world)
+static struct slice order_lines(struct fixture *fixture)
 {
-    return arena_printf(&world->arena, "{\"qty\":%u,\"unit\":\"Stk\",\"note\":\"n%u\"}",
-                        world_draw(world, 4), world_draw(world, 30));
+    return arena_printf(&fixture->arena, "{\"qty\":%u,\"unit\":\"Stk\",\"note\":\"n%u\"}",
+                        fixture_draw(fixture, 4), fixture_draw(fixture, 30));
 }
 
-static struct capture_input draw_capture(struct world *world)
+static struct capture_input draw_capture(struct fixture *fixture)
 {
     static const enum feedback_event_type types[] = {FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
                                                      FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED,
                                                      FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED};
     struct capture_input input = {
-        .event_type = types[world_draw(world, sizeof(types) / sizeof(types[0]))],
+        .event_type = types[fixture_draw(fixture, sizeof(types) / sizeof(types[0]))],
         .actor_user_id = SLICE("anna"),
-        .before_json = order_lines(world),
-        .after_json = order_lines(world),
+        .before_json = order_lines(fixture),
+        .after_json = order_lines(fixture),
     };
 
-    if (world_draw(world, 4) > 0) {
-        input.layout_fingerprint = name(world, "layout", LAYOUTS);
+    if (fixture_draw(fixture, 4) > 0) {
+        input.layout_fingerprint = name(fixture, "layout", LAYOUTS);
     }
-    if (world_draw(world, 3) > 0) {
+    if (fixture_draw(fixture, 3) > 0) {
         input.entity_type = SLICE("line");
-        input.entity_id = name(world, "entity", NAMES);
+        input.entity_id = name(fixture, "entity", NAMES);
     }
-    if (world_draw(world, 3) == 0) {
-        input.document_id = name(world, "document", NAMES);
+    if (fixture_draw(fixture, 3) == 0) {
+        input.document_id = name(fixture, "document", NAMES);
     }
-    if (world_draw(world, 3) == 0) {
-        input.draft_order_id = name(world, "draft", NAMES);
+    if (fixture_draw(fixture, 3) == 0) {
+        input.draft_order_id = name(fixture, "draft", NAMES);
     }
-    if (world_draw(world, 4) == 0) {
+    if (fixture_draw(fixture, 4) == 0) {
         input.meta_json = SLICE("{\"input_snippet\":\"Bohrer 12\",\"confidence\":0.5}");
     }
-    if (world_draw(world, 4) == 0) {
+    if (fixture_draw(fixture, 4) == 0) {
         input.time.is_given = true;
         input.time.created_at_us =
-            world->clock.wall_us - (int64_t)world_draw(world, 1000000) * 1000000;
+            fixture->clock.wall_us - (int64_t)fixture_draw(fixture, 1000000) * 1000000;
     }
     return input;
 }
 
 #define CAPTURES_MAX 3
 
-static enum err write_captures(struct world *world, struct store_txn *txn, struct org_id org,
+static enum err write_captures(struct fixture *fixture, struct store_txn *txn, struct org_id org,
                                struct work_result *ret_result)
 {
     const struct event_caller caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false};
     struct capture_event events[CAPTURES_MAX];
-    uint32_t count = 1 + world_draw(world, CAPTURES_MAX);
+    uint32_t count = 1 + fixture_draw(fixture, CAPTURES_MAX);
 
     for (uint32_t i = 0; i < count; i++) {
-        struct capture_input input = draw_capture(world);
+        struct capture_input input = draw_capture(fixture);
 
-        assert_int_equal(capture_prepare(&world->ctx, &caller, &input, SLICE("event"), &events[i]),
-                         OK);
+        assert_int_equal(
+            capture_prepare(&fixture->ctx, &caller, &input, SLICE("event"), &events[i]), OK);
     }
     ret_result->count = count;
-    return capture_store(&world->ctx, txn, org, events, count, &ret_result->first_seq);
+    return capture_store(&fixture->ctx, txn, org, events, count, &ret_result->first_seq);
 }
 
 /* The sketch of a document: those of neighbours are similar enough to be of one family. */
@@ -190,11 +190,11 @@ static struct family_sketch sketch_of(struct slice document_id)
     return sketch;
 }
 
-static enum err write_document(struct world *world, struct store_txn *txn, struct org_id org,
+static enum err write_document(struct fixture *fixture, struct store_txn *txn, struct org_id org,
                                struct work_result *ret_result)
 {
     static const struct document_page pages[] = {{595.2756, 841.8898}, {841.8898, 595.2756}};
-    struct slice id = name(world, "document", NAMES);
+    struct slice id = name(fixture, "document", NAMES);
     const struct document_measures measures = {
         .document_id = id,
         .sha256 = sha256(id),
@@ -203,11 +203,11 @@ static enum err write_document(struct world *world, struct store_txn *txn, struc
         .page_count = 1 + id.data[id.size - 1] % 2,
         .pages_read = 1,
         .text_chars = 500,
-        .page_one_chars = 500 * world_draw(world, 2),
+        .page_one_chars = 500 * fixture_draw(fixture, 2),
         .covered_cells = 50000,
         .page_cells = 501752,
         .input_snippet = SLICE("Invoice 7\nBohrer 12\n"),
-        .has_table_count = world_draw(world, 2) == 0,
+        .has_table_count = fixture_draw(fixture, 2) == 0,
         .table_count = 1,
         .sketch = sketch_of(id),
         .fp_version = SLICE("1/22.12.0"),
@@ -217,9 +217,9 @@ static enum err write_document(struct world *world, struct store_txn *txn, struc
     struct log_head after;
     enum err err = OK;
 
-    assert_int_equal(document_prepare(&world->ctx, &measures, SLICE("anna"), &event), OK);
+    assert_int_equal(document_prepare(&fixture->ctx, &measures, SLICE("anna"), &event), OK);
     assert_int_equal(log_read_head(txn, org, &before), OK);
-    err = document_store(&world->ctx, txn, org, event, &ret_result->first_seq);
+    err = document_store(&fixture->ctx, txn, org, event, &ret_result->first_seq);
     assert_int_equal(log_read_head(txn, org, &after), OK);
     ret_result->count =
         (uint32_t)(after.last_seq - before.last_seq); /* 0: the write was already known */
@@ -227,12 +227,14 @@ static enum err write_document(struct world *world, struct store_txn *txn, struc
 }
 
 /* Reads a random family of the organisation; false if the drawn row does not exist. */
-static bool draw_family(struct world *world, struct org_id org, struct family_record *ret_family)
+static bool draw_family(struct fixture *fixture, struct org_id org,
+                        struct family_record *ret_family)
 {
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
 
-    if (!world_find_row(world, TABLE_FAMILY, org.uuid, world_draw(world, NAMES), &key, &value)) {
+    if (!fixture_find_row(fixture, TABLE_FAMILY, org.uuid, fixture_draw(fixture, NAMES), &key,
+                          &value)) {
         return false;
     }
     assert_int_equal(record_decode_family(value, ret_family), OK);
@@ -240,40 +242,40 @@ static bool draw_family(struct world *world, struct org_id org, struct family_re
 }
 
 /* Splits the documents of a few random names off their family; some are of other families. */
-static enum err write_part(struct world *world, struct store_txn *txn, struct org_id org,
+static enum err write_part(struct fixture *fixture, struct store_txn *txn, struct org_id org,
                            struct uuid family, struct work_result *ret_result)
 {
     struct slice ids[3];
     const struct family_split change = {SLICE("anna"), false, family, ids,
-                                        1 + world_draw(world, 3)};
+                                        1 + fixture_draw(fixture, 3)};
 
     for (size_t i = 0; i < change.document_count; i++) {
-        ids[i] = name(world, "document", NAMES);
+        ids[i] = name(fixture, "document", NAMES);
     }
-    return family_split(&world->ctx, txn, org, &change, &ret_result->first_seq);
+    return family_split(&fixture->ctx, txn, org, &change, &ret_result->first_seq);
 }
 
 /* Merges a family into another, or splits it off again, or splits documents off. */
-static enum err write_families(struct world *world, struct store_txn *txn, struct org_id org,
+static enum err write_families(struct fixture *fixture, struct store_txn *txn, struct org_id org,
                                struct work_result *ret_result)
 {
     struct family_record from;
     struct family_record into;
     enum err err = OK;
 
-    if (!draw_family(world, org, &from) || !draw_family(world, org, &into)) {
+    if (!draw_family(fixture, org, &from) || !draw_family(fixture, org, &into)) {
         return OK;
     }
-    if (world_draw(world, 3) == 0) {
-        err = write_part(world, txn, org, from.id, ret_result);
+    if (fixture_draw(fixture, 3) == 0) {
+        err = write_part(fixture, txn, org, from.id, ret_result);
     } else if (from.alias_of_seq != 0) {
         const struct family_split change = {.actor_user_id = SLICE("anna"), .family = from.id};
 
-        err = family_split(&world->ctx, txn, org, &change, &ret_result->first_seq);
+        err = family_split(&fixture->ctx, txn, org, &change, &ret_result->first_seq);
     } else {
         const struct family_merge change = {SLICE("anna"), false, from.id, into.id};
 
-        err = family_merge(&world->ctx, txn, org, &change, &ret_result->first_seq);
+        err = family_merge(&fixture->ctx, txn, org, &change, &ret_result->first_seq);
     }
     ret_result->count = err == OK ? 1 : 0;
     return err == ERR_INVALID || err == ERR_PRECONDITION || err == ERR_NOT_FOUND
@@ -282,7 +284,7 @@ static enum err write_families(struct world *world, struct store_txn *txn, struc
 }
 
 /* Makes a token, or revokes one of the organisation's first ones (perhaps again, which is nothing). */
-static enum err write_token(struct world *world, struct store_txn *txn, struct org_id org,
+static enum err write_token(struct fixture *fixture, struct store_txn *txn, struct org_id org,
                             struct work_result *ret_result)
 {
     const struct admin_actor actor = {SLICE("anna"), ANNOTATOR_HUMAN, SOURCE_LIVE, true};
@@ -291,71 +293,72 @@ static enum err write_token(struct world *world, struct store_txn *txn, struct o
     struct slice value = {NULL, 0};
     uint32_t key_id = 0;
 
-    if (world_draw(world, 3) == 0 && world_find_row(world, TABLE_TOKEN_BY_ORG, org.uuid,
-                                                    world_draw(world, TOKENS_MAX), &key, &value)) {
+    if (fixture_draw(fixture, 3) == 0 &&
+        fixture_find_row(fixture, TABLE_TOKEN_BY_ORG, org.uuid, fixture_draw(fixture, TOKENS_MAX),
+                         &key, &value)) {
         assert_int_equal(key_read_token(key, &key_id), OK);
-        return admin_revoke_token(&world->ctx, txn, &actor, org, key_id, ret_result);
+        return admin_revoke_token(&fixture->ctx, txn, &actor, org, key_id, ret_result);
     }
-    random_fill(&world->random.random, draft.secret_sha256.bytes, SHA256_BYTES);
-    return admin_create_token(&world->ctx, txn, &actor, &draft, ret_result);
+    random_fill(&fixture->random.random, draft.secret_sha256.bytes, SHA256_BYTES);
+    return admin_create_token(&fixture->ctx, txn, &actor, &draft, ret_result);
 }
 
 /* A key of its own for about every second write. */
-static struct event_idempotency draw_key(struct world *world, struct org_id org)
+static struct event_idempotency draw_key(struct fixture *fixture, struct org_id org)
 {
-    struct event_idempotency key = {.present = world_draw(world, 2) == 0, .org = org};
+    struct event_idempotency key = {.present = fixture_draw(fixture, 2) == 0, .org = org};
 
-    bytes_put_be64(key.key_hash, ++world->keys);
+    bytes_put_be64(key.key_hash, ++fixture->keys);
     key.request_sha256 = sha256(slice_of(key.key_hash, sizeof(key.key_hash)));
     return key;
 }
 
-static enum err write_one(struct world *world, struct store_txn *txn, struct org_id org,
+static enum err write_one(struct fixture *fixture, struct store_txn *txn, struct org_id org,
                           struct work_result *ret_result)
 {
     ret_result->org = org;
-    switch (world_draw(world, 14)) {
+    switch (fixture_draw(fixture, 14)) {
     case 0:
-        return write_token(world, txn, org, ret_result);
+        return write_token(fixture, txn, org, ret_result);
     case 13:
-        return write_families(world, txn, org, ret_result);
+        return write_families(fixture, txn, org, ret_result);
     case 1:
     case 2:
-        return write_document(world, txn, org, ret_result);
+        return write_document(fixture, txn, org, ret_result);
     case 3:
     case 4:
     case 5:
     case 6:
     case 7:
-        return learned_write(world, txn, org, ret_result);
+        return learned_write(fixture, txn, org, ret_result);
     default:
-        return write_captures(world, txn, org, ret_result);
+        return write_captures(fixture, txn, org, ret_result);
     }
 }
 
-void world_write(struct world *world)
+void fixture_write(struct fixture *fixture)
 {
-    struct org_id org = world->orgs[world_draw(world, WORLD_ORGS)];
-    struct event_idempotency key = draw_key(world, org);
+    struct org_id org = fixture->orgs[fixture_draw(fixture, FIXTURE_ORGS)];
+    struct event_idempotency key = draw_key(fixture, org);
     struct work_result result = {.count = 0};
     struct store_txn *txn = NULL;
 
-    clock_manual_advance(&world->clock, (int64_t)world_draw(world, 7200) * 1000000);
-    txn = world_begin(world->stored.backend, STORE_WRITE);
+    clock_manual_advance(&fixture->clock, (int64_t)fixture_draw(fixture, 7200) * 1000000);
+    txn = fixture_begin(fixture->stored.backend, STORE_WRITE);
     log_begin_write(txn, &key);
-    assert_int_equal(write_one(world, txn, org, &result), OK);
+    assert_int_equal(write_one(fixture, txn, org, &result), OK);
     if (key.present) {
-        assert_int_equal(idempotency_keep(&world->ctx, txn, &key, &result), OK);
+        assert_int_equal(idempotency_keep(&fixture->ctx, txn, &key, &result), OK);
     }
     assert_int_equal(store_commit(txn), OK);
-    arena_reset(&world->arena);
-    fault_init(&world->fault, &world->arena);
+    arena_reset(&fixture->arena);
+    fault_init(&fixture->fault, &fixture->arena);
 }
 
-void world_write_many(struct world *world, size_t count)
+void fixture_write_many(struct fixture *fixture, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        world_write(world);
+        fixture_write(fixture);
     }
 }
 
@@ -373,46 +376,46 @@ static void no_bytes(struct random *random, void *bytes, size_t size)
     fail_msg("apply asked for randomness");
 }
 
-static enum err replay(struct world *world, enum err (*run)(const struct replay_config *config,
-                                                            struct replay_report *ret_report))
+static enum err replay(struct fixture *fixture, enum err (*run)(const struct replay_config *config,
+                                                                struct replay_report *ret_report))
 {
     const struct clock clock = {no_time, no_time, no_time};
     struct random random = {no_bytes};
-    struct replay_config config = {.source = world->stored.backend,
+    struct replay_config config = {.source = fixture->stored.backend,
                                    .clock = &clock,
                                    .random = &random,
-                                   .now_us = world->clock.wall_us};
+                                   .now_us = fixture->clock.wall_us};
 
-    world_store_close(&world->made);
-    world_store_open(&world->made, world->stored.kind);
-    config.target = world->made.backend;
-    return run(&config, &world->report);
+    fixture_store_close(&fixture->made);
+    fixture_store_open(&fixture->made, fixture->stored.kind);
+    config.target = fixture->made.backend;
+    return run(&config, &fixture->report);
 }
 
-enum err world_verify(struct world *world)
+enum err fixture_verify(struct fixture *fixture)
 {
-    return replay(world, replay_verify);
+    return replay(fixture, replay_verify);
 }
 
-enum err world_replay(struct world *world)
+enum err fixture_replay(struct fixture *fixture)
 {
-    return replay(world, replay_log);
+    return replay(fixture, replay_log);
 }
 
-void world_expect_clean(struct world *world)
+void fixture_expect_clean(struct fixture *fixture)
 {
-    assert_int_equal(world_verify(world), OK);
-    assert_int_equal(world->report.difference_count, 0);
-    assert_int_equal(world->report.broken_count, 0);
-    assert_true(replay_is_clean(&world->report));
+    assert_int_equal(fixture_verify(fixture), OK);
+    assert_int_equal(fixture->report.difference_count, 0);
+    assert_int_equal(fixture->report.broken_count, 0);
+    assert_true(replay_is_clean(&fixture->report));
 }
 
-bool world_find_row(struct world *world, enum store_table table, struct uuid org, size_t n,
-                    struct slice *ret_key, struct slice *ret_value)
+bool fixture_find_row(struct fixture *fixture, enum store_table table, struct uuid org, size_t n,
+                      struct slice *ret_key, struct slice *ret_value)
 {
     static const struct uuid zero;
     struct key prefix = uuid_equal(org, zero) ? key_global_prefix() : key_org((struct org_id){org});
-    struct store_txn *txn = world_begin(world->stored.backend, STORE_READ);
+    struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_READ);
     struct store_cursor cursor;
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
@@ -423,25 +426,26 @@ bool world_find_row(struct world *world, enum store_table table, struct uuid org
         err = store_cursor_next(&cursor, &key, &value);
     }
     if (err == OK) {
-        assert_true(arena_copy(&world->arena, key, ret_key));
-        assert_true(arena_copy(&world->arena, value, ret_value));
+        assert_true(arena_copy(&fixture->arena, key, ret_key));
+        assert_true(arena_copy(&fixture->arena, value, ret_value));
     }
     store_cursor_deinit(&cursor);
     store_abort(txn);
     return err == OK;
 }
 
-void world_put(struct world *world, enum store_table table, struct slice key, struct slice value)
+void fixture_put(struct fixture *fixture, enum store_table table, struct slice key,
+                 struct slice value)
 {
-    struct store_txn *txn = world_begin(world->stored.backend, STORE_WRITE);
+    struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_WRITE);
 
     assert_int_equal(store_put(txn, table, key, value), OK);
     assert_int_equal(store_commit(txn), OK);
 }
 
-void world_del(struct world *world, enum store_table table, struct slice key)
+void fixture_del(struct fixture *fixture, enum store_table table, struct slice key)
 {
-    struct store_txn *txn = world_begin(world->stored.backend, STORE_WRITE);
+    struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_WRITE);
 
     assert_int_equal(store_del(txn, table, key), OK);
     assert_int_equal(store_commit(txn), OK);

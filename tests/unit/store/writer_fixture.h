@@ -1,14 +1,14 @@
 /*
- * writer_world.h: a writer over a store that can fail, and requests that put one row each and
+ * writer_fixture.h: a writer over a store that can fail, and requests that put one row each and
  * report their result.
  */
-#ifndef ERRATA_TESTS_UNIT_STORE_WRITER_WORLD_H
-#define ERRATA_TESTS_UNIT_STORE_WRITER_WORLD_H
+#ifndef ERRATA_TESTS_UNIT_STORE_WRITER_FIXTURE_H
+#define ERRATA_TESTS_UNIT_STORE_WRITER_FIXTURE_H
 
 #include "store/work.h"
 
 #include "tests/support/store/fault_store.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #include <stdatomic.h>
 
@@ -25,11 +25,11 @@ struct put_request {
     enum err result; /* result passed to `done` */
     uint64_t order; /* the how-manyeth done it was, from 1 */
     uint64_t version; /* version of the table when `done` ran */
-    struct writer_world *world;
+    struct writer_fixture *fixture;
 };
 
-struct writer_world {
-    struct store_world store;
+struct writer_fixture {
+    struct store_fixture store;
     struct fault_store fault;
     const struct store_backend_ops *inner_ops;
     struct store_backend_ops ops; /* the fault store's, with a commit that takes time */
@@ -43,17 +43,18 @@ struct writer_world {
 };
 
 /* A manual writer over a memory store after a fault store. */
-void writer_world_init(struct writer_world *world);
-void writer_world_deinit(struct writer_world *world);
-/* The same on the heap, as cmocka's setup and teardown of a test whose state is a world. */
-int writer_world_set_up(void **state);
-int writer_world_tear_down(void **state);
+void writer_fixture_init(struct writer_fixture *fixture);
+void writer_fixture_deinit(struct writer_fixture *fixture);
+/* The same on the heap, as cmocka's setup and teardown of a test whose state is a fixture. */
+int writer_fixture_set_up(void **state);
+int writer_fixture_tear_down(void **state);
 /* Prepares request `number` of the organisation; nothing is submitted. */
-struct put_request *writer_world_put(struct writer_world *world, uint32_t number, uint8_t org);
-enum err writer_world_submit(struct writer_world *world, uint32_t number, uint8_t org);
+struct put_request *writer_fixture_put(struct writer_fixture *fixture, uint32_t number,
+                                       uint8_t org);
+enum err writer_fixture_submit(struct writer_fixture *fixture, uint32_t number, uint8_t org);
 /* Runs batches and completions until nothing waits. */
-void writer_world_run(struct writer_world *world);
+void writer_fixture_run(struct writer_fixture *fixture);
 /* The row that a request puts is there. */
-bool writer_world_has(struct store_backend *backend, uint32_t number, uint8_t org);
+bool writer_fixture_has(struct store_backend *backend, uint32_t number, uint8_t org);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * world.h: a lasting channel between a caller and connections that a test plays, with a clock that the
- * test moves. The world checks what holds in every scenario: callbacks come from outside the caller's
+ * fixture.h: a lasting channel between a caller and connections that a test plays, with a clock that the
+ * test moves. The fixture checks what holds in every scenario: callbacks come from outside the caller's
  * own functions, a call ends once and makes no callback afterwards, a connection is used as its contract
  * says, and nothing is left over.
  */
-#ifndef ERRATA_TESTS_UNIT_CLIENT_CHANNEL_WORLD_H
-#define ERRATA_TESTS_UNIT_CLIENT_CHANNEL_WORLD_H
+#ifndef ERRATA_TESTS_UNIT_CLIENT_CHANNEL_FIXTURE_H
+#define ERRATA_TESTS_UNIT_CLIENT_CHANNEL_FIXTURE_H
 
 #include "client/channel.h"
 #include "client/header.h"
@@ -16,12 +16,12 @@
 
 #include <cmocka.h>
 
-/* Connections that a world can have at a time: one that takes calls, those that drain, and one that
+/* Connections that a fixture can have at a time: one that takes calls, those that drain, and one that
  * is about to be closed. */
-#define WORLD_CONNECTIONS (CLIENT_DRAINING_MAX + 2)
-#define WORLD_TEXT_BYTES 256
+#define FIXTURE_CONNECTIONS (CLIENT_DRAINING_MAX + 2)
+#define FIXTURE_TEXT_BYTES 256
 
-struct world;
+struct fixture;
 struct fake_connection;
 
 /* An attempt, as seen by its connection. */
@@ -32,8 +32,8 @@ struct fake_call {
     struct client_handlers handlers;
     int64_t timeout_ms;
     bool gzip;
-    char request[WORLD_TEXT_BYTES];
-    char key[WORLD_TEXT_BYTES]; /* value of `idempotency-key`; empty: none */
+    char request[FIXTURE_TEXT_BYTES];
+    char key[FIXTURE_TEXT_BYTES]; /* value of `idempotency-key`; empty: none */
     unsigned keys; /* number of keys */
     unsigned messages; /* messages of an upload */
     bool half_closed;
@@ -46,7 +46,7 @@ struct fake_call {
 
 struct fake_connection {
     struct client_channel base; /* must be the first member: the channel's view */
-    struct world *world;
+    struct fixture *fixture;
     struct client_connection_listener listener;
     struct fake_call *calls;
     unsigned number; /* number among all opened connections, from 1 */
@@ -56,12 +56,12 @@ struct fake_connection {
     bool closed; /* closed by the channel */
 };
 
-struct world {
+struct fixture {
     struct clock_manual clock;
     struct random_seeded random;
     struct client_channel_config config;
     struct client_channel *channel;
-    struct fake_connection *connections[WORLD_CONNECTIONS]; /* oldest first */
+    struct fake_connection *connections[FIXTURE_CONNECTIONS]; /* oldest first */
     size_t connection_count;
     unsigned opened;
     enum err open_err; /* result of the next opens, unless OK */
@@ -72,19 +72,19 @@ struct world {
     unsigned inside; /* nesting of the channel's functions */
     unsigned attempts_alive; /* number of fake calls that have not ended */
     /* Called for each attempt as it starts; may be NULL. */
-    void (*on_attempt)(struct world *world, struct fake_call *call);
+    void (*on_attempt)(struct fixture *fixture, struct fake_call *call);
 };
 
 /* A call, as seen by its caller. */
 struct asked {
-    struct world *world;
+    struct fixture *fixture;
     struct client_call *call;
     unsigned replies;
     unsigned rooms; /* on_writable */
     unsigned ends;
-    char reply[WORLD_TEXT_BYTES]; /* the last one */
-    char message[WORLD_TEXT_BYTES * 2];
-    char key[WORLD_TEXT_BYTES];
+    char reply[FIXTURE_TEXT_BYTES]; /* the last one */
+    char message[FIXTURE_TEXT_BYTES * 2];
+    char key[FIXTURE_TEXT_BYTES];
     uint32_t code;
     uint32_t attempts;
     bool from_server;
@@ -101,22 +101,22 @@ extern const struct method_info method_write;
 extern const struct method_info method_watch; /* a stream of replies that reads */
 extern const struct method_info method_upload; /* a stream of requests that writes */
 
-/* A channel of defaults; `config` may be changed before world_open. */
-void world_init(struct world *world, uint64_t seed);
-void world_open(struct world *world);
+/* A channel of defaults; `config` may be changed before fixture_open. */
+void fixture_init(struct fixture *fixture, uint64_t seed);
+void fixture_open(struct fixture *fixture);
 /* Both. */
-void world_start(struct world *world);
+void fixture_start(struct fixture *fixture);
 /* Shuts and frees the channel, and checks that nothing is left. */
-void world_end(struct world *world);
+void fixture_end(struct fixture *fixture);
 
 /* Steps the channel and turns the connections until nothing is due. */
-void world_run(struct world *world);
+void fixture_run(struct fixture *fixture);
 /* Lets time pass as an owner does who steps when the channel asked for it. */
-void world_pass(struct world *world, int64_t ms);
-int64_t world_now_ms(const struct world *world);
-struct client_channel_statistics world_statistics(const struct world *world);
+void fixture_pass(struct fixture *fixture, int64_t ms);
+int64_t fixture_now_ms(const struct fixture *fixture);
+struct client_channel_statistics fixture_statistics(const struct fixture *fixture);
 /* The newest connection that is not closed; there must be one. */
-struct fake_connection *world_newest(struct world *world);
+struct fake_connection *fixture_newest(struct fixture *fixture);
 
 /* Reports a move of a connection to the channel. */
 void fake_report(struct fake_connection *connection, enum client_connection_state state,
@@ -127,13 +127,13 @@ void fake_drain(struct fake_connection *connection);
 /* Loses the connection: its calls end with UNAVAILABLE; `unseen` sets their status. */
 void fake_lose(struct fake_connection *connection, bool unseen);
 /* The newest connection is made. */
-struct fake_connection *world_make_ready(struct world *world);
+struct fake_connection *fixture_make_ready(struct fixture *fixture);
 
 unsigned fake_count(const struct fake_connection *connection);
 /* Call number `at` on a connection, the oldest being 0; there must be one. */
 struct fake_call *fake_at(const struct fake_connection *connection, unsigned at);
 void fake_reply(struct fake_call *call, const char *text);
-/* The server ends a call; world_run afterwards is the test's. */
+/* The server ends a call; fixture_run afterwards is the test's. */
 void fake_end(struct fake_call *call, uint32_t code);
 /* The same with google.rpc.RetryInfo. */
 void fake_end_retry(struct fake_call *call, uint32_t code, uint32_t retry_ms);
@@ -145,9 +145,9 @@ void fake_vanish(struct fake_call *call);
 void fake_answer(struct fake_call *call, const char *text);
 
 /* Starts a call; resets `asked`, except for the actions of the caller in callbacks. */
-enum err ask(struct world *world, struct asked *asked, const struct method_info *method,
+enum err ask(struct fixture *fixture, struct asked *asked, const struct method_info *method,
              const struct client_options *options);
-enum err ask_bytes(struct world *world, struct asked *asked, const struct method_info *method,
+enum err ask_bytes(struct fixture *fixture, struct asked *asked, const struct method_info *method,
                    struct slice request, const struct client_options *options);
 /* The caller's other functions. */
 void ask_cancel(struct asked *asked);
@@ -155,6 +155,6 @@ enum err ask_send(struct asked *asked, const char *text);
 enum err ask_half_close(struct asked *asked);
 void ask_pause(struct asked *asked);
 void ask_resume(struct asked *asked);
-void ask_shut(struct world *world);
+void ask_shut(struct fixture *fixture);
 
 #endif

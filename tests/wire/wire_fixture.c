@@ -1,5 +1,5 @@
 /*
- * wire_world.c: the server side: methods of the test's own after the real transport.
+ * wire_fixture.c: the server side: methods of the test's own after the real transport.
  */
 #include "server/call/protocol.h"
 #include "store/base/bytes.h"
@@ -82,7 +82,7 @@ static void reply_patterned(struct call *call, size_t size)
     assert_int_equal(call_reply_end(call), OK);
 }
 
-static void produce(struct wire_world *world, struct call *call)
+static void produce(struct wire_fixture *fixture, struct call *call)
 {
     struct producer *producer = call->user;
 
@@ -91,8 +91,8 @@ static void produce(struct wire_world *world, struct call *call)
 
         reply_patterned(call, producer->size);
         producer->left--;
-        if (core->output_bytes > world->output_bytes_max) {
-            world->output_bytes_max = core->output_bytes;
+        if (core->output_bytes > fixture->output_bytes_max) {
+            fixture->output_bytes_max = core->output_bytes;
         }
     }
     if (producer->left == 0) {
@@ -139,13 +139,14 @@ static void upload_write(const struct wire_upload *upload, uint8_t bytes[WIRE_UP
     bytes_put_be32(bytes + 8, upload->sum);
 }
 
-void wire_assert_upload(struct wire_world *world, uint32_t stream, const struct wire_upload *upload)
+void wire_assert_upload(struct wire_fixture *fixture, uint32_t stream,
+                        const struct wire_upload *upload)
 {
     uint8_t bytes[WIRE_UPLOAD_REPLY_BYTES];
 
     upload_write(upload, bytes);
-    wire_assert_status(world, stream, STATUS_OK);
-    assert_true(slice_equal(wire_reply(world, stream), slice_of(bytes, sizeof(bytes))));
+    wire_assert_status(fixture, stream, STATUS_OK);
+    assert_true(slice_equal(wire_reply(fixture, stream), slice_of(bytes, sizeof(bytes))));
 }
 
 static void start_upload(struct call *call)
@@ -167,13 +168,13 @@ static void reply_upload(struct call *call, enum status_code code)
     finish(call, code, code == STATUS_OK ? SLICE("") : SLICE("after all"));
 }
 
-static void take_upload(struct wire_world *world, struct call *call, struct slice message)
+static void take_upload(struct wire_fixture *fixture, struct call *call, struct slice message)
 {
     struct wire_upload *upload = call->user;
     size_t input_bytes = call_core_of(call)->input_arena.used_bytes;
 
-    if (input_bytes > world->input_bytes_max) {
-        world->input_bytes_max = input_bytes;
+    if (input_bytes > fixture->input_bytes_max) {
+        fixture->input_bytes_max = input_bytes;
     }
     wire_upload_add(upload, message);
     switch (message.size > 0 ? message.data[0] : 0) {
@@ -196,9 +197,9 @@ static void take_upload(struct wire_world *world, struct call *call, struct slic
 
 static void on_start(void *user, struct call *call)
 {
-    struct wire_world *world = user;
+    struct wire_fixture *fixture = user;
 
-    world->starts++;
+    fixture->starts++;
     if (call->method->index == WIRE_UPLOAD) {
         start_upload(call);
     }
@@ -207,13 +208,13 @@ static void on_start(void *user, struct call *call)
     }
 }
 
-static void hold(struct wire_world *world, struct call *call)
+static void hold(struct wire_fixture *fixture, struct call *call)
 {
-    assert_true(world->held_count < WIRE_HELD_MAX);
-    world->held[world->held_count++] = call;
+    assert_true(fixture->held_count < WIRE_HELD_MAX);
+    fixture->held[fixture->held_count++] = call;
 }
 
-static void start_stream(struct wire_world *world, struct call *call, struct slice message)
+static void start_stream(struct wire_fixture *fixture, struct call *call, struct slice message)
 {
     struct producer *producer = arena_calloc(call->arena, 1, sizeof(*producer));
 
@@ -228,7 +229,7 @@ static void start_stream(struct wire_world *world, struct call *call, struct sli
     producer->left = bytes_get_be32(message.data);
     producer->size = bytes_get_be32(message.data + 4);
     call->user = producer;
-    produce(world, call);
+    produce(fixture, call);
 }
 
 static void reply_bidi(struct call *call, struct slice message)
@@ -244,9 +245,9 @@ static void reply_bidi(struct call *call, struct slice message)
 
 static void on_message(void *user, struct call *call, struct slice message)
 {
-    struct wire_world *world = user;
+    struct wire_fixture *fixture = user;
 
-    world->messages++;
+    fixture->messages++;
     switch ((enum wire_method)call->method->index) {
     case WIRE_ECHO:
         reply_with(call, message);
@@ -269,19 +270,19 @@ static void on_message(void *user, struct call *call, struct slice message)
         return;
     case WIRE_HOLD:
     case WIRE_WRITE:
-        hold(world, call);
+        hold(fixture, call);
         return;
     case WIRE_META:
         answer_meta(call, message);
         return;
     case WIRE_STREAM:
-        start_stream(world, call, message);
+        start_stream(fixture, call, message);
         return;
     case WIRE_BIDI:
         reply_bidi(call, message);
         return;
     case WIRE_UPLOAD:
-        take_upload(world, call, message);
+        take_upload(fixture, call, message);
         return;
     case WIRE_EARLY:
     case WIRE_METHODS:
@@ -291,9 +292,9 @@ static void on_message(void *user, struct call *call, struct slice message)
 
 static void on_half_close(void *user, struct call *call)
 {
-    struct wire_world *world = user;
+    struct wire_fixture *fixture = user;
 
-    world->half_closes++;
+    fixture->half_closes++;
     if (call->method->index == WIRE_BIDI) {
         finish(call, STATUS_OK, SLICE(""));
     }
@@ -302,7 +303,7 @@ static void on_half_close(void *user, struct call *call)
 
         assert_int_equal(call_core_of(call)->input_arena.used_bytes, 0);
         if (upload->hold) {
-            hold(world, call);
+            hold(fixture, call);
         } else {
             reply_upload(call, STATUS_OK);
         }
@@ -311,35 +312,35 @@ static void on_half_close(void *user, struct call *call)
 
 static void on_writable(void *user, struct call *call)
 {
-    struct wire_world *world = user;
+    struct wire_fixture *fixture = user;
 
-    world->writables++;
+    fixture->writables++;
     if (call->method->index == WIRE_STREAM) {
-        produce(world, call);
+        produce(fixture, call);
     }
 }
 
 /* Held calls stay live after their end, like calls with work elsewhere. */
 static void on_cancel(void *user, struct call *call, enum err why)
 {
-    struct wire_world *world = user;
+    struct wire_fixture *fixture = user;
 
-    world->cancels++;
-    world->cancelled_why = why;
-    for (uint32_t i = 0; i < world->held_count; i++) {
-        if (world->held[i] == call) {
+    fixture->cancels++;
+    fixture->cancelled_why = why;
+    for (uint32_t i = 0; i < fixture->held_count; i++) {
+        if (fixture->held[i] == call) {
             return;
         }
     }
     finish(call, STATUS_CANCELLED, SLICE(""));
 }
 
-void wire_finish_held(struct wire_world *world, uint32_t which, enum status_code code)
+void wire_finish_held(struct wire_fixture *fixture, uint32_t which, enum status_code code)
 {
-    struct call *call = world->held[which];
+    struct call *call = fixture->held[which];
 
     assert_non_null(call);
-    world->held[which] = NULL;
+    fixture->held[which] = NULL;
     if (code == STATUS_OK) {
         reply_with(call, SLICE("held"));
     }
@@ -348,109 +349,109 @@ void wire_finish_held(struct wire_world *world, uint32_t which, enum status_code
 
 static void on_wake(struct net_link *link)
 {
-    struct wire_world *world =
-        (struct wire_world *)(void *)((char *)link - offsetof(struct wire_world, link));
+    struct wire_fixture *fixture =
+        (struct wire_fixture *)(void *)((char *)link - offsetof(struct wire_fixture, link));
 
-    world->woken = true;
+    fixture->woken = true;
 }
 
-/* The pool: what it is given waits until the world has it done. */
+/* The pool: what it is given waits until the fixture has it done. */
 static enum err run_on_pool(void *user, void (*work)(void *job),
                             void (*done)(void *job, enum err result), void *job)
 {
-    struct wire_world *world = user;
+    struct wire_fixture *fixture = user;
 
-    if (world->job_count >= world->jobs_max) {
+    if (fixture->job_count >= fixture->jobs_max) {
         return ERR_BUSY;
     }
-    world->jobs[world->job_count++] = (struct wire_job){work, done, job};
-    world->jobs_taken++;
+    fixture->jobs[fixture->job_count++] = (struct wire_job){work, done, job};
+    fixture->jobs_taken++;
     return OK;
 }
 
-bool wire_pool_step(struct wire_world *world)
+bool wire_pool_step(struct wire_fixture *fixture)
 {
-    struct wire_job job = world->jobs[0];
+    struct wire_job job = fixture->jobs[0];
 
-    if (world->job_count == 0) {
+    if (fixture->job_count == 0) {
         return false;
     }
-    world->job_count--;
-    memmove(world->jobs, world->jobs + 1, world->job_count * sizeof(job));
+    fixture->job_count--;
+    memmove(fixture->jobs, fixture->jobs + 1, fixture->job_count * sizeof(job));
     job.work(job.job);
     job.done(job.job, OK);
     return true;
 }
 
-struct call_config wire_config(struct wire_world *world)
+struct call_config wire_config(struct wire_fixture *fixture)
 {
-    struct call_config config = call_config_default(&world->handlers);
+    struct call_config config = call_config_default(&fixture->handlers);
 
     config.find_method = find_method;
     config.run_on_pool = run_on_pool;
-    config.pool_user = world;
+    config.pool_user = fixture;
     return config;
 }
 
 /* A client and its connection, to a server that is there. */
-static void connect_client(struct wire_world *world)
+static void connect_client(struct wire_fixture *fixture)
 {
-    world->link = (struct net_link){.wake = on_wake, .peer = SLICE("127.0.0.1:4711")};
-    world->client.answers_pings = true;
-    assert_int_equal(nghttp2_hd_deflate_new(&world->client.deflater, 4096), 0);
-    assert_int_equal(nghttp2_hd_inflate_new(&world->client.inflater), 0);
-    world->protocol = grpc_server_protocol(world->grpc);
-    assert_int_equal(
-        world->protocol.open(world->protocol.user, &world->link, world->now_us, &world->session),
-        OK);
+    fixture->link = (struct net_link){.wake = on_wake, .peer = SLICE("127.0.0.1:4711")};
+    fixture->client.answers_pings = true;
+    assert_int_equal(nghttp2_hd_deflate_new(&fixture->client.deflater, 4096), 0);
+    assert_int_equal(nghttp2_hd_inflate_new(&fixture->client.inflater), 0);
+    fixture->protocol = grpc_server_protocol(fixture->grpc);
+    assert_int_equal(fixture->protocol.open(fixture->protocol.user, &fixture->link, fixture->now_us,
+                                            &fixture->session),
+                     OK);
 }
 
-void wire_setup_with(struct wire_world *world, bool bytewise, const struct call_config *config)
+void wire_setup_with(struct wire_fixture *fixture, bool bytewise, const struct call_config *config)
 {
-    memset(world, 0, sizeof(*world));
-    world->bytewise = bytewise;
-    world->now_us = 1000000;
-    world->jobs_max = WIRE_JOBS_MAX;
-    world->handlers = (struct call_handlers){.user = world,
-                                             .on_start = on_start,
-                                             .on_message = on_message,
-                                             .on_half_close = on_half_close,
-                                             .on_writable = on_writable,
-                                             .on_cancel = on_cancel};
-    assert_int_equal(call_server_new(config, world->now_us, &world->calls), OK);
-    assert_int_equal(grpc_server_new(world->calls, &world->grpc), OK);
-    connect_client(world);
+    memset(fixture, 0, sizeof(*fixture));
+    fixture->bytewise = bytewise;
+    fixture->now_us = 1000000;
+    fixture->jobs_max = WIRE_JOBS_MAX;
+    fixture->handlers = (struct call_handlers){.user = fixture,
+                                               .on_start = on_start,
+                                               .on_message = on_message,
+                                               .on_half_close = on_half_close,
+                                               .on_writable = on_writable,
+                                               .on_cancel = on_cancel};
+    assert_int_equal(call_server_new(config, fixture->now_us, &fixture->calls), OK);
+    assert_int_equal(grpc_server_new(fixture->calls, &fixture->grpc), OK);
+    connect_client(fixture);
 }
 
-void wire_join(struct wire_world *world, struct wire_world *first)
+void wire_join(struct wire_fixture *fixture, struct wire_fixture *first)
 {
-    memset(world, 0, sizeof(*world));
-    world->bytewise = first->bytewise;
-    world->now_us = first->now_us;
-    world->calls = first->calls;
-    world->grpc = first->grpc;
-    connect_client(world);
-    wire_preface(world);
-    wire_settings_ack(world);
-    wire_run(world);
+    memset(fixture, 0, sizeof(*fixture));
+    fixture->bytewise = first->bytewise;
+    fixture->now_us = first->now_us;
+    fixture->calls = first->calls;
+    fixture->grpc = first->grpc;
+    connect_client(fixture);
+    wire_preface(fixture);
+    wire_settings_ack(fixture);
+    wire_run(fixture);
 }
 
-void wire_setup(struct wire_world *world, bool bytewise)
+void wire_setup(struct wire_fixture *fixture, bool bytewise)
 {
-    struct call_config config = wire_config(world);
+    struct call_config config = wire_config(fixture);
 
-    wire_setup_with(world, bytewise, &config);
-    wire_preface(world);
-    wire_settings_ack(world);
-    wire_run(world);
-    assert_int_equal(world->client.settings_seen, 1);
+    wire_setup_with(fixture, bytewise, &config);
+    wire_preface(fixture);
+    wire_settings_ack(fixture);
+    wire_run(fixture);
+    assert_int_equal(fixture->client.settings_seen, 1);
 }
 
-void wire_disconnect(struct wire_world *world)
+void wire_disconnect(struct wire_fixture *fixture)
 {
-    if (world->session != NULL) {
-        world->protocol.close(world->session);
-        world->session = NULL;
+    if (fixture->session != NULL) {
+        fixture->protocol.close(fixture->session);
+        fixture->session = NULL;
     }
 }
 
@@ -468,117 +469,117 @@ static void free_client(struct wire_client *client)
     nghttp2_hd_inflate_del(client->inflater);
 }
 
-void wire_leave(struct wire_world *world)
+void wire_leave(struct wire_fixture *fixture)
 {
-    wire_disconnect(world);
-    free_client(&world->client);
+    wire_disconnect(fixture);
+    free_client(&fixture->client);
 }
 
-void wire_teardown(struct wire_world *world)
+void wire_teardown(struct wire_fixture *fixture)
 {
     struct call_stats stats;
 
-    wire_disconnect(world);
-    for (uint32_t i = 0; i < world->held_count; i++) {
-        if (world->held[i] != NULL) {
-            wire_finish_held(world, i, STATUS_CANCELLED);
+    wire_disconnect(fixture);
+    for (uint32_t i = 0; i < fixture->held_count; i++) {
+        if (fixture->held[i] != NULL) {
+            wire_finish_held(fixture, i, STATUS_CANCELLED);
         }
     }
-    while (wire_pool_step(world)) {
+    while (wire_pool_step(fixture)) {
     }
-    stats = call_server_stats(world->calls);
+    stats = call_server_stats(fixture->calls);
     assert_int_equal(stats.calls_live, 0);
     assert_int_equal(stats.body_bytes_live, 0);
-    assert_int_equal(grpc_server_h2_stats(world->grpc)->streams_live, 0);
-    assert_int_equal(grpc_server_h2_stats(world->grpc)->connections_live, 0);
-    grpc_server_free(world->grpc);
-    call_server_free(world->calls);
-    free_client(&world->client);
+    assert_int_equal(grpc_server_h2_stats(fixture->grpc)->streams_live, 0);
+    assert_int_equal(grpc_server_h2_stats(fixture->grpc)->connections_live, 0);
+    grpc_server_free(fixture->grpc);
+    call_server_free(fixture->calls);
+    free_client(&fixture->client);
 }
 
 /* Takes what the server has; false if it has nothing. */
-static bool drain(struct wire_world *world)
+static bool drain(struct wire_fixture *fixture)
 {
     static uint8_t buffer[WIRE_DRAIN_BYTES];
-    size_t size = world->protocol.drain(world->session, buffer, sizeof(buffer));
+    size_t size = fixture->protocol.drain(fixture->session, buffer, sizeof(buffer));
 
-    world->woken = false;
+    fixture->woken = false;
     if (size == 0) {
         return false;
     }
     assert_true(size <= sizeof(buffer));
-    if (!world->client.deaf) {
-        wire_bytes_append(&world->client.in, slice_of(buffer, size));
-        wire_client_parse(world);
+    if (!fixture->client.deaf) {
+        wire_bytes_append(&fixture->client.in, slice_of(buffer, size));
+        wire_client_parse(fixture);
     }
     return true;
 }
 
-static void note_live(struct wire_world *world)
+static void note_live(struct wire_fixture *fixture)
 {
-    uint64_t live = call_server_stats(world->calls).calls_live;
+    uint64_t live = call_server_stats(fixture->calls).calls_live;
 
-    world->live_max = live > world->live_max ? live : world->live_max;
+    fixture->live_max = live > fixture->live_max ? live : fixture->live_max;
 }
 
 /* Feeds what the client has written; between the pieces that the server takes it is drained or not. */
-static void feed(struct wire_world *world, bool drained)
+static void feed(struct wire_fixture *fixture, bool drained)
 {
-    struct wire_bytes out = world->client.out;
+    struct wire_bytes out = fixture->client.out;
     size_t at = 0;
 
-    world->client.out = (struct wire_bytes){NULL, 0, 0};
+    fixture->client.out = (struct wire_bytes){NULL, 0, 0};
     while (at < out.size) {
-        size_t step = world->bytewise ? 1 : out.size - at;
-        size_t taken =
-            world->protocol.feed(world->session, slice_of(out.data + at, step), world->now_us);
+        size_t step = fixture->bytewise ? 1 : out.size - at;
+        size_t taken = fixture->protocol.feed(fixture->session, slice_of(out.data + at, step),
+                                              fixture->now_us);
 
         assert_in_range(taken, 1, step);
         at += taken;
-        note_live(world);
-        if (drained && at < out.size && !world->bytewise) {
-            (void)drain(world);
+        note_live(fixture);
+        if (drained && at < out.size && !fixture->bytewise) {
+            (void)drain(fixture);
         }
     }
     free(out.data);
 }
 
-void wire_feed_only(struct wire_world *world)
+void wire_feed_only(struct wire_fixture *fixture)
 {
-    feed(world, false);
+    feed(fixture, false);
 }
 
-void wire_run(struct wire_world *world)
+void wire_run(struct wire_fixture *fixture)
 {
     bool moved = true;
 
     while (moved) {
-        feed(world, true);
-        moved = drain(world);
-        moved = moved || world->client.out.size > 0;
-        while (!world->pool_waits && wire_pool_step(world)) {
+        feed(fixture, true);
+        moved = drain(fixture);
+        moved = moved || fixture->client.out.size > 0;
+        while (!fixture->pool_waits && wire_pool_step(fixture)) {
             moved = true;
         }
     }
 }
 
-void wire_pass(struct wire_world *world, int64_t by_us)
+void wire_pass(struct wire_fixture *fixture, int64_t by_us)
 {
-    int64_t until_us = world->now_us + by_us;
+    int64_t until_us = fixture->now_us + by_us;
 
-    while (world->now_us < until_us) {
-        int64_t step_us = until_us - world->now_us < 500000 ? until_us - world->now_us : 500000;
+    while (fixture->now_us < until_us) {
+        int64_t step_us = until_us - fixture->now_us < 500000 ? until_us - fixture->now_us : 500000;
 
-        world->now_us += step_us;
-        call_server_tick(world->calls, world->now_us);
-        if (world->session != NULL) {
-            world->protocol.tick(world->session, world->now_us);
-            wire_run(world);
+        fixture->now_us += step_us;
+        call_server_tick(fixture->calls, fixture->now_us);
+        if (fixture->session != NULL) {
+            fixture->protocol.tick(fixture->session, fixture->now_us);
+            wire_run(fixture);
         }
     }
 }
 
-bool wire_finished(const struct wire_world *world)
+bool wire_finished(const struct wire_fixture *fixture)
 {
-    return world->protocol.finished(world->session);
+    return fixture->protocol.finished(fixture->session);
 }

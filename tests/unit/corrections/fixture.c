@@ -1,7 +1,7 @@
 /*
- * world.c: see world.h; and the main of this folder's tests.
+ * fixture.c: see fixture.h; and the main of this folder's tests.
  */
-#include "tests/unit/corrections/world.h"
+#include "tests/unit/corrections/fixture.h"
 
 #include "server/domain/retractions/retractions.h"
 #include "store/memory/memory.h"
@@ -16,49 +16,49 @@
 
 #define ARENA_BYTES (512u << 20)
 
-void world_init(struct world *world, uint64_t seed)
+void fixture_init(struct fixture *fixture, uint64_t seed)
 {
-    memset(world, 0, sizeof(*world));
-    arena_init(&world->arena, ARENA_BYTES);
-    clock_manual_init(&world->clock, WORLD_START_US);
-    random_seeded_init(&world->random, seed);
-    fault_init(&world->fault, &world->arena);
-    world->ctx =
-        (struct ctx){&world->arena, &world->clock.clock, &world->random.random, &world->fault};
-    world->org.uuid = uuid_v7(WORLD_START_US, &world->random.random);
-    assert_int_equal(store_memory_open(&world->backend), OK);
+    memset(fixture, 0, sizeof(*fixture));
+    arena_init(&fixture->arena, ARENA_BYTES);
+    clock_manual_init(&fixture->clock, FIXTURE_START_US);
+    random_seeded_init(&fixture->random, seed);
+    fault_init(&fixture->fault, &fixture->arena);
+    fixture->ctx = (struct ctx){&fixture->arena, &fixture->clock.clock, &fixture->random.random,
+                                &fixture->fault};
+    fixture->org.uuid = uuid_v7(FIXTURE_START_US, &fixture->random.random);
+    assert_int_equal(store_memory_open(&fixture->backend), OK);
 }
 
-void world_deinit(struct world *world)
+void fixture_deinit(struct fixture *fixture)
 {
-    store_memory_close(world->backend);
-    arena_deinit(&world->arena);
+    store_memory_close(fixture->backend);
+    arena_deinit(&fixture->arena);
 }
 
-void world_forget(struct world *world)
+void fixture_forget(struct fixture *fixture)
 {
-    arena_reset(&world->arena);
-    fault_init(&world->fault, &world->arena);
+    arena_reset(&fixture->arena);
+    fault_init(&fixture->fault, &fixture->arena);
 }
 
-struct store_txn *world_begin(struct world *world, enum store_access access)
+struct store_txn *fixture_begin(struct fixture *fixture, enum store_access access)
 {
     struct store_txn *txn = NULL;
 
-    assert_int_equal(store_begin(world->backend, access, &txn), OK);
+    assert_int_equal(store_begin(fixture->backend, access, &txn), OK);
     return txn;
 }
 
-struct event_caller world_admin(void)
+struct event_caller fixture_admin(void)
 {
     return (struct event_caller){ROLE_ADMIN, {NULL, 0}, 0xabcd, false};
 }
 
-uint64_t world_capture(struct world *world, const struct capture_input *inputs, size_t count)
+uint64_t fixture_capture(struct fixture *fixture, const struct capture_input *inputs, size_t count)
 {
-    const struct event_caller caller = world_admin();
-    struct capture_event *events = arena_calloc(&world->arena, count, sizeof(*events));
-    struct store_txn *txn = world_begin(world, STORE_WRITE);
+    const struct event_caller caller = fixture_admin();
+    struct capture_event *events = arena_calloc(&fixture->arena, count, sizeof(*events));
+    struct store_txn *txn = fixture_begin(fixture, STORE_WRITE);
     uint64_t seq = 0;
 
     assert_non_null(events);
@@ -68,34 +68,34 @@ uint64_t world_capture(struct world *world, const struct capture_input *inputs, 
         if (input.annotator_kind == ANNOTATOR_KIND_UNSPECIFIED) {
             input.annotator_kind = ANNOTATOR_KIND_HUMAN;
         }
-        assert_int_equal(capture_prepare(&world->ctx, &caller, &input, SLICE("event"), &events[i]),
-                         OK);
+        assert_int_equal(
+            capture_prepare(&fixture->ctx, &caller, &input, SLICE("event"), &events[i]), OK);
     }
     log_begin_write(txn, NULL);
-    assert_int_equal(capture_store(&world->ctx, txn, world->org, events, count, &seq), OK);
+    assert_int_equal(capture_store(&fixture->ctx, txn, fixture->org, events, count, &seq), OK);
     assert_int_equal(store_commit(txn), OK);
     return seq;
 }
 
-uint64_t world_retract(struct world *world, uint64_t event_seq)
+uint64_t fixture_retract(struct fixture *fixture, uint64_t event_seq)
 {
-    struct store_txn *txn = world_begin(world, STORE_WRITE);
+    struct store_txn *txn = fixture_begin(fixture, STORE_WRITE);
     struct retraction_request request = {
-        .org = world->org, .caller = world_admin(), .reason = SLICE("wrong document")};
+        .org = fixture->org, .caller = fixture_admin(), .reason = SLICE("wrong document")};
     struct event event;
     uint64_t seq = 0;
 
-    assert_int_equal(log_read(txn, world->org, event_seq, &event), OK);
+    assert_int_equal(log_read(txn, fixture->org, event_seq, &event), OK);
     request.event_id = event.id;
     log_begin_write(txn, NULL);
-    assert_int_equal(retraction_store(&world->ctx, txn, &request, &seq), OK);
+    assert_int_equal(retraction_store(&fixture->ctx, txn, &request, &seq), OK);
     assert_int_equal(store_commit(txn), OK);
     return seq;
 }
 
-size_t world_count_rows(struct world *world, struct store_txn *txn, enum store_table table)
+size_t fixture_count_rows(struct fixture *fixture, struct store_txn *txn, enum store_table table)
 {
-    struct key prefix = key_org(world->org);
+    struct key prefix = key_org(fixture->org);
     struct store_cursor cursor = {0};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
@@ -111,10 +111,10 @@ size_t world_count_rows(struct world *world, struct store_txn *txn, enum store_t
     return count;
 }
 
-static void check_table(struct world *world, struct store_txn *a, struct store_txn *b,
+static void check_table(struct fixture *fixture, struct store_txn *a, struct store_txn *b,
                         enum store_table table)
 {
-    struct key prefix = key_org(world->org);
+    struct key prefix = key_org(fixture->org);
     struct store_cursor left = {0};
     struct store_cursor right = {0};
     enum err err = OK;
@@ -141,39 +141,39 @@ static void check_table(struct world *world, struct store_txn *a, struct store_t
     store_cursor_deinit(&right);
 }
 
-size_t world_check_replay(struct world *world, uint64_t last_seq)
+size_t fixture_check_replay(struct fixture *fixture, uint64_t last_seq)
 {
     struct store_backend *replayed = NULL;
-    struct store_txn *from = world_begin(world, STORE_READ);
+    struct store_txn *from = fixture_begin(fixture, STORE_READ);
     struct store_txn *to = NULL;
     size_t rows = 0;
 
     assert_int_equal(store_memory_open(&replayed), OK);
     assert_int_equal(store_begin(replayed, STORE_WRITE, &to), OK);
-    clock_manual_advance(&world->clock, INT64_C(77) * 86400 * 1000000);
+    clock_manual_advance(&fixture->clock, INT64_C(77) * 86400 * 1000000);
     for (uint64_t seq = 1; seq <= last_seq; seq++) {
-        struct key key = key_event(world->org, seq);
+        struct key key = key_event(fixture->org, seq);
         struct slice row = {NULL, 0};
         struct event event;
 
         assert_int_equal(store_get(from, TABLE_EVENT, key_slice(&key), &row), OK);
         assert_int_equal(store_append(to, TABLE_EVENT, key_slice(&key), row), OK);
-        assert_int_equal(log_read(from, world->org, seq, &event), OK);
-        assert_int_equal(log_apply_envelope(&world->ctx, to, &event), OK);
+        assert_int_equal(log_read(from, fixture->org, seq, &event), OK);
+        assert_int_equal(log_apply_envelope(&fixture->ctx, to, &event), OK);
         if (corrections_applies(event.kind)) {
-            assert_int_equal(corrections_apply(&world->ctx, to, &event), OK);
+            assert_int_equal(corrections_apply(&fixture->ctx, to, &event), OK);
         }
         if (retractions_applies(event.kind)) {
-            assert_int_equal(retractions_apply(&world->ctx, to, &event), OK);
+            assert_int_equal(retractions_apply(&fixture->ctx, to, &event), OK);
         }
         if (layouts_applies(event.kind)) {
-            assert_int_equal(layouts_apply(&world->ctx, to, &event), OK);
+            assert_int_equal(layouts_apply(&fixture->ctx, to, &event), OK);
         }
     }
     for (int table = 0; table < TABLE_COUNT; table++) {
         if (store_table_class((enum store_table)table) == STORE_PROJECTION) {
-            check_table(world, from, to, (enum store_table)table);
-            rows += world_count_rows(world, to, (enum store_table)table);
+            check_table(fixture, from, to, (enum store_table)table);
+            rows += fixture_count_rows(fixture, to, (enum store_table)table);
         }
     }
     store_abort(from);
@@ -182,7 +182,7 @@ size_t world_check_replay(struct world *world, uint64_t last_seq)
     return rows;
 }
 
-bool world_has(struct slice whole, const char *part)
+bool fixture_has(struct slice whole, const char *part)
 {
     return whole.size > 0 && memmem(whole.data, whole.size, part, strlen(part)) != NULL;
 }
@@ -204,18 +204,18 @@ int main(void)
     return failed;
 }
 
-void world_begin_list(struct world *world, struct store_txn *txn, const struct pages *pages,
-                      const struct list_filter *filter, struct page *page,
-                      struct feedback_list *list)
+void fixture_begin_list(struct fixture *fixture, struct store_txn *txn, const struct pages *pages,
+                        const struct list_filter *filter, struct page *page,
+                        struct feedback_list *list)
 {
     page_init(page, pages->size, pages->after, NULL);
-    *list = (struct feedback_list){.filter = filter, .org = world->org, .page = page};
+    *list = (struct feedback_list){.filter = filter, .org = fixture->org, .page = page};
     assert_int_equal(feedback_list_begin(txn, list), OK);
 }
 
-void world_end_page(struct world *world, struct page *page, struct pages *pages)
+void fixture_end_page(struct fixture *fixture, struct page *page, struct pages *pages)
 {
     page_deinit(page);
     pages->more = page->more;
-    assert_true(arena_copy(&world->arena, key_slice(&page->last), &pages->after));
+    assert_true(arena_copy(&fixture->arena, key_slice(&page->last), &pages->after));
 }

@@ -1,12 +1,12 @@
 /*
- * review_world.h: random histories of reviews, stored and in a model: the model is a plain list, from which tests
+ * review_fixture.h: random histories of reviews, stored and in a model: the model is a plain list, from which tests
  * compute by brute force what the store should return now or after an earlier event.
  */
-#ifndef ERRATA_TESTS_UNIT_REVIEWS_REVIEW_WORLD_H
-#define ERRATA_TESTS_UNIT_REVIEWS_REVIEW_WORLD_H
+#ifndef ERRATA_TESTS_UNIT_REVIEWS_REVIEW_FIXTURE_H
+#define ERRATA_TESTS_UNIT_REVIEWS_REVIEW_FIXTURE_H
 
 #include "server/domain/reviews/reviews.h"
-#include "tests/support/store/store_world.h"
+#include "tests/support/store/store_fixture.h"
 
 #define MODEL_REVIEWS_MAX 600
 #define MODEL_RUNS 16
@@ -36,22 +36,22 @@ struct model {
 };
 
 /* Begins a write. */
-struct store_txn *reviews_begin(struct store_world *world);
+struct store_txn *reviews_begin(struct store_fixture *fixture);
 /* Submits for organisation 1; returns the seq of the review. */
-uint64_t reviews_submit(struct store_world *world, struct store_txn *txn,
+uint64_t reviews_submit(struct store_fixture *fixture, struct store_txn *txn,
                         const struct review_input *input);
 /* Retracts the event; returns the seq of the retraction. */
-uint64_t reviews_take_back(struct store_world *world, struct store_txn *txn, uint64_t seq);
+uint64_t reviews_take_back(struct store_fixture *fixture, struct store_txn *txn, uint64_t seq);
 /* Sets how many reviewers are needed. */
-void reviews_set_needed(struct store_world *world, struct store_txn *txn, uint32_t needed);
+void reviews_set_needed(struct store_fixture *fixture, struct store_txn *txn, uint32_t needed);
 /* A random number below `count`. */
-uint64_t reviews_draw(struct store_world *world, uint64_t count);
-struct slice reviews_name(struct store_world *world, const char *kind, unsigned number);
+uint64_t reviews_draw(struct store_fixture *fixture, uint64_t count);
+struct slice reviews_name(struct store_fixture *fixture, const char *kind, unsigned number);
 /* The field missing_spec of the texts. */
-struct slice reviews_specs(struct store_world *world, const char *const *texts, size_t count);
+struct slice reviews_specs(struct store_fixture *fixture, const char *const *texts, size_t count);
 
 /* Stores a random review, or retracts one, and changes the model alike. */
-void model_step(struct model *model, struct store_world *world, struct store_txn *txn);
+void model_step(struct model *model, struct store_fixture *fixture, struct store_txn *txn);
 /* Whether the review counts after the event. */
 bool model_counts(const struct model_review *review, uint64_t as_of_seq);
 /* Whether `a` is newer than `b`. */

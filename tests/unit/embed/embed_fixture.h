@@ -1,0 +1,28 @@
+/*
+ * embed_fixture.h: models of made weights and small vocabularies, for tests.
+ */
+#ifndef ERRATA_TESTS_UNIT_EMBED_EMBED_FIXTURE_H
+#define ERRATA_TESTS_UNIT_EMBED_EMBED_FIXTURE_H
+
+#include "server/domain/embed/encoder.h"
+#include "tools/mkmodel/pack/make.h"
+
+#define FIXTURE_ARENA_BYTES ((size_t)512 << 20)
+
+/* A source of random weights between -0.1 and 0.1, the same for a seed, and the vocabulary. */
+struct make_source fixture_source(struct arena *arena, uint64_t seed, const struct slice *pieces,
+                                  const float *scores, size_t piece_count);
+/* A model of the small vocabulary of embed_fixture.c. */
+struct slice fixture_model(struct arena *arena, enum model_weights weights,
+                           struct model *ret_model);
+/* Its tokens of a text. */
+struct tokens fixture_tokens(struct arena *arena, const struct model *model, struct slice text);
+
+/* The tests, by file. */
+int tokens_test_run(void);
+int model_test_run(void);
+int encoder_test_run(void);
+int package_test_run(void);
+int embedder_test_run(void);
+
+#endif

@@ -282,6 +282,16 @@ class Import(FileCase):
         self.assertTrue(events[1].learned_rule_created.imported)
         self.assertEqual([one.subjects[0].id for one in events], [one.id for one in self.rules()])
 
+    def test_past_scores_have_the_values_of_each_import(self):
+        seqs = []
+        for adjustment in (0.1, 0.2, 0.3):
+            self.load_rules(rule("a", confidence_adjustment=adjustment))
+            seqs.append(self.newest_seq())
+        scores = [self.mine.verdicts.ScoreDocument(verdict_service.ScoreDocumentRequest(
+            score=0.5, indicators=["a"], document_profile=verdicts.DocumentProfile(confidence=1),
+            as_of_seq=seq)).score for seq in seqs]
+        self.assertEqual([round(score, 9) for score in scores], [0.6, 0.7, 0.8])
+
     def test_repeat_with_a_key_gives_the_first_answer(self):
         first = self.load_rules(rule("a"), rule("b"), key="once")
         self.submit(FAKE, FAKE, missed_indicators=["a"])

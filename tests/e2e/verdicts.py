@@ -10,8 +10,8 @@ import random
 import grpc
 
 import recount
-from erratad import (artifact, bad_fields, event_log, event_service, feedback, learned_rule, learning, main, roles,
-                     score_stacking, verdict_service, verdicts)
+from erratad import (artifact, bad_fields, event_log, event_service, feedback, learned_rule, learning, main,
+                     measured_weight, roles, score_stacking, verdict_service, verdicts)
 from errata_cli import CliCase
 
 EXTRACTED = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
@@ -367,6 +367,10 @@ class ScoringCase(VerdictCase):
         self.mine.learning.SetArtifactState(learning.SetArtifactStateRequest(
             artifact_id=rule_id, state=state, reason="agreed"))
 
+    def cite(self, *replies, verdict=FAKE, receipt="receipt", **fields):
+        return self.submit(REAL, verdict, receipt_id=receipt, exposure_refs=[one.exposure_ref for one in replies],
+                           **fields).submission
+
 
 class Exposures(ScoringCase):
     def test_reference_explains_the_score_byte_for_byte(self):
@@ -437,10 +441,6 @@ class Exposures(ScoringCase):
 
 
 class Measures(ScoringCase):
-    def cite(self, *replies, verdict=FAKE, receipt="receipt", **fields):
-        return self.submit(REAL, verdict, receipt_id=receipt, exposure_refs=[one.exposure_ref for one in replies],
-                           **fields).submission
-
     def measure(self, rule):
         found = self.mine.verdicts.GetLearnedRule(verdict_service.GetLearnedRuleRequest(id=rule.id))
         report = self.mine.learning.GetArtifactReport(learning.GetArtifactReportRequest(artifact_id=rule.id))
@@ -582,6 +582,133 @@ class Measures(ScoringCase):
                      "--exposure", reference, *own)
         shown = self.run_cli("rules", "show", rule.id, *own)[0]
         self.assertRegex(shown, r"\n *1 +2 +1 +1 +0 +0\.50 \(0\.09 to 0\.91\) of 2 +1\.00 \(0\.21 to 1\.00\) of 1\n")
+
+
+class Weights(ScoringCase):
+    """Suggested weights: the formula is tested in tests/unit/weights."""
+
+    def suggested(self, client=None, **fields):
+        return (client or self.mine).verdicts.ListSuggestedWeights(
+            verdict_service.ListSuggestedWeightsRequest(**fields))
+
+    def apply(self, *rules, client=None, key=None, weight=None, **fields):
+        return (client or self.mine).verdicts.ApplySuggestedWeights(verdict_service.ApplySuggestedWeightsRequest(
+            weights=[measured_weight.ChosenWeight(rule_id=rule.id, weight=weight) for rule in rules], **fields),
+            metadata=[("idempotency-key", key)] if key else None)
+
+    def fire(self, indicator, agreed, disagreed=0):
+        """A rule's firings in verdicts of so many receipts; each confirms the indicator, and had the score 0.5."""
+        found = self.score(indicators=[indicator])
+        for number in range(agreed + disagreed):
+            self.submit(REAL, FAKE if number < agreed else REAL, receipt_id=f"{indicator}{number}", original_score=0.5,
+                        exposure_refs=[found.exposure_ref], confirmed_indicators=[indicator])
+
+    def test_weight_is_suggested_from_five_firings_with_its_flips(self):
+        rule = self.propose("paper", artifact.ARTIFACT_STATE_SHADOW, 0.05)
+        self.fire("paper", 4)
+        self.assertEqual(list(self.suggested().weights), [])
+        self.fire("paper", 6)
+        reply = self.suggested()
+        one = reply.weights[0]
+        self.assertEqual((one.rule.id, one.agreed_count, one.disagreed_count), (rule.id, 10, 0))
+        self.assertEqual((one.rule.confidence_adjustment, round(one.weight, 9), round(one.low, 9), one.high),
+                         (0.05, 0.10236076, 0.056457885, 0.5))
+        self.assertEqual((reply.submission_count, reply.incomplete), (10, False))
+        self.assertEqual((one.right_flip_count, one.wrong_flip_count, one.other_flip_count), (10, 0, 0))
+        flip = one.right_flips[0]
+        self.assertEqual((flip.receipt_id, flip.original_score, flip.correct_verdict, flip.previous_verdict,
+                          flip.verdict), ("paper5", 0.5, FAKE, SUSPICIOUS, FAKE))
+        self.assertEqual(self.mine.log.GetEvent(event_service.GetEventRequest(id=flip.submission_id)).event.kind,
+                         event_log.EVENT_KIND_VERDICT_SUBMITTED)
+        self.assertEqual([one.rule.id for one in self.suggested(rule_id=rule.id).weights], [rule.id])
+
+    def test_wrong_flips_are_listed_apart_and_only_counted_beyond_twenty(self):
+        self.propose("paper", artifact.ARTIFACT_STATE_ACTIVE, 0.1)
+        found = self.score(indicators=["paper"])
+        for number in range(60):
+            verdict = FAKE if number < 30 else SUSPICIOUS
+            self.submit(SUSPICIOUS, verdict, receipt_id=f"r{number}", original_score=0.5,
+                        exposure_refs=[found.exposure_ref], confirmed_indicators=["paper"])
+        one = self.suggested().weights[0]
+        self.assertEqual((one.agreed_count, one.right_flip_count, one.wrong_flip_count), (30, 30, 30))
+        self.assertEqual([flip.receipt_id for flip in one.wrong_flips], [f"r{n}" for n in range(59, 39, -1)])
+        self.assertEqual([flip.receipt_id for flip in one.right_flips], [f"r{n}" for n in range(29, 9, -1)])
+
+    def test_nothing_changes_until_a_person_applies_it(self):
+        rule = self.propose("paper", artifact.ARTIFACT_STATE_ACTIVE, 0.05)
+        self.fire("paper", 10)
+        events = len(self.mine.events())
+        dry = self.apply(rule)
+        self.assertEqual((len(dry.changes), dry.unchanged_count, dry.changes[0].previous_weight), (1, 0, 0.05))
+        self.assertEqual((len(self.mine.events()), self.score(indicators=["paper"]).score), (events, 0.55))
+        done = self.apply(rule, apply=True, reason="ten of ten", weight=dry.changes[0].rule.confidence_adjustment,
+                          key="once")
+        self.assertEqual((done.changes[0].rule.version, done.changes[0].rule.state), (2, artifact.ARTIFACT_STATE_ACTIVE))
+        self.assertAlmostEqual(self.score(indicators=["paper"]).score, 0.60236076, 9)
+        self.assertEqual(self.mine.verdicts.ScoreDocument(verdict_service.ScoreDocumentRequest(
+            score=0.5, indicators=["paper"], document_profile=verdicts.DocumentProfile(confidence=1),
+            as_of_seq=self.mine.log.ListEvents(event_service.ListEventsRequest(page_size=1)).events[0].seq - 1)).score, 0.55)
+        event = self.mine.log.ListEvents(event_service.ListEventsRequest(page_size=1)).events[0]
+        self.assertEqual((event.kind, event.learned_rule_weight_set.reason, event.learned_rule_weight_set.agreed_count),
+                         (event_log.EVENT_KIND_LEARNED_RULE_WEIGHT_SET, "ten of ten", 10))
+        self.assertEqual(self.apply(rule, apply=True, reason="ten of ten", weight=dry.changes[0].rule.confidence_adjustment,
+                                    key="once"), done)
+        again = self.apply(rule, apply=True)
+        self.assertEqual((len(again.changes), again.unchanged_count), (0, 1))
+        self.assertEqual([one.version for one in self.mine.verdicts.GetLearnedRule(
+            verdict_service.GetLearnedRuleRequest(id=rule.id)).measures], [2, 1])
+        self.submit(REAL, FAKE, missed_indicators=["paper"])
+        self.assertAlmostEqual(self.rules(pattern="paper")[-1].confidence_adjustment, 0.10236076, 9)
+        self.fire("paper", 11)
+        self.assertEqual(self.suggested(rule_id=rule.id).weights[0].agreed_count, 21)
+
+    def test_weights_that_cannot_be_applied_are_refused_whole(self):
+        good = self.propose("paper", artifact.ARTIFACT_STATE_ACTIVE)
+        few = self.propose("stamp", artifact.ARTIFACT_STATE_ACTIVE)
+        old = self.propose("font", artifact.ARTIFACT_STATE_ACTIVE)
+        for pattern, count in (("paper", 5), ("stamp", 4), ("font", 5)):
+            self.fire(pattern, count)
+        self.decide(old.id, artifact.ARTIFACT_STATE_RETIRED)
+        self.assertEqual([one.rule.id for one in self.suggested().weights], [good.id])
+        events = len(self.mine.events())
+        failed = grpc.StatusCode.FAILED_PRECONDITION
+        for code, rules, fields, place in (
+                (failed, (good, few), {}, "weights[1]"), (failed, (good, old), {}, "weights[1]"),
+                (failed, (good,), {"weight": 0.3}, "weights[0].weight"),
+                (grpc.StatusCode.INVALID_ARGUMENT, (good, good), {}, "weights[1]"),
+                (grpc.StatusCode.NOT_FOUND, (good, self.admin.create_org("no rule")), {}, "weights[1]")):
+            for apply in (False, True):
+                error = self.refusal(code, lambda: self.apply(*rules, apply=apply, **fields))
+                self.assertIn(place, error.details())
+        self.assertEqual(len(self.mine.events()), events)
+        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.suggested(rule_id=self.org.id))
+
+    def test_pages_have_every_suggestion_once(self):
+        rules = [self.propose(f"p{number}", artifact.ARTIFACT_STATE_ACTIVE) for number in range(23)]
+        found = self.score(indicators=[f"p{number}" for number in range(23)])
+        for number in range(5):
+            self.cite(found, receipt=f"r{number}")
+        first = self.suggested()
+        self.assertEqual((len(first.weights), first.next_page_token != ""), (20, True))
+        pages = self.mine.all_pages(self.mine.verdicts.ListSuggestedWeights,
+                                    verdict_service.ListSuggestedWeightsRequest(page_size=7), "weights")
+        self.assertEqual([one.rule.id for one in pages], [rule.id for rule in rules])
+
+    def test_command_line_lists_and_applies(self):
+        (self.folder / "org.token").write_text(
+            self.admin.create_token(roles.ROLE_REVIEWER, org_id=self.org.id).secret + "\n")
+        own = "--token-file", "org.token"
+        rule = self.propose("paper", artifact.ARTIFACT_STATE_ACTIVE, 0.05)
+        self.fire("paper", 10)
+        printed = self.run_cli("rules", "suggest", *own)[0]
+        self.assertRegex(printed, r"paper +\+0\.05 +\+0\.1024 \(\+0\.05646 to \+0\.5\) +10 +0 +10 right, 0 wrong")
+        change = "MISSED_INDICATOR paper: +0.1024, was +0.05 (10 agreed, 0 disagreed)\n"
+        printed, said = self.run_cli("rules", "apply", "--rule", rule.id, *own)
+        self.assertEqual(printed, change)
+        self.assertIn("nothing is stored without --apply: changed 1, unchanged 0", said)
+        printed, said = self.run_cli("rules", "apply", "--rule", rule.id, "--apply", "--reason", "agreed", *own)
+        self.assertEqual((printed, said.strip()), (change, "changed 1, unchanged 0"))
+        self.run_cli("rules", "apply", *own, code=2)
 
 
 class Scoring(ScoringCase):

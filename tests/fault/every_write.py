@@ -15,13 +15,14 @@ import grpc
 import recount
 from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, artifact, event_log, event_service,
                      extraction, extraction_service, feedback, feedback_service, is_client_stream, learning,
-                     layout, event_service_grpc, mappings, methods, options, prompt_service,
+                     layout, event_service_grpc, mappings, measured_weight, methods, options, prompt_service,
                      prompt_template, review, review_service, review_triggers, roles, run_item, sku_mapping, verdict_service, verdicts)
 
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
           ("organization", 2), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
+          ("weights", 1),
           ("review", 8), ("thresholds", 2), ("item", 4),
           ("retract", 4))
 # Corrections of one layout, taken back as often as they are made, and extractions that count them.
@@ -58,6 +59,7 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "propose": "/errata.v1.LearningService/ProposeArtifact",
          "state": "/errata.v1.LearningService/SetArtifactState",
          "import_rules": "/errata.v1.VerdictService/ImportLearnedRules",
+         "weights": "/errata.v1.VerdictService/ApplySuggestedWeights",
          "retract": "/errata.v1.EventService/RetractEvent",
          "review": "/errata.v1.ReviewService/SubmitReview",
          "thresholds": "/errata.v1.ReviewService/SetTriggerThresholds",
@@ -65,7 +67,8 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "organization": "/errata.v1.AdminService/CreateOrganization"}
 READS = {"examples": "/errata.v1.PromptService/GetExamples",
          "prompt": "/errata.v1.PromptService/PreparePrompt",
-         "match": "/errata.v1.MappingService/MatchLines"}
+         "match": "/errata.v1.MappingService/MatchLines",
+         "score": "/errata.v1.VerdictService/ScoreDocument"}
 REQUESTS = {"confirm": mappings.ConfirmMappingRequest, "reject": mappings.RejectMappingRequest}
 REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": feedback_service.BatchCaptureFeedbackEventsResponse,
            "extraction": extraction_service.RecordExtractionResponse,
@@ -78,6 +81,7 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "rule": verdict_service.SetLearnedRuleEnabledResponse,
            "propose": learning.ProposeArtifactResponse, "state": learning.SetArtifactStateResponse,
            "import_rules": verdict_service.ImportLearnedRulesResponse,
+           "weights": verdict_service.ApplySuggestedWeightsResponse,
            "retract": event_service.RetractEventResponse,
            "review": review_service.SubmitReviewResponse,
            "thresholds": review_triggers.SetTriggerThresholdsResponse,
@@ -450,6 +454,26 @@ class Load:
         self.write("import_rules", key, org, token, verdict_service.ImportLearnedRulesRequest(
             document_json=json.dumps(document)), lambda reported: [reported.changes[0].rule.id])
 
+    def weights(self, key, org, token):
+        """Measures a rule of its own by verdicts that cite a score, and gives it the suggested weight."""
+        pattern = f"weighed-{key}"
+        rule = self.write("propose", f"{key}-p", org, token, learning.ProposeArtifactRequest(
+            learned_rule=learning.ProposedRule(rule_type=1, pattern=pattern), reason=f"{key}-p"),
+            lambda reported: [reported.learned_rule.id]).learned_rule.id
+        self.write("state", f"{key}-s", org, token, learning.SetArtifactStateRequest(
+            artifact_id=rule, state=artifact.ARTIFACT_STATE_SHADOW, reason=f"{key}-s"), lambda reported: [reported.event_id])
+        reference = self.read("score", token, verdict_service.ScoreDocumentRequest(
+            score=0.5, indicators=[pattern]), verdict_service.ScoreDocumentResponse).exposure_ref
+        for number in range(5):
+            self.write("verdict", f"{key}-{number}", org, token, verdict_service.SubmitVerdictRequest(
+                submission=verdicts.VerdictSubmission(
+                    receipt_id=f"{key}-{number}", original_verdict=verdicts.VERDICT_REAL, original_score=0.5,
+                    correct_verdict=verdicts.VERDICT_FAKE, exposure_refs=[reference])),
+                lambda reported: [reported.submission.id])
+        self.write("weights", key, org, token, verdict_service.ApplySuggestedWeightsRequest(
+            weights=[measured_weight.ChosenWeight(rule_id=rule)], apply=True, reason=key),
+            lambda reported: [change.event_id for change in reported.changes])
+
     def settings(self, key, org, token):
         self.write("settings", key, org, token, admin.UpdateSettingsRequest(
             settings=admin.OrganizationSettings(holdout_percent=number_of(key, 5) * 10)), lambda reported: [])
@@ -564,7 +588,7 @@ class Log:
             return reported.change.mapping.customer_sku.removeprefix("SKU-")
         if payload in ("extraction_recorded", "mapping_applied"):
             return f"{payload} {event.actor_user_id}"
-        if payload in ("event_retracted", "artifact_state_set"):
+        if payload in ("event_retracted", "artifact_state_set", "learned_rule_weight_set"):
             return reported.reason
         if payload == "learned_rule_created":
             if reported.rule.pattern.startswith("imported-"):

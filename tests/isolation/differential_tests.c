@@ -4,6 +4,7 @@
  * hashes, page tokens, messages and their details.
  */
 #include "tests/isolation/isolation.h"
+#include "tests/isolation/measured_rules.h"
 
 #include "tests/isolation/asker.h"
 
@@ -84,8 +85,10 @@ static void run_init(struct run *run, struct plan plan)
     run->hammer.strange = plan.other == OTHER_STRANGE;
     random_seeded_init(&run->hammer.random, plan.seed + 1);
     asker_init(&run->mine, &run->fixture, &run->arena, "mine");
+    make_measured_rules(&run->fixture, run->mine.token);
     if (plan.other != OTHER_ABSENT) {
         asker_init(&run->theirs, &run->fixture, &run->arena, "theirs");
+        make_measured_rules(&run->fixture, run->theirs.token);
     }
     begin_step(run, STEPS);
     watch.authorization = run->mine.token;

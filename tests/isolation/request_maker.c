@@ -83,7 +83,7 @@ bool is_mapping_id(const struct field_info *field)
     return slice_equal(field->name, SLICE("mapping_id"));
 }
 
-/* A rule is also named by the field `artifact_id` of SetArtifactState. */
+/* A rule is also named by the fields `artifact_id` of SetArtifactState and `rule_id` of ChosenWeight. */
 bool is_rule_id(const struct field_info *field)
 {
     static const struct message_info *const messages[] = {
@@ -95,8 +95,10 @@ bool is_rule_id(const struct field_info *field)
             return slice_equal(field->name, SLICE("id"));
         }
     }
-    return is_target_in(&contract_errata_v1_set_artifact_state_request, field) &&
-           slice_equal(field->name, SLICE("artifact_id"));
+    return (is_target_in(&contract_errata_v1_set_artifact_state_request, field) &&
+            slice_equal(field->name, SLICE("artifact_id"))) ||
+           (is_target_in(&contract_errata_v1_chosen_weight, field) &&
+            slice_equal(field->name, SLICE("rule_id")));
 }
 
 bool is_family_id(const struct field_info *field)

@@ -5,6 +5,7 @@
  */
 #include "tests/isolation/asker.h"
 #include "tests/isolation/isolation.h"
+#include "tests/isolation/measured_rules.h"
 
 #include "store/base/sha256.h"
 #include "store/base/wire.h"
@@ -367,23 +368,11 @@ static void make_experiments(struct side *side)
     }
 }
 
-/* A submission that makes two rules. */
+/* Two rules, for which weights are suggested. */
 static void make_rules(struct side *side)
 {
-    Errata__V1__VerdictSubmission submission = ERRATA__V1__VERDICT_SUBMISSION__INIT;
-    Errata__V1__SubmitVerdictRequest submit = ERRATA__V1__SUBMIT_VERDICT_REQUEST__INIT;
-    char *missed[] = {(char[]){"missed"}};
-
-    submission.receipt_id = missed[0];
-    submission.original_verdict = ERRATA__V1__VERDICT__VERDICT_REAL;
-    submission.correct_verdict = ERRATA__V1__VERDICT__VERDICT_FAKE;
-    submission._original_score_case =
-        ERRATA__V1__VERDICT_SUBMISSION___ORIGINAL_SCORE_ORIGINAL_SCORE;
-    submission.original_score = 0.25;
-    submission.missed_indicators = missed;
-    submission.n_missed_indicators = 1;
-    submit.submission = &submission;
-    expect_ok(side, "errata.v1.VerdictService/SubmitVerdict", &submit.base);
+    begin_step(side);
+    make_measured_rules(&side->fixture, side->owner.token);
 }
 
 /* Two reviews of a run. */

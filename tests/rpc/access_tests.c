@@ -54,6 +54,8 @@ static const struct {
     {"/errata.v1.VerdictService/GetLearnedRule", "VORSIA"},
     {"/errata.v1.VerdictService/ListLearnedRules", "VORSIA"},
     {"/errata.v1.VerdictService/SetLearnedRuleEnabled", "RA"},
+    {"/errata.v1.VerdictService/ListSuggestedWeights", "RIA"},
+    {"/errata.v1.VerdictService/ApplySuggestedWeights", "RA"},
     {"/errata.v1.VerdictService/ExportLearnedRules", "IA"},
     {"/errata.v1.VerdictService/ImportLearnedRules", "IA"},
     {"/errata.v1.VerdictService/ExportLabels", "IA"},

@@ -148,6 +148,7 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_LEARNED_RULE_ENABLED_SET:
     case EVENT_ARTIFACT_STATE_SET:
     case EVENT_LEARNED_RULE_IMPORTED:
+    case EVENT_LEARNED_RULE_WEIGHT_SET:
     case EVENT_TRIGGER_THRESHOLDS_SET:
     case EVENT_RUN_ITEM_PUT:
         return;

@@ -64,6 +64,7 @@ from errata.v1 import score_stacking_pb2 as score_stacking  # noqa: E402
 from errata.v1 import sku_mapping_pb2 as sku_mapping  # noqa: E402
 from errata.v1 import artifact_pb2 as artifact  # noqa: E402
 from errata.v1 import learned_rule_pb2 as learned_rule  # noqa: E402
+from errata.v1 import measured_weight_pb2 as measured_weight  # noqa: E402
 from errata.v1 import verdict_service_pb2 as verdict_service  # noqa: E402
 from errata.v1 import verdict_service_pb2_grpc as verdict_service_grpc  # noqa: E402
 from errata.v1 import verdict_submission_pb2 as verdicts  # noqa: E402

@@ -439,6 +439,12 @@ class Recount:
             rule.take(reported.rule)
             rule.imported_seq = event.seq
 
+    def on_learned_rule_weight_set(self, event, reported):
+        rule = self.rules[reported.rule.id]
+        if rule.adjustment != reported.previous_weight:
+            self.problems.append(f"event {event.seq}: the weight was {rule.adjustment}, not {reported.previous_weight}")
+        rule.adjustment = reported.rule.confidence_adjustment
+
     def on_learned_rule_enabled_set(self, event, reported):
         rule = self.rules[reported.rule.id]
         if rule.enabled != reported.was_enabled:

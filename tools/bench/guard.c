@@ -83,6 +83,7 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     case EVENT_KIND_LEARNED_RULE_ENABLED_SET:
     case EVENT_KIND_ARTIFACT_STATE_SET:
     case EVENT_KIND_LEARNED_RULE_IMPORTED:
+    case EVENT_KIND_LEARNED_RULE_WEIGHT_SET:
     case EVENT_KIND_REVIEW_SUBMITTED:
     case EVENT_KIND_RUN_ITEM_PUT:
         break;

@@ -3,10 +3,8 @@
  */
 #include "server/domain/backtest/backtest.h"
 
-#include "server/domain/json/members.h"
-#include "server/domain/scoring/predicate.h"
+#include "server/domain/backtest/trial.h"
 #include "server/domain/scoring/score.h"
-#include "server/domain/text/case_fold.h"
 #include "server/domain/verdicts/keys.h"
 #include "server/domain/verdicts/rules.h"
 #include "store/scan.h"
@@ -15,17 +13,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Memory for one submission: its text folded, and the strings of its features. */
-#define SUBMISSION_MEMORY_MAX (1u << 20)
 /* Submissions between two calls of is_cancelled. */
 #define ROWS_BETWEEN_LOOKS 64
 
 /* The rule in a step. */
 struct stepping {
     struct backtest *backtest;
-    struct slice pattern;
-    struct predicate predicate;
-    struct score_gates gates;
+    struct rule_trial trial;
     struct arena scratch; /* emptied after each submission */
 };
 
@@ -98,103 +92,6 @@ static enum err begin(struct ctx *ctx, struct store_txn *txn, struct backtest *b
     return err;
 }
 
-static bool has_indicator(struct slice run, struct slice pattern)
-{
-    struct slice indicator = {NULL, 0};
-
-    while (view_next(&run, &indicator)) {
-        if (slice_equal(indicator, pattern)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Returns whether a feature with the name of the pattern is set, or the comparison holds. */
-static enum err match_features(struct stepping *stepping, struct slice features, bool *ret_matches)
-{
-    bool compares = stepping->predicate.kind == PREDICATE_COMPARISON;
-    struct json_walk walk = json_walk_start(members_value_of(features));
-    struct json_value value = {.kind = JSON_NULL};
-    struct slice key = {NULL, 0};
-
-    while (!*ret_matches && json_walk_next(&walk, &key, &value)) {
-        bool is_pattern = json_key_is(key, stepping->pattern);
-        bool is_compared = compares && json_key_is(key, stepping->predicate.name);
-        struct feature feature = {.kind = JSON_NULL};
-        enum err err =
-            is_pattern || is_compared ? feature_read(&stepping->scratch, value, &feature) : OK;
-
-        if (err != OK) {
-            return err;
-        }
-        *ret_matches = (is_pattern && feature_is_set(&feature)) ||
-                       (is_compared && predicate_holds(&stepping->predicate, &feature));
-    }
-    return OK;
-}
-
-static enum err match_text(struct stepping *stepping, struct slice text, bool *ret_matches)
-{
-    struct slice phrase = stepping->predicate.phrase;
-    struct slice folded = {NULL, 0};
-    enum err err = case_fold(&stepping->scratch, text, &folded);
-
-    if (err == OK) {
-        *ret_matches =
-            phrase.size > 0 && memmem(folded.data, folded.size, phrase.data, phrase.size) != NULL;
-    }
-    return err;
-}
-
-/* Returns whether the rule matches a submission; `ret_evaluable` is false if that is not known. */
-static enum err match(struct stepping *stepping, const struct verdict_submission_view *view,
-                      bool *ret_matches, bool *ret_evaluable)
-{
-    enum err err = OK;
-
-    *ret_evaluable = true;
-    *ret_matches = has_indicator(view->confirmed_indicators.run, stepping->pattern) ||
-                   has_indicator(view->rejected_indicators.run, stepping->pattern);
-    if (!*ret_matches && view->original_features_json.size > 0) {
-        err = match_features(stepping, view->original_features_json, ret_matches);
-    }
-    if (err != OK || *ret_matches || stepping->predicate.kind != PREDICATE_PHRASE) {
-        return err;
-    }
-    *ret_evaluable = view->text.size > 0;
-    return *ret_evaluable ? match_text(stepping, view->text, ret_matches) : OK;
-}
-
-/* Weighs the rule for a submission. */
-static enum err weigh(const struct stepping *stepping, const struct verdict_submission_view *view,
-                      struct score_weight *ret_weight)
-{
-    struct score_context context = {
-        .missing_fields_enabled = !view->has_missing_fields_enabled || view->missing_fields_enabled,
-        .profile_confidence = 1,
-    };
-    struct document_profile_view profile = {.has_confidence = false};
-    enum err err = view->has_document_profile
-                       ? document_profile_view_read(view->document_profile, &profile)
-                       : OK;
-
-    if (err == OK) {
-        context.profile_subtype = profile.subtype;
-        context.profile_confidence = profile.has_confidence ? profile.confidence : 1;
-        *ret_weight = score_weigh(stepping->backtest->rule.adjustment, stepping->gates, &context);
-    }
-    return err;
-}
-
-/* Returns whether the rule says FAKE; a rule without weight has the direction of its type. */
-static bool says_fake(const struct backtest_rule *rule)
-{
-    int64_t adjustment = rule->adjustment;
-
-    return (adjustment != 0 ? adjustment : learner_of_type(rule->rule_type)->adjustment) > 0;
-}
-
 /* Returns the counts of a reviewer; of all others if the list is full. */
 static struct backtest_counts *counts_of(struct backtest *backtest, struct slice reviewer)
 {
@@ -219,54 +116,45 @@ static struct backtest_counts *counts_of(struct backtest *backtest, struct slice
     return &added->counts;
 }
 
-static void count_hit(const struct backtest *backtest, const struct verdict_submission_view *view,
-                      int64_t weight, struct backtest_counts *counts)
+static void count_hit(const struct verdict_submission_view *view,
+                      const struct rule_trial_result *result, struct backtest_counts *counts)
 {
-    double score = view->original_score + (double)weight / (double)VERDICT_UNIT;
-    enum verdict before = score_verdict(view->original_score, &backtest->thresholds);
-    enum verdict after = score_verdict(score_clamp(score), &backtest->thresholds);
-    enum verdict said = says_fake(&backtest->rule) ? VERDICT_FAKE : VERDICT_REAL;
-    bool is_flip = before != after;
+    bool is_flip = result->before != result->after;
 
     counts->hits++;
-    counts->agreements += view->correct_verdict == said;
-    counts->false_alarms +=
-        view->correct_verdict != said && view->correct_verdict != VERDICT_SUSPICIOUS;
-    counts->flips_right += is_flip && after == view->correct_verdict;
-    counts->flips_wrong += is_flip && before == view->correct_verdict;
-    counts->flips_other +=
-        is_flip && after != view->correct_verdict && before != view->correct_verdict;
+    counts->agreements += result->agrees;
+    counts->false_alarms += result->disagrees;
+    counts->flips_right += is_flip && result->after == view->correct_verdict;
+    counts->flips_wrong += is_flip && result->before == view->correct_verdict;
+    counts->flips_other += is_flip && result->after != view->correct_verdict &&
+                           result->before != view->correct_verdict;
 }
 
 static enum err examine(struct store_txn *txn, struct stepping *stepping, uint64_t seq)
 {
     struct backtest *backtest = stepping->backtest;
     struct verdict_submission_view view;
-    struct score_weight weight = {.weight = 0};
+    struct rule_trial_result result = {.fires = false};
     struct event event;
-    bool matches = false;
-    bool evaluable = false;
     enum err err = log_read(txn, backtest->org, seq, &event);
 
     if (err == OK) {
         err = view_read_parts(&verdict_submission_view_type, event.facts, event.content, &view);
     }
     if (err == OK) {
-        err = match(stepping, &view, &matches, &evaluable);
-    }
-    if (err == OK && matches) {
-        err = weigh(stepping, &view, &weight);
+        struct tried_submission tried = {.view = &view, .scratch = &stepping->scratch};
+
+        err = rule_trial_run(&stepping->trial, &tried, &backtest->thresholds, &result);
     }
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
     backtest->submissions++;
-    backtest->not_evaluable += !evaluable;
-    if (matches && weight.suppressed_by != SCORE_GATE_UNSPECIFIED) {
-        backtest->suppressed++;
-    } else if (matches) {
-        count_hit(backtest, &view, weight.weight, &backtest->total);
-        count_hit(backtest, &view, weight.weight, counts_of(backtest, view.actor_user_id));
+    backtest->not_evaluable += result.is_unknown;
+    backtest->suppressed += result.is_suppressed;
+    if (result.fires) {
+        count_hit(&view, &result, &backtest->total);
+        count_hit(&view, &result, counts_of(backtest, view.actor_user_id));
     }
     return OK;
 }
@@ -331,11 +219,11 @@ enum err backtest_step(struct ctx *ctx, struct store_txn *txn, struct backtest *
     if (err != OK) {
         return err;
     }
-    stepping.pattern = slice_of(backtest->rule.pattern, backtest->rule.pattern_bytes);
-    stepping.gates = score_gates_of(stepping.pattern);
-    err = predicate_read(ctx->arena, stepping.pattern, &stepping.predicate);
+    err = rule_trial_init(ctx->arena, backtest->rule.rule_type,
+                          slice_of(backtest->rule.pattern, backtest->rule.pattern_bytes),
+                          backtest->rule.adjustment, &stepping.trial);
     if (err == OK) {
-        arena_init(&stepping.scratch, SUBMISSION_MEMORY_MAX);
+        arena_init(&stepping.scratch, TRIAL_MEMORY_MAX);
         err = examine_all(txn, &stepping, is_cancelled, user);
         arena_deinit(&stepping.scratch);
     }

@@ -136,6 +136,15 @@ static enum err follow_import(struct following *following, const struct event *e
     return err != OK ? err : follow_rule(following, view.seq);
 }
 
+/* Follows a rule with another weight. */
+static enum err follow_weight(struct following *following, const struct event *event)
+{
+    struct learned_rule_weight_set_view view;
+    enum err err = learned_rule_weight_set_view_read(event->facts, &view);
+
+    return err != OK ? err : follow_rule(following, view.seq);
+}
+
 static enum err follow_event(struct following *following, const struct event *event)
 {
     if (event->kind == EVENT_VERDICT_SUBMITTED) {
@@ -146,6 +155,9 @@ static enum err follow_event(struct following *following, const struct event *ev
     }
     if (event->kind == EVENT_ARTIFACT_STATE_SET) {
         return follow_state(following, event);
+    }
+    if (event->kind == EVENT_LEARNED_RULE_WEIGHT_SET) {
+        return follow_weight(following, event);
     }
     if (event->kind == EVENT_LEARNED_RULE_CREATED || event->kind == EVENT_LEARNED_RULE_IMPORTED) {
         return follow_import(following, event);

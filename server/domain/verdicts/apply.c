@@ -201,6 +201,30 @@ static enum err apply_imported(struct ctx *ctx, struct store_txn *txn, const str
     return learned_rule_write(ctx->arena, txn, event->org, &before, &row);
 }
 
+/* Applies a measured weight. */
+static enum err apply_weight_set(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct learned_rule_weight_set_internal_view internal;
+    struct learned_rule_weight_set_view facts;
+    struct artifact_life_record before;
+    struct learned_rule_row row;
+    enum err err = learned_rule_weight_set_view_read(event->facts, &facts);
+
+    if (err == OK) {
+        err = learned_rule_weight_set_internal_view_read(facts.internal, &internal);
+    }
+    if (err == OK) {
+        err = learned_rule_read(txn, event->org, facts.seq, &row);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    before = row.record.life;
+    learned_rule_set_weight(internal.adjustment_billionths, event->seq, event->created_at_us,
+                            &row.record);
+    return learned_rule_write(ctx->arena, txn, event->org, &before, &row);
+}
+
 enum err verdicts_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     ASSERT(verdicts_applies(event->kind));
@@ -212,6 +236,9 @@ enum err verdicts_apply(struct ctx *ctx, struct store_txn *txn, const struct eve
     }
     if (event->kind == EVENT_LEARNED_RULE_IMPORTED) {
         return apply_imported(ctx, txn, event);
+    }
+    if (event->kind == EVENT_LEARNED_RULE_WEIGHT_SET) {
+        return apply_weight_set(ctx, txn, event);
     }
     return event->kind == EVENT_ARTIFACT_STATE_SET ? apply_state_set(ctx, txn, event)
                                                    : apply_enabled_set(ctx, txn, event);

@@ -40,9 +40,23 @@ struct key key_verdict(struct org_id org, int64_t created_at_us, uint64_t seq)
     return key_org_newest_first(org, created_at_us, seq);
 }
 
+struct key key_rule_measures(struct org_id org, uint64_t rule_seq)
+{
+    return key_org_seq(org, rule_seq);
+}
+
+enum err key_read_rule_measure(struct slice key, uint64_t *ret_rule_seq)
+{
+    if (key.size != KEY_ORG_BYTES + sizeof(uint64_t) + sizeof(uint32_t)) {
+        return ERR_CORRUPT;
+    }
+    *ret_rule_seq = bytes_get_be64(key.data + KEY_ORG_BYTES);
+    return OK;
+}
+
 struct key key_rule_measure(struct org_id org, uint64_t rule_seq, uint32_t version)
 {
-    struct key key = key_org_seq(org, rule_seq);
+    struct key key = key_rule_measures(org, rule_seq);
 
     key_put_be32(&key, version);
     return key;

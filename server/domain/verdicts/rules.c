@@ -165,6 +165,14 @@ void learned_rule_set_values(const struct learned_rule_values *values, uint64_t 
     record->imported_seq = event_seq;
 }
 
+void learned_rule_set_weight(int64_t adjustment, uint64_t event_seq, int64_t time_us,
+                             struct learned_rule_record *record)
+{
+    artifact_life_renew(&record->life, event_seq);
+    record->adjustment = adjustment;
+    record->updated_at_us = time_us;
+}
+
 uint64_t learned_rule_accuracy(const struct learned_rule_record *record)
 {
     uint64_t missing = (uint64_t)VERDICT_UNIT - record->accuracy;

@@ -37,6 +37,11 @@ MUST_CHECK enum err learned_rule_make_past(struct store_txn *txn, struct org_id 
 /* Reads the adjustment, in units, of the version whose content is in the event `content_seq`. */
 MUST_CHECK enum err learned_rule_adjustment_at(struct store_txn *txn, struct org_id org,
                                                uint64_t content_seq, int64_t *ret_adjustment);
+/* Reads the adjustment, in units, with which the rule was created or last imported: the one that no measured weight
+ * has replaced. */
+MUST_CHECK enum err learned_rule_first_adjustment(struct store_txn *txn, struct org_id org,
+                                                  const struct learned_rule_row *row,
+                                                  int64_t *ret_adjustment);
 /* Writes the row of a rule, and that of its life if that changed; `before` is NULL for a new rule. */
 MUST_CHECK enum err learned_rule_write(struct arena *arena, struct store_txn *txn,
                                        struct org_id org, const struct artifact_life_record *before,
@@ -77,6 +82,9 @@ bool learned_rule_has_values(const struct learned_rule_record *record,
 /* Sets the values; another adjustment begins a version. Submissions up to now count no more. */
 void learned_rule_set_values(const struct learned_rule_values *values, uint64_t event_seq,
                              int64_t time_us, struct learned_rule_record *record);
+/* Sets another adjustment, which begins a version. */
+void learned_rule_set_weight(int64_t adjustment, uint64_t event_seq, int64_t time_us,
+                             struct learned_rule_record *record);
 /* Returns the accuracy with what reinforcements add, in units. */
 uint64_t learned_rule_accuracy(const struct learned_rule_record *record);
 /* Returns the rule as a message; its slices are those of the record. ERR_CORRUPT for unknown enum values. */

@@ -56,6 +56,12 @@ struct slice cell_gate(struct cli *cli, struct json_value object, const char *na
 struct slice cell_rule_source(struct cli *cli, struct json_value object, const char *name);
 /* how often a version of a rule fired */
 struct slice cell_hits(struct cli *cli, struct json_value object, const char *name);
+/* `+0.29 (+0.12 to +0.5)` of a suggested weight */
+struct slice cell_suggested(struct cli *cli, struct json_value object, const char *name);
+/* `3 right, 1 wrong` */
+struct slice cell_weight_flips(struct cli *cli, struct json_value object, const char *name);
+/* `r-17 REAL -> FAKE, r-18 ...` */
+struct slice cell_flipped(struct cli *cli, struct json_value object, const char *name);
 /* a measured share with its interval, such as `0.50 (0.09 to 0.91) of 2` */
 struct slice cell_rate(struct cli *cli, struct json_value object, const char *name);
 /* analytics/ */

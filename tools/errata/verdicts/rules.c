@@ -9,6 +9,7 @@
 #include "tools/errata/layouts/measures.h"
 #include "tools/errata/verdicts/backtest.h"
 #include "tools/errata/verdicts/rule_files.h"
+#include "tools/errata/verdicts/weights.h"
 
 static bool is_enabled(struct cli *cli, struct json_value rule)
 {
@@ -225,6 +226,14 @@ static const struct option_spec backtest_options[] = {
     {"adjustment", "NUMBER", "with --pattern: what it adds to a score; default: that of its type"},
     {"max-submissions", "N", "only the newest N submissions"},
     {NULL, NULL, NULL}};
+static const struct option_spec suggest_options[] = {
+    {"rule", "RULE", "only this rule"}, CSV_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};
+static const struct option_spec apply_options[] = {
+    {"rule", "RULE", "a rule; may be repeated"},
+    {"apply", NULL, "store the weights; without it, they are only listed"},
+    {"reason", "TEXT", "reason of the decision"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
 static const struct option_spec import_options[] = {
     {"replace", NULL, "retire the rules that the document does not have"},
     {"dry-run", NULL, "check the document and list the changes, and store nothing"},
@@ -359,6 +368,32 @@ const struct command rule_commands[] = {
                    NULL}},
      .options = backtest_options,
      .run = backtest_run},
+    {.group = "rules",
+     .name = "suggest",
+     .summary = "list the weights that measured verdicts suggest",
+     .help =
+         "Lists the weight that verdicts which cite scores (`errata verdicts submit --exposure`) "
+         "suggest for each rule with at least 5 firings, with its 95% interval, and the stored "
+         "verdicts that it would change, alone with the stored score: to the reviewer's (right) "
+         "or from it (wrong). Nothing changes until `errata rules apply`. Needs a REVIEWER, "
+         "INTEGRATOR or ADMIN token.",
+     .examples = {{"errata rules suggest", NULL},
+                  {"errata rules suggest --json", "with all flips"}},
+     .options = suggest_options,
+     COMMAND_CALL("VerdictService/ListSuggestedWeights",
+                  .nothing = "no rule has 5 measured firings")},
+    {.group = "rules",
+     .name = "apply",
+     .summary = "give rules the weights that measured verdicts suggest",
+     .help = "Lists the change of each chosen rule; with --apply, stores it. A changed rule begins "
+             "a version and keeps its state. Needs a REVIEWER or ADMIN token.",
+     .examples = {{"errata rules apply --rule 0192f0c0-1111-7222-8333-444455556666", NULL},
+                  {"errata rules apply --rule 0192f0c0-1111-7222-8333-444455556666 --apply \\\n"
+                   "  --reason 'agreed with Ann'",
+                   NULL}},
+     .options = apply_options,
+     COMMAND_CALL("VerdictService/ApplySuggestedWeights", .fill = weights_fill,
+                  .print = weights_print)},
     {.group = "rules",
      .name = "export",
      .summary = "print all rules as one JSON document",

@@ -1,0 +1,1 @@
+errata_test(weights_tests DIR tests/unit/weights USES domain domain_weights store_support LABELS unit)

@@ -584,6 +584,118 @@ class Measures(ScoringCase):
         self.assertRegex(shown, r"\n *1 +2 +1 +1 +0 +0\.50 \(0\.09 to 0\.91\) of 2 +1\.00 \(0\.21 to 1\.00\) of 1\n")
 
 
+class Proposals(ScoringCase):
+    """Rules that ProposeRules finds, against a recount of the submissions."""
+
+    def setUp(self):
+        super().setUp()
+        self.sent = []  # oldest first
+        draw = random.Random(20261124)
+        words = "milk bread rice total paid card thanks shop street visit again bill".split()
+        for number in range(600):
+            text = [draw.choice(words) for _ in range(6)]
+            features = {"total": draw.randrange(1000), "branch": draw.choice(["south", "east", "west"])}
+            truth, original = draw.choice([REAL, REAL, REAL, FAKE]), None
+            if number % 10 == 0:
+                text[2:2] = ["Gift", "Card"]
+                original, truth = REAL, FAKE
+            elif features["total"] > 940:
+                original, truth = REAL, FAKE
+            elif number % 12 == 5:
+                features["branch"] = "north"
+                original, truth = FAKE, REAL
+            self.send(f"r{number}", original or truth, truth, features, " ".join(text))
+
+    def send(self, receipt, original, truth, features, text):
+        self.submit(original, truth, receipt_id=receipt, original_score=0.38, text=text,
+                    original_features_json=json.dumps(features))
+        self.sent.append((original, truth, features, text.lower()))
+
+    def found(self, client=None, **fields):
+        return (client or self.mine).verdicts.ProposeRules(verdict_service.ProposeRulesRequest(**fields))
+
+    @staticmethod
+    def hits(pattern, features, text):
+        if pattern.startswith("text:"):
+            return pattern[5:] in text
+        if "=" in pattern:
+            return features.get(pattern.split("=")[0]) == pattern.split("=")[1]
+        for sign in "<>":
+            if sign in pattern:
+                name, number = pattern.split(sign)
+                return features[name] > float(number) if sign == ">" else features[name] < float(number)
+        return bool(features.get(pattern))
+
+    def check(self, one):
+        """A rule's counts are those of the submissions, and its lift follows from them."""
+        of_type = {FALSE_NEGATIVE: (REAL, FAKE), FALSE_POSITIVE: (FAKE, REAL)}[one.rule.rule_type]
+        rows = [(self.hits(one.rule.pattern, features, text), (original, truth) == of_type, truth == of_type[1])
+                for original, truth, features, text in self.sent]
+        newer, f = rows[len(rows) // 2:], one.finding
+        inside = [target for hit, target, _ in newer if hit]
+        outside = [target for hit, target, _ in newer if not hit]
+        self.assertEqual((f.submission_count, f.hit_count, f.target_count, f.other_count, f.other_target_count),
+                         (len(rows), len(inside), sum(inside), len(outside), sum(outside)), one.rule.pattern)
+        self.assertEqual((f.backtest_hit_count, f.agreement_count, f.false_alarm_count),
+                         (sum(hit for hit, _, _ in rows), sum(hit and right for hit, _, right in rows),
+                          sum(hit and not right for hit, _, right in rows)))
+        self.assertGreaterEqual(f.hit_count, 5)
+        self.assertGreater(f.lift_low, 2)
+        self.assertLessEqual(f.lift_low, f.lift)
+        self.assertLessEqual(f.lift, f.lift_high)
+
+    def test_planted_patterns_are_proposed_with_their_counts(self):
+        events = len(self.mine.events())
+        dry = self.found(dry_run=True)
+        self.assertEqual(len(self.mine.events()), events)
+        done = self.found()
+        self.assertEqual([one.rule.pattern for one in done.rules], [one.rule.pattern for one in dry.rules])
+        self.assertEqual([one.finding.lift for one in done.rules], [one.finding.lift for one in dry.rules])
+        for one in done.rules:
+            self.check(one)
+            self.assertEqual((one.rule.state, one.rule.auto_learned, one.rule.learned_from_feedback_count),
+                             (artifact.ARTIFACT_STATE_PROPOSED, False, 0))
+        patterns = {(one.rule.rule_type, one.rule.pattern) for one in done.rules}
+        self.assertTrue({(FALSE_NEGATIVE, "text:gift"), (FALSE_NEGATIVE, "text:gift card")} & patterns, patterns)
+        self.assertIn((FALSE_POSITIVE, "branch=north"), patterns)
+        self.assertTrue([p for t, p in patterns if t == FALSE_NEGATIVE and p.startswith("total>")], patterns)
+        gift = next(one for one in done.rules if "gift" in one.rule.pattern)
+        self.assertEqual((gift.finding.right_flip_count, gift.finding.wrong_flip_count), (0, 0))
+        self.assertEqual(self.score(score=0.38, indicators=[gift.rule.pattern]).score, 0.38)
+        event = self.mine.log.GetEvent(event_service.GetEventRequest(id=gift.rule.id)).event.learned_rule_created
+        self.assertEqual(event.finding, gift.finding)
+        self.assertRegex(event.reason, r"^found: \d+ of \d+ hits are false negatives, lift [\d.]+ \([\d.]+ to [\d.]+\)$")
+        again = {(one.rule.rule_type, one.rule.pattern) for one in self.found().rules}
+        self.assertEqual(again & patterns, set())
+
+    def test_few_rules_and_roles(self):
+        self.assertEqual(len(self.found(dry_run=True, max_rules=1).rules), 1)
+        self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.found(max_rules=21))
+        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.found(self.client(roles.ROLE_OPERATOR)))
+
+    def test_command_line_proposes(self):
+        (self.folder / "org.token").write_text(
+            self.admin.create_token(roles.ROLE_REVIEWER, org_id=self.org.id).secret + "\n")
+        printed, said = self.run_cli("rules", "find", "--dry-run", "--token-file", "org.token")
+        self.assertRegex(printed, r"FALSE_POSITIVE branch=north: \d+ of \d+ hits, lift [\d.]+ \([\d.]+ to [\d.]+\)")
+        self.assertIn("nothing is stored", said)
+        self.run_cli("rules", "find", "--token-file", "org.token")
+        self.assertIn("proposed", self.run_cli("rules", "list", "--token-file", "org.token")[0])
+
+
+class NoProposals(ScoringCase):
+    def test_chance_proposes_nothing(self):
+        draw = random.Random(7)
+        for number in range(300):
+            self.submit(draw.choice([REAL, FAKE]), draw.choice([REAL, FAKE]), receipt_id=f"r{number}",
+                        original_features_json=json.dumps({"total": draw.randrange(1000), "vip": draw.random() < 0.3}),
+                        text=" ".join(draw.choice("abc def ghi jkl mno".split()) for _ in range(5)))
+        self.assertEqual(list(self.mine.verdicts.ProposeRules(verdict_service.ProposeRulesRequest()).rules), [])
+
+    def test_organisation_without_submissions_has_none(self):
+        self.assertEqual(list(self.mine.verdicts.ProposeRules(verdict_service.ProposeRulesRequest()).rules), [])
+
+
 class Weights(ScoringCase):
     """Suggested weights: the formula is tested in tests/unit/weights."""
 

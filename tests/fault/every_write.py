@@ -22,7 +22,7 @@ WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
           ("organization", 2), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
-          ("weights", 1),
+          ("weights", 1), ("find", 1),
           ("review", 8), ("thresholds", 2), ("item", 4),
           ("retract", 4))
 # Corrections of one layout, taken back as often as they are made, and extractions that count them.
@@ -60,6 +60,7 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "state": "/errata.v1.LearningService/SetArtifactState",
          "import_rules": "/errata.v1.VerdictService/ImportLearnedRules",
          "weights": "/errata.v1.VerdictService/ApplySuggestedWeights",
+         "find": "/errata.v1.VerdictService/ProposeRules",
          "retract": "/errata.v1.EventService/RetractEvent",
          "review": "/errata.v1.ReviewService/SubmitReview",
          "thresholds": "/errata.v1.ReviewService/SetTriggerThresholds",
@@ -82,6 +83,7 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "propose": learning.ProposeArtifactResponse, "state": learning.SetArtifactStateResponse,
            "import_rules": verdict_service.ImportLearnedRulesResponse,
            "weights": verdict_service.ApplySuggestedWeightsResponse,
+           "find": verdict_service.ProposeRulesResponse,
            "retract": event_service.RetractEventResponse,
            "review": review_service.SubmitReviewResponse,
            "thresholds": review_triggers.SetTriggerThresholdsResponse,
@@ -473,6 +475,11 @@ class Load:
         self.write("weights", key, org, token, verdict_service.ApplySuggestedWeightsRequest(
             weights=[measured_weight.ChosenWeight(rule_id=rule)], apply=True, reason=key),
             lambda reported: [change.event_id for change in reported.changes])
+
+    def find(self, key, org, token):
+        """Proposes the rules that the submissions so far share; there may be none."""
+        self.write("find", key, org, token, verdict_service.ProposeRulesRequest(),
+                   lambda reported: [found.rule.id for found in reported.rules])
 
     def settings(self, key, org, token):
         self.write("settings", key, org, token, admin.UpdateSettingsRequest(

@@ -56,6 +56,7 @@ static const struct {
     {"/errata.v1.VerdictService/SetLearnedRuleEnabled", "RA"},
     {"/errata.v1.VerdictService/ListSuggestedWeights", "RIA"},
     {"/errata.v1.VerdictService/ApplySuggestedWeights", "RA"},
+    {"/errata.v1.VerdictService/ProposeRules", "RIA"},
     {"/errata.v1.VerdictService/ExportLearnedRules", "IA"},
     {"/errata.v1.VerdictService/ImportLearnedRules", "IA"},
     {"/errata.v1.VerdictService/ExportLabels", "IA"},

@@ -559,6 +559,7 @@ const ProtobufCMessageDescriptor *fixture_reply_of(const struct method_info *met
         &errata__v1__set_learned_rule_enabled_response__descriptor,
         &errata__v1__list_suggested_weights_response__descriptor,
         &errata__v1__apply_suggested_weights_response__descriptor,
+        &errata__v1__propose_rules_response__descriptor,
         &errata__v1__import_learned_rules_response__descriptor,
         &errata__v1__submit_review_response__descriptor,
         &errata__v1__get_review_response__descriptor,

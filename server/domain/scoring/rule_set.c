@@ -229,18 +229,13 @@ static enum err build_phrases(struct rule_set *set)
     return phrases_build(&set->arena, items, count, &set->phrases);
 }
 
-/* Loads the rules after an event, UINT64_MAX: after the last one. */
-static enum err load(struct store_txn *txn, const struct rule_set *start, uint64_t as_of_seq,
-                     struct rule_set **ret_set)
+/* Makes an empty set with room for rules. */
+static enum err make_set(const struct rule_set *start, size_t count, struct rule_set **ret_set)
 {
     struct rule_set *set = NULL;
     struct arena arena;
-    size_t count = 0;
-    enum err err = count_rules(txn, start->org, as_of_seq, &count);
+    enum err err = OK;
 
-    if (err != OK) {
-        return err;
-    }
     arena_init(&arena, RULE_SET_BYTES_MAX);
     set = arena_calloc(&arena, 1, sizeof(*set));
     if (set == NULL) {
@@ -250,9 +245,57 @@ static enum err load(struct store_txn *txn, const struct rule_set *start, uint64
     *set = *start;
     set->arena = arena;
     err = make_room(set, count);
-    if (err == OK) {
-        err = add_rules(set, txn, as_of_seq);
+    if (err != OK) {
+        rule_set_free(set);
+        return err;
     }
+    *ret_set = set;
+    return OK;
+}
+
+enum err rule_set_build(const struct slice *patterns, size_t count, uint64_t seed,
+                        struct rule_set **ret_set)
+{
+    const struct rule_set start = {.seed = seed};
+    struct rule_set *set = NULL;
+    enum err err = make_set(&start, count, &set);
+
+    if (err != OK) {
+        return err;
+    }
+    for (size_t i = 0; i < count && err == OK; i++) {
+        const struct learned_rule_row row = {
+            .seq = i + 1,
+            .record = {.pattern = patterns[i], .life = {.state = ARTIFACT_STATE_ACTIVE}}};
+
+        err = rule_set_add(set, &row);
+    }
+    if (err == OK) {
+        err = build_phrases(set);
+    }
+    if (err != OK) {
+        rule_set_free(set);
+        return err;
+    }
+    *ret_set = set;
+    return OK;
+}
+
+/* Loads the rules after an event, UINT64_MAX: after the last one. */
+static enum err load(struct store_txn *txn, const struct rule_set *start, uint64_t as_of_seq,
+                     struct rule_set **ret_set)
+{
+    struct rule_set *set = NULL;
+    size_t count = 0;
+    enum err err = count_rules(txn, start->org, as_of_seq, &count);
+
+    if (err == OK) {
+        err = make_set(start, count, &set);
+    }
+    if (err != OK) {
+        return err;
+    }
+    err = add_rules(set, txn, as_of_seq);
     if (err == OK) {
         err = build_phrases(set);
     }

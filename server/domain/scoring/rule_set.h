@@ -80,6 +80,10 @@ MUST_CHECK enum err rule_set_load(struct store_txn *txn, struct org_id org, uint
  * Otherwise the same. */
 MUST_CHECK enum err rule_set_load_past(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
                                        uint64_t seed, struct rule_set **ret_set);
+/* Builds a set of rules that are not stored: all have effect, and rule i has patterns[i], and no
+ * adjustment. rule_set_free frees it. ERR_MEMORY. */
+MUST_CHECK enum err rule_set_build(const struct slice *patterns, size_t count, uint64_t seed,
+                                   struct rule_set **ret_set);
 /* Applies the events after `applied_seq` to `last_seq`, the last event of the snapshot; marks the
  * set as stale if it cannot follow them. */
 MUST_CHECK enum err rule_set_follow(struct rule_set *set, struct store_txn *txn, uint64_t last_seq);

@@ -14,8 +14,11 @@ static enum err encode(struct ctx *ctx, const struct learned_rule_record *record
         .adjustment_billionths = record->adjustment,
         .accuracy_billionths = record->accuracy,
     };
-    struct learned_rule_created_view facts = {
-        .has_rule = true, .imported = origin->is_imported, .reason = origin->reason};
+    struct learned_rule_created_view facts = {.has_rule = true,
+                                              .imported = origin->is_imported,
+                                              .has_finding = origin->finding.size > 0,
+                                              .finding = origin->finding,
+                                              .reason = origin->reason};
     struct learned_rule_view rule;
     enum err err = learned_rule_view_of(draft->org, record, &rule);
 

@@ -11,6 +11,7 @@
 /* How a rule came into being, other than by a submission. */
 struct learned_rule_origin {
     struct slice reason; /* empty, or why the rule was proposed */
+    struct slice finding; /* empty, or the encoded RuleFinding of a rule that was found */
     bool is_imported; /* its count and state are those of the document */
 };
 

@@ -8,6 +8,7 @@
 #include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
 #include "tools/errata/verdicts/backtest.h"
+#include "tools/errata/verdicts/found_rules.h"
 #include "tools/errata/verdicts/rule_files.h"
 #include "tools/errata/verdicts/weights.h"
 
@@ -226,6 +227,11 @@ static const struct option_spec backtest_options[] = {
     {"adjustment", "NUMBER", "with --pattern: what it adds to a score; default: that of its type"},
     {"max-submissions", "N", "only the newest N submissions"},
     {NULL, NULL, NULL}};
+static const struct option_spec find_options[] = {
+    {"max-rules", "N", "at most N rules; default and maximum: 20"},
+    {"dry-run", NULL, "list the rules, and store nothing"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
 static const struct option_spec suggest_options[] = {
     {"rule", "RULE", "only this rule"}, CSV_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};
 static const struct option_spec apply_options[] = {
@@ -368,6 +374,17 @@ const struct command rule_commands[] = {
                    NULL}},
      .options = backtest_options,
      .run = backtest_run},
+    {.group = "rules",
+     .name = "find",
+     .summary = "find rules in stored submissions, and propose them",
+     .help = "Looks for patterns that corrected verdicts share, in the newest 20,000 submissions: "
+             "found on the older half, and kept if they hold on the newer half. The lift says how "
+             "much more often a verdict was corrected where the pattern occurs, with its 95% "
+             "interval. The rules are proposed: they have no effect until a person decides. Takes "
+             "up to 30 s. Needs a REVIEWER, INTEGRATOR or ADMIN token.",
+     .examples = {{"errata rules find --dry-run", NULL}, {"errata rules find", NULL}},
+     .options = find_options,
+     COMMAND_CALL("VerdictService/ProposeRules", .print = found_rules_print)},
     {.group = "rules",
      .name = "suggest",
      .summary = "list the weights that measured verdicts suggest",

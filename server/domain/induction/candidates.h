@@ -1,0 +1,49 @@
+/*
+ * candidates.h: patterns that submissions have, and how many of them have each: a hash table of bounded size. A pattern
+ * counts once for a submission.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_INDUCTION_CANDIDATES_H
+#define ERRATA_SERVER_DOMAIN_INDUCTION_CANDIDATES_H
+
+#include "store/base/arena.h"
+#include "store/base/err.h"
+
+/* Maximum patterns; further ones are left out. */
+#define CANDIDATES_MAX 200000
+/* Maximum bytes of a pattern, as in the contract. */
+#define CANDIDATE_BYTES_MAX 256
+
+/* What a rule would correct. */
+enum induction_target {
+    TARGET_FALSE_NEGATIVE, /* original REAL, correct FAKE */
+    TARGET_FALSE_POSITIVE, /* original FAKE, correct REAL */
+    TARGET_COUNT
+};
+
+struct candidate {
+    struct slice pattern;
+    uint32_t next; /* in its bucket, + 1; 0: the last one */
+    uint32_t last_submission; /* the number of the last one that was counted, + 1 */
+    uint32_t hits;
+    uint32_t targets[TARGET_COUNT]; /* of the hits */
+};
+
+struct candidates {
+    struct arena *arena; /* owns the table and its patterns */
+    struct candidate *items;
+    uint32_t count;
+    uint32_t *buckets;
+    uint64_t seed;
+    bool is_full; /* a pattern was left out */
+};
+
+/* `seed`: random, so that no one can choose patterns that share a bucket. Fails only with ERR_MEMORY. */
+MUST_CHECK enum err candidates_init(struct candidates *candidates, struct arena *arena,
+                                    uint64_t seed);
+/* Adds a pattern without counting it. Empty ones, and ones that are too long, are left out. */
+MUST_CHECK enum err candidates_add(struct candidates *candidates, struct slice pattern);
+/* Counts a pattern for a submission; an unknown one is ignored. `targets`: which the submission has. */
+void candidates_count(struct candidates *candidates, struct slice pattern, uint32_t submission,
+                      const bool targets[TARGET_COUNT]);
+
+#endif

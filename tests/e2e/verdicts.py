@@ -795,6 +795,15 @@ class Weights(ScoringCase):
         self.assertEqual(len(self.mine.events()), events)
         self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.suggested(rule_id=self.org.id))
 
+    def test_rule_without_weight_gets_one_again(self):
+        rule = self.propose("paper", artifact.ARTIFACT_STATE_ACTIVE, 0.05)
+        self.fire("paper", 0, 5)
+        self.assertEqual(self.apply(rule, apply=True).changes[0].rule.confidence_adjustment, 0)
+        self.fire("paper", 25)
+        change = self.apply(rule, apply=True).changes[0]
+        self.assertEqual((change.previous_weight, change.agreed_count, change.disagreed_count), (0, 25, 5))
+        self.assertAlmostEqual(change.rule.confidence_adjustment, 0.0817, 3)
+
     def test_pages_have_every_suggestion_once(self):
         rules = [self.propose(f"p{number}", artifact.ARTIFACT_STATE_ACTIVE) for number in range(23)]
         found = self.score(indicators=[f"p{number}" for number in range(23)])

@@ -97,11 +97,37 @@ class MeasureLearning(unittest.TestCase):
             self.assertEqual(self.figures(out, f"{mode}: template in training")[0], "1.000")
         self.assertIn(f"({2 * FORMS - 2} registration forms, 0 refused)", out)
 
+    def messages(self, folder):
+        """Messages of which every third is spam with two words that no weak rule has; a weak rule finds half of it."""
+        def lines(count, first):
+            rows = ["v1,v2"]
+            for n in range(first, first + count):
+                word = "offer" if n % 2 else "news"
+                rows.append(f"spam,win prize {word} {n}" if n % 3 == 0 else f"ham,see you {word} {n}")
+            return "\n".join(rows).encode()
+        folder = os.path.join(folder, "weak", "data", "SMS")
+        write(os.path.join(folder, "rule.txt"), b"spam\twin .*offer\twin an offer\nham\tyou offer\tyou offer\n")
+        for part, count, first in (("train", 120, 0), ("valid", 12, 3000), ("test", 24, 6000)):
+            write(os.path.join(folder, part + ".csv"), lines(count, first))
+
+    def test_verdicts_are_measured(self):
+        self.messages(self.data)
+        words = ("--rows", "messages", "--orders", "2", "--verdicts", "120")
+        out, _ = self.run_tool(*words)
+        without = f"{20 / 24:.3f}"  # the weak rules miss half of the spam
+        self.assertEqual(self.figures(out, "accuracy on 24 messages (test) after 120 verdicts, constants")[1:],
+                         (without, "1.000"))
+        weights = self.figures(out, "accuracy on 24 messages (test) after 120 verdicts, weights |")
+        self.assertEqual(weights[:2], (without, without))
+        ours = self.figures(out, "F1 of spam, 24 messages (test) after 120 verdicts, weights and proposed rules")
+        self.assertEqual(ours[0], "1.000")  # a proposed rule is the phrase that all spam has
+        self.assertEqual(self.run_tool(*words)[0], out)
+
     def test_missing_data_is_reported(self):
         _, said = self.run_tool("--rows", "receipts", code=1)
         self.assertIn("git clone --depth 1 https://github.com/zzzDavid/ICDAR-2019-SROIE", said)
         _, said = self.run_tool("--rows", "reviews", code=2)
-        self.assertIn("unknown row 'reviews'; expected receipts, forms, unseen", said)
+        self.assertIn("unknown row 'reviews'; expected receipts, forms, unseen, questions, messages", said)
 
 
 if __name__ == "__main__":

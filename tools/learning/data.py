@@ -1,4 +1,5 @@
 """The public data sets: where they come from, and how they are read."""
+import csv
 import glob
 import json
 import os
@@ -13,7 +14,12 @@ SOURCES = {
               "are those of https://rrc.cvc.uab.es/?ch=13"),
     "vrdu": ("https://github.com/google-research-datasets/vrdu",
              "2,556 public filings as PDFs (https://arxiv.org/abs/2211.15421); see the repository for its terms"),
+    "weak": ("https://github.com/awasthiabhijeet/Learning-From-Rules",
+             "questions of TREC and messages of the SMS Spam Collection, with 68 and 73 weak rules "
+             "(https://openreview.net/forum?id=SkeuexBtDr); the repository is under the Apache License 2.0"),
 }
+QUESTION_CLASSES = {"DESC": "DESCRIPTION", "ENTY": "ENTITY", "HUM": "HUMAN", "ABBR": "ABBREVIATION", "LOC": "LOCATION",
+                    "NUM": "NUMERIC"}
 TEMPLATE_LISTS = re.compile(r"lv1-single_(.+)-train_|lv3-unk_(.+)-train_")
 
 
@@ -79,4 +85,34 @@ def unseen(folder, size):
         for path in sorted(glob.glob(os.path.join(splits, f"*{kind}_template-train_{size}-*.json"))):
             split = read_split(path)
             found.append((kind, paths(split["train"]), paths(split["test"])))
+    return found
+
+
+def weak_rules(path):
+    """[(class, regular expression)]."""
+    with open(path, encoding="latin1") as f:
+        return [tuple(line.rstrip("\n").split("\t")[:2]) for line in f if line.strip()]
+
+
+def questions(folder):
+    """Questions and their classes: {"rules": ..., "train": [(text, class)], "valid": the same, "test": the same}."""
+    folder = os.path.join(folder, "data", "TREC")
+    found = {"rules": weak_rules(os.path.join(folder, "rule.txt"))}
+    for name in ("train", "valid"):
+        with open(os.path.join(folder, name + ".txt"), encoding="latin1") as f:
+            parts = [line.strip().split(":", 1) for line in f if ":" in line]
+        found[name] = [(text.lower().strip(), QUESTION_CLASSES[label]) for label, text in parts]
+    with open(os.path.join(folder, "test.txt"), encoding="latin1") as f:
+        parts = [line.strip().split(" ", 1) for line in f if line.strip()]
+    found["test"] = [(text.lower().strip(), QUESTION_CLASSES[label.split(":")[0]]) for label, text in parts]
+    return found
+
+
+def messages(folder):
+    """Messages, spam or ham, in the same form."""
+    folder = os.path.join(folder, "data", "SMS")
+    found = {"rules": weak_rules(os.path.join(folder, "rule.txt"))}
+    for part in ("train", "valid", "test"):
+        with open(os.path.join(folder, part + ".csv"), encoding="latin1", newline="") as f:
+            found[part] = [(row["v2"].lower().strip(), row["v1"]) for row in csv.DictReader(f)]
     return found

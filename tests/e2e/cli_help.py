@@ -20,7 +20,7 @@ SECONDS = 60
 # Examples that end by themselves only where something happens, or that name an id that is made up.
 ENDLESS = ("errata events watch\n", "events watch --kind", "WatchEvents")
 ON_TERMINAL = ("corrections review",)  # refused without a terminal; cli_review runs it on one
-NOT_THERE = ("token revoke 0123abcd", "corrections show 0192f0c0", "mappings show 0192f0c0",
+NOT_THERE = ("fragments approve", "token revoke 0123abcd", "corrections show 0192f0c0", "mappings show 0192f0c0",
              "mappings confirm 0192f0c0", "layouts merge 0196f3a1", "layouts split 0196f3a1",
              "corrections retract 0192f0c0", "rules show 0192f0c0", "reviews show 0192f0c0", "rules enable 0192f0c0",
              "rules disable 0192f0c0", "rules shadow 0192f0c0", "rules activate 0192f0c0",
@@ -107,6 +107,8 @@ class Help(CliCase):
         (self.folder / "pw.txt").write_text("view\n")
         (self.folder / "template.txt").write_text("{{document_text}}\n")
         (self.folder / "text.txt").write_text("12 pcs of HX\n")
+        (self.folder / "wording.json").write_text(json.dumps({"fragments": [
+            {"signal": "BAD_FORMAT", "placeholder": "EXTRACTION_REVIEW", "text": "Return one JSON object."}]}))
         (self.folder / "schema.json").write_text("{}\n")
         (self.folder / "lines.csv").write_text("customer_id,customer_sku\nacme,HX-1\n")
         (self.folder / "matches.csv").write_text("customer_id,customer_sku,internal_sku\nacme,HX-4,4714\n")

@@ -11,7 +11,7 @@ import grpc
 from google.protobuf import timestamp_pb2
 
 import recount
-from erratad import (admin, bad_fields, event_log, event_service, main, review, review_service, review_prompts, review_triggers,
+from erratad import (admin, bad_fields, event_log, event_service, fragment_set, main, review, review_service, review_prompts, review_triggers,
                      reviewed_run, roles, run_item)
 from errata_cli import CliCase
 
@@ -376,11 +376,118 @@ class Placeholders(ReviewCase):
         self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.retract(self.put().id))
 
 
+class FragmentSets(ReviewCase):
+    def setUp(self):
+        super().setUp()
+        self.anna = self.client(roles.ROLE_REVIEWER, user_id="anna")
+
+    def put(self, client=None, text="Check the format.", **fields):
+        fields.setdefault("fragments", [fragment_set.PromptFragment(
+            signal=review_prompts.REVIEW_SIGNAL_BAD_FORMAT,
+            placeholder=review_prompts.REVIEW_PLACEHOLDER_EXTRACTION_REVIEW, text=text)])
+        return (client or self.anna).reviews.PutFragmentSet(review_service.PutFragmentSetRequest(
+            fragment_set=fragment_set.FragmentSet(**fields))).fragment_set
+
+    def approve(self, version, client=None):
+        return (client or self.anna).reviews.ApproveFragmentSet(
+            review_service.ApproveFragmentSetRequest(version=version)).fragment_set
+
+    def resolve(self, **fields):
+        return self.mine.reviews.ResolvePlaceholders(review_prompts.ResolvePlaceholdersRequest(
+            subcategory="laptops", current_review=review_prompts.CurrentReview(bad_format=True, missing_spec=["Width"]),
+            **fields)).placeholders
+
+    def states(self, page_size=0):
+        return [(one.version, one.state) for one in self.mine.all_pages(
+            self.mine.reviews.ListFragmentSets, review_service.ListFragmentSetsRequest(page_size=page_size),
+            "fragment_sets")]
+
+    def test_draft_is_used_once_a_person_approves_it(self):
+        shipped = self.resolve()
+        self.assertIn("Spezifikationen:", shipped[1].text)
+        made = self.put(label_focus_fields="Fields", comment="shorter")
+        self.assertEqual((made.version, made.state, made.actor_user_id, made.comment),
+                         (1, fragment_set.FRAGMENT_SET_STATE_DRAFT, "anna", "shorter"))
+        self.assertEqual(self.resolve(), shipped)
+        before = self.mine.events()[0].seq
+        approved = self.approve(1)
+        self.assertEqual((approved.state, approved.approved_by, approved.id),
+                         (fragment_set.FRAGMENT_SET_STATE_APPROVED, "anna", made.id))
+        self.assertEqual(self.resolve()[1].text, "Check the format.")
+        self.assertEqual(self.resolve()[2].source, review_prompts.PLACEHOLDER_SOURCE_EMPTY)
+        self.assertEqual(self.resolve(as_of_seq=before), shipped)
+        self.put(fragments=[fragment_set.PromptFragment(
+            signal=review_prompts.REVIEW_SIGNAL_MISSING_SPEC,
+            placeholder=review_prompts.REVIEW_PLACEHOLDER_EXTRACTION_REVIEW, text="Research:")], label_focus_fields="Fields")
+        self.approve(2)
+        self.assertEqual(self.resolve()[1].text, "Research:\nFields:\n\u27c5Width\u27c6")
+        self.approve(1)
+        self.assertEqual(self.resolve()[1].text, "Check the format.")
+        self.approve(0)
+        self.assertEqual(self.resolve(), shipped)
+        self.assertEqual(recount.check(self.mine), [])
+
+    def test_list_has_all_versions(self):
+        draft, approved, replaced = (fragment_set.FRAGMENT_SET_STATE_DRAFT, fragment_set.FRAGMENT_SET_STATE_APPROVED,
+                                     fragment_set.FRAGMENT_SET_STATE_REPLACED)
+        self.assertEqual(self.states(), [(0, approved)])
+        for number in range(4):
+            self.put(text=f"Text {number}.")
+        self.approve(2)
+        self.approve(3)
+        wanted = [(4, draft), (3, approved), (2, replaced), (1, draft), (0, replaced)]
+        for page_size in (0, 1, 2, 5):
+            self.assertEqual(self.states(page_size), wanted)
+        viewer = self.client(roles.ROLE_VIEWER).reviews.ListFragmentSets(review_service.ListFragmentSetsRequest())
+        self.assertEqual({len(one.fragments) for one in viewer.fragment_sets}, {0})
+        self.assertEqual(recount.check(self.mine), [])
+
+    def test_who_decides(self):
+        self.put(client=self.client(roles.ROLE_OPERATOR, user_id="otto"))
+        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.approve(1, self.client(roles.ROLE_OPERATOR,
+                                                                                            user_id="otto")))
+        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.approve(1, self.mine))  # it has no user
+        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.put(self.client(roles.ROLE_INTEGRATOR)))
+        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.approve(2))
+        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(0))
+        self.approve(1)
+        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(1))
+
+    def test_faults(self):
+        def fragment(signal, placeholder, text="Text."):
+            return fragment_set.PromptFragment(signal=signal, placeholder=placeholder, text=text)
+        bad_format, extraction = (review_prompts.REVIEW_SIGNAL_BAD_FORMAT,
+                                  review_prompts.REVIEW_PLACEHOLDER_EXTRACTION_REVIEW)
+        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.put(fragments=[
+            fragment(bad_format, extraction, "x" * 301), fragment(bad_format, extraction),
+            fragment(bad_format, review_prompts.REVIEW_PLACEHOLDER_CATEGORIZER_REVIEW),
+            fragment(review_prompts.REVIEW_SIGNAL_EXAMPLE_ITEM, review_prompts.REVIEW_PLACEHOLDER_EXAMPLE_ITEM)],
+            label_focus_fields="y" * 101))
+        self.assertEqual(set(bad_fields(error)), {
+            "fragment_set.fragments[0].text", "fragment_set.fragments[1]", "fragment_set.fragments[2]",
+            "fragment_set.fragments[3]", "fragment_set.label_focus_fields"})
+        self.put(text="\u00e4" * 300, label_focus_fields="\u00e4" * 100)
+        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.anna.reviews.ApproveFragmentSet(
+            review_service.ApproveFragmentSetRequest()))
+        self.assertEqual(set(bad_fields(error)), {"version"})
+
+
 class CommandLine(ReviewCase):
     def cli(self, *words, **more):
         path = self.folder / f"{self.org.id}.token"
         path.write_text(self.token + "\n")
         return self.run_cli(*words, environment=self.here(ERRATA_TOKEN_FILE=str(path)), **more)[0]
+
+    def test_fragments(self):
+        self.token = self.admin.create_token(roles.ROLE_ADMIN, org_id=self.org.id, user_id="anna").secret
+        wording = {"fragments": [{"signal": "WRONG_INFORMATION", "placeholder": "CATEGORIZER_REVIEW", "text": "Check."}],
+                   "comment": "first"}
+        self.assertEqual(self.cli("fragments", "put", json.dumps(wording)), "1\n")
+        self.assertRegex(self.cli("fragments", "list"), r"1 +DRAFT.*\n +0 +APPROVED")
+        self.cli("fragments", "approve", "1")
+        listed = json.loads(self.cli("fragments", "list", "--json"))["fragmentSets"]
+        self.assertEqual((listed[0]["state"], listed[0]["approvedBy"], listed[0]["fragments"][0]["text"]),
+                         ("FRAGMENT_SET_STATE_APPROVED", "anna", "Check."))
 
     def test_submit_list_show_and_run(self):
         id = self.cli("reviews", "submit", "run-1", "--subcategory", "laptops", "--decision", "rejected", "--bad-format",

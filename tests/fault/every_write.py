@@ -14,16 +14,16 @@ import grpc
 
 import recount
 from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, artifact, event_log, event_service,
-                     extraction, extraction_service, feedback, feedback_service, is_client_stream, learning,
+                     extraction, extraction_service, feedback, feedback_service, fragment_set, is_client_stream, learning,
                      layout, event_service_grpc, mappings, measured_weight, methods, options, prompt_service,
-                     prompt_template, review, review_service, review_triggers, roles, run_item, sku_mapping, verdict_service, verdicts)
+                     prompt_template, review, review_prompts, review_service, review_triggers, roles, run_item, sku_mapping, verdict_service, verdicts)
 
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
           ("organization", 2), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
           ("weights", 1), ("find", 1),
-          ("review", 8), ("thresholds", 2), ("item", 4),
+          ("review", 8), ("thresholds", 2), ("item", 4), ("fragments", 2), ("approve_fragments", 2),
           ("retract", 4))
 # Corrections of one layout, taken back as often as they are made, and extractions that count them.
 RETRACTIONS = (("capture", 10), ("retract", 10), ("extraction", 3))
@@ -65,6 +65,8 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "review": "/errata.v1.ReviewService/SubmitReview",
          "thresholds": "/errata.v1.ReviewService/SetTriggerThresholds",
          "item": "/errata.v1.ReviewService/PutItem",
+         "fragments": "/errata.v1.ReviewService/PutFragmentSet",
+         "approve_fragments": "/errata.v1.ReviewService/ApproveFragmentSet",
          "organization": "/errata.v1.AdminService/CreateOrganization"}
 READS = {"examples": "/errata.v1.PromptService/GetExamples",
          "prompt": "/errata.v1.PromptService/PreparePrompt",
@@ -87,7 +89,9 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "retract": event_service.RetractEventResponse,
            "review": review_service.SubmitReviewResponse,
            "thresholds": review_triggers.SetTriggerThresholdsResponse,
-           "item": review_service.PutItemResponse}
+           "item": review_service.PutItemResponse,
+           "fragments": review_service.PutFragmentSetResponse,
+           "approve_fragments": review_service.ApproveFragmentSetResponse}
 
 
 def draw(moments, table):
@@ -409,6 +413,21 @@ class Load:
             subcategory=f"subcategory-{number_of(key + 's', 3)}", thresholds=review_triggers.ReviewThresholds(
                 bad_format=1 + number_of(key + "b", 10))), lambda reported: [])
 
+    def fragments(self, key, org, token):
+        self.write("fragments", key, org, token, review_service.PutFragmentSetRequest(fragment_set=fragment_set.FragmentSet(
+            comment=key, fragments=[fragment_set.PromptFragment(
+                signal=review_prompts.REVIEW_SIGNAL_NOTES, placeholder=review_prompts.REVIEW_PLACEHOLDER_EXTRACTION_REVIEW,
+                text=key)])), lambda reported: [reported.fragment_set.id])
+
+    def approve_fragments(self, key, org, token):
+        """The first version or that which ships with the server; one of them may be in use, or not exist."""
+        request = review_service.ApproveFragmentSetRequest(version=number_of(key, 2))
+        body = request.SerializeToString()
+        reply = self.call("approve_fragments", key, token, body, (grpc.StatusCode.FAILED_PRECONDITION,
+                                                                  grpc.StatusCode.NOT_FOUND), True)
+        if not isinstance(reply, grpc.RpcError):
+            self.keep("approve_fragments", org, key, body, reply, [])
+
     def retract(self, key, org, token):
         """Retracts a capture, a verdict or a review, each once."""
         with self.lock:
@@ -506,7 +525,7 @@ class Load:
         body = admin.CreateOrganizationRequest(organization=admin.Organization(name=key)).SerializeToString()
         reply = self.call("organization", key, self.master, body)
         org = admin.CreateOrganizationResponse.FromString(reply).organization
-        body = admin.CreateTokenRequest(org_id=org.id, token=admin.Token(role=roles.ROLE_ADMIN))
+        body = admin.CreateTokenRequest(org_id=org.id, token=admin.Token(role=roles.ROLE_ADMIN, user_id="root"))
         made = self.call("token", key + "-t", self.master, body.SerializeToString(), (grpc.StatusCode.ALREADY_EXISTS,))
         self.keep("organization", org.id, key, b"", reply, [org.id])
         if not isinstance(made, grpc.RpcError):
@@ -605,7 +624,7 @@ class Log:
             return reported.item_id
         if payload == "verdict_submission":
             return reported.receipt_id
-        if payload == "prompt_template":
+        if payload in ("prompt_template", "fragment_set"):
             return reported.comment
         if payload == "document_ingested":
             return reported.document.document_id

@@ -69,6 +69,7 @@ ROUND_TRIP(verdict)
 ROUND_TRIP(review)
 ROUND_TRIP(review_run)
 ROUND_TRIP(review_thresholds)
+ROUND_TRIP(fragment_set)
 
 /* The short reading of a layout's head finds the same marks as the whole one. */
 static void check_layout_marks(struct arena *arena, struct slice bytes)
@@ -192,7 +193,7 @@ static void (*const checks[])(struct arena *arena, struct slice bytes) = {
     check_layout_stats,      check_extraction,      check_extraction_key, check_mapping,
     check_mapping_confirmed, check_prompt_template, check_settings,       check_artifact,
     check_learned_rule,      check_verdict,         check_review,         check_review_run,
-    check_review_thresholds,
+    check_review_thresholds, check_fragment_set,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -23,6 +23,7 @@ void asker_init(struct asker *asker, struct fixture *fixture, struct arena *aren
     *asker = (struct asker){.fixture = fixture, .arena = arena};
     assert_true(contract_method_count <= ASKER_METHODS_MAX);
     asker->org_id = fixture_make_org(fixture, name, asker->token);
+    fixture_make_user_token(fixture, asker->token, ROLE_ADMIN, "root", asker->token);
     fixture_key_id_of(asker->token, asker->key_id);
     pool_put(&asker->pools.uuids, slice_text(asker->org_id));
     for (int i = 0; i < ASKER_NAMES; i++) {

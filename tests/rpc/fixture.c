@@ -657,7 +657,14 @@ void fixture_make_ending_token(struct fixture *fixture, const char *by, int64_t 
 void fixture_make_token(struct fixture *fixture, const char *by, enum role role,
                         char token[FIXTURE_TOKEN_BYTES])
 {
-    char user[] = "anna";
+    bool is_person = role == ROLE_OPERATOR || role == ROLE_REVIEWER;
+
+    fixture_make_user_token(fixture, by, role, is_person ? "anna" : NULL, token);
+}
+
+void fixture_make_user_token(struct fixture *fixture, const char *by, enum role role,
+                             const char *user, char token[FIXTURE_TOKEN_BYTES])
+{
     Errata__V1__Token wanted = ERRATA__V1__TOKEN__INIT;
     Errata__V1__CreateTokenRequest request = ERRATA__V1__CREATE_TOKEN_REQUEST__INIT;
     Errata__V1__CreateTokenResponse *response = NULL;
@@ -665,9 +672,9 @@ void fixture_make_token(struct fixture *fixture, const char *by, enum role role,
                                          .authorization = by};
 
     wanted.role = (Errata__V1__Role)role;
-    if (role == ROLE_OPERATOR || role == ROLE_REVIEWER) {
+    if (user != NULL) {
         wanted._user_id_case = ERRATA__V1__TOKEN___USER_ID_USER_ID;
-        wanted.user_id = user;
+        wanted.user_id = (char *)(uintptr_t)user; /* it is only read */
     }
     request.token = &wanted;
     assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);

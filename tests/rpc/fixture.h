@@ -131,6 +131,9 @@ const char *fixture_make_org(struct fixture *fixture, const char *name,
 /* A new token, by the administrator `by`; a user is given where the role needs one. */
 void fixture_make_token(struct fixture *fixture, const char *by, enum role role,
                         char token[FIXTURE_TOKEN_BYTES]);
+/* The same for a user; NULL: none. */
+void fixture_make_user_token(struct fixture *fixture, const char *by, enum role role,
+                             const char *user, char token[FIXTURE_TOKEN_BYTES]);
 /* A VIEWER's token that ends at a time. */
 void fixture_make_ending_token(struct fixture *fixture, const char *by, int64_t expire_at_us,
                                char token[FIXTURE_TOKEN_BYTES]);

@@ -150,6 +150,8 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_LEARNED_RULE_IMPORTED:
     case EVENT_LEARNED_RULE_WEIGHT_SET:
     case EVENT_TRIGGER_THRESHOLDS_SET:
+    case EVENT_FRAGMENT_SET_PUT:
+    case EVENT_FRAGMENT_SET_APPROVED:
     case EVENT_RUN_ITEM_PUT:
         return;
     }

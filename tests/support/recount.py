@@ -225,6 +225,7 @@ class Recount:
         self.templates = collections.Counter()
         self.outcomes = collections.Counter()  # (exposure seq, kind, subject)
         self.thresholds = {}  # subcategory -> ReviewThresholds
+        self.fragment_sets = recount_reviews.FragmentSets()
         self.reviews = {}  # sequence number -> recount_reviews.Entry
         self.problems = []  # impossible events
         for event in events:
@@ -409,6 +410,12 @@ class Recount:
 
     def on_review(self, event, reported):
         self.reviews[event.seq] = recount_reviews.Entry(event, reported)
+
+    def on_fragment_set(self, event, reported):
+        self.problems += self.fragment_sets.put(event, reported)
+
+    def on_fragment_set_approved(self, event, reported):
+        self.problems += self.fragment_sets.approve(event, reported)
 
     def on_trigger_thresholds_set(self, event, reported):
         self.thresholds[reported.subcategory] = reported.thresholds
@@ -937,7 +944,7 @@ def check(client, counted=None):
     problems += counted.problems
     for look in (check_analytics, check_coverage, check_experiment, check_mappings, check_improvements, check_rules,
                  check_verdicts, recount_families.check_families, recount_reviews.check_runs,
-                 recount_reviews.check_triggers):
+                 recount_reviews.check_triggers, recount_reviews.check_fragment_sets):
         look(client, counted, problems)
     check_once(counted, problems)
     return problems

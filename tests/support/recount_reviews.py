@@ -1,7 +1,7 @@
 """Reviews by a recount of the log: runs, as GetRun returns them."""
 import collections
 
-from erratad import review, review_service, review_triggers
+from erratad import fragment_set, review, review_service, review_triggers
 
 REVIEWED = review.REVIEW_DECISION_REVIEWED
 FLAGS = "information_present", "bad_format", "wrong_information", "wrong_physical_dimensions"
@@ -127,3 +127,55 @@ def check_triggers(client, counted, problems):
         wanted = triggers_of(counted.reviews.values(), subcategory, counted.thresholds.get(subcategory))
         if reported != wanted:
             problems.append(f"triggers of {subcategory}: {reported}, should be {wanted}")
+
+
+class FragmentSets:
+    """The versions of the wording of guidance, by the log."""
+
+    def __init__(self):
+        self.sets = []  # events' FragmentSet, version 1 first
+        self.seqs = [0]  # by version
+        self.approvals = {}  # version -> the last event that approved it
+        self.active = 0
+
+    def put(self, event, reported):
+        self.sets.append(reported)
+        self.seqs.append(event.seq)
+        if (reported.version, reported.id, reported.state) != (len(self.sets), event.id,
+                                                               fragment_set.FRAGMENT_SET_STATE_DRAFT):
+            return [f"event {event.seq}: fragment set {reported.version}, should be the draft {len(self.sets)}"]
+        return []
+
+    def approve(self, event, reported):
+        wanted = reported.version, self.seqs[reported.version], self.active
+        problems = []
+        if reported.version == self.active or (reported.version, reported.seq, reported.previous_version) != wanted:
+            problems.append(f"event {event.seq}: {reported} was approved, should be {wanted}")
+        self.active = reported.version
+        self.approvals[reported.version] = event
+        return problems
+
+    def listed(self):
+        """What ListFragmentSets should return, without the set that ships with the server."""
+        for one in reversed(self.sets):
+            wanted = fragment_set.FragmentSet()
+            wanted.CopyFrom(one)
+            approval = self.approvals.get(one.version)
+            if approval is not None:
+                wanted.state = (fragment_set.FRAGMENT_SET_STATE_APPROVED if one.version == self.active
+                                else fragment_set.FRAGMENT_SET_STATE_REPLACED)
+                wanted.approved_by = approval.actor_user_id
+                wanted.approved_at.CopyFrom(approval.created_at)
+            yield wanted
+
+
+def check_fragment_sets(client, counted, problems):
+    listed = list(client.all_pages(client.reviews.ListFragmentSets,
+                                   review_service.ListFragmentSetsRequest(page_size=1000), "fragment_sets"))
+    wanted = list(counted.fragment_sets.listed())
+    if listed[:-1] != wanted:
+        problems.append(f"fragment sets: {listed[:-1]} are listed, should be {wanted}")
+    in_use = (fragment_set.FRAGMENT_SET_STATE_APPROVED if counted.fragment_sets.active == 0
+              else fragment_set.FRAGMENT_SET_STATE_REPLACED)
+    if (listed[-1].version, listed[-1].id, listed[-1].state) != (0, "", in_use):
+        problems.append(f"fragment sets: the last one is {listed[-1]}")

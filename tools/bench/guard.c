@@ -65,6 +65,8 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     case EVENT_KIND_TOKEN_REVOKED:
     case EVENT_KIND_SETTINGS_UPDATED:
     case EVENT_KIND_TRIGGER_THRESHOLDS_SET:
+    case EVENT_KIND_FRAGMENT_SET_PUT:
+    case EVENT_KIND_FRAGMENT_SET_APPROVED:
     case EVENT_KIND_FAMILIES_MERGED:
     case EVENT_KIND_FAMILY_SPLIT:
         *ret_evidence = EVIDENCE_NONE;

@@ -37,6 +37,8 @@ static const struct command_group groups[] = {
      "learned rules"},
     {"Collect documents and corrections", "reviews", "review runs by a structured form",
      review_commands, "reviews"},
+    {"Collect documents and corrections", "fragments",
+     "word the guidance that reviews add to prompts", fragment_commands, "reviews"},
     {"Collect documents and corrections", "labels", "export verdicts for training", label_commands,
      NULL},
     {"Build prompts and measure the effect", NULL, NULL, example_commands, NULL},

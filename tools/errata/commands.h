@@ -21,6 +21,7 @@ extern const struct command verdict_commands[];
 extern const struct command rule_commands[];
 extern const struct command label_commands[];
 extern const struct command review_commands[];
+extern const struct command fragment_commands[];
 extern const struct command text_commands[];
 extern const struct command analytics_commands[];
 extern const struct command explain_commands[];

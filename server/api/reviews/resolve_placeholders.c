@@ -2,6 +2,7 @@
  * resolve_placeholders.c: ReviewService/ResolvePlaceholders. If stored reviews cannot be read, or an item cannot be
  * redacted, the placeholders are filled without them.
  */
+#include "server/domain/reviews/fragment_sets.h"
 #include "server/domain/reviews/items.h"
 #include "server/domain/reviews/resolve.h"
 #include "server/domain/reviews/specs.h"
@@ -100,6 +101,7 @@ static enum err read_review(struct ctx *ctx, const Errata__V1__CurrentReview *re
 struct stored_signals {
     struct review_triggers triggers;
     struct slice item_json;
+    struct fragment_set fragments;
 };
 
 static enum err read_stored(struct review_service_resolve_placeholders_call *call,
@@ -115,6 +117,9 @@ static enum err read_stored(struct review_service_resolve_placeholders_call *cal
     }
     if (err == OK && item_seq != 0) {
         err = run_item_read(call->txn, call->org, item_seq, &stored.item_json);
+    }
+    if (err == OK) {
+        err = fragment_set_active(call->txn, call->org, query.as_of_seq, &stored.fragments);
     }
     if (err == OK) {
         *ret_stored = stored;
@@ -294,7 +299,10 @@ static enum err answer(struct review_service_resolve_placeholders_call *call,
 enum err
 review_service_resolve_placeholders_read(struct review_service_resolve_placeholders_call *call)
 {
-    const struct stored_signals none = {.triggers = {.low_confidence = true}};
+    const struct stored_signals none = {
+        .triggers = {.low_confidence = true},
+        .fragments = *fragment_set_default(),
+    };
     struct stored_signals stored = none;
     struct resolve_request request = {
         .has_static_example = call->request->_static_example_case != 0,
@@ -317,6 +325,7 @@ review_service_resolve_placeholders_read(struct review_service_resolve_placehold
     }
     request.triggers = &stored.triggers;
     request.item_json = stored.item_json;
+    request.fragments = &stored.fragments;
     err = resolve_placeholders(call->ctx->arena, &request, &resolved);
     return err != OK ? err : answer(call, &resolved, &stored.triggers, degraded);
 }

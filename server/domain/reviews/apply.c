@@ -2,6 +2,7 @@
  * apply.c: applies the events of reviews: a review is added to its run and to the lists of its subcategory and of all
  * reviews.
  */
+#include "server/domain/reviews/fragment_sets.h"
 #include "server/domain/reviews/items.h"
 #include "server/domain/reviews/runs.h"
 #include "server/domain/reviews/thresholds.h"
@@ -85,6 +86,9 @@ enum err reviews_apply(struct ctx *ctx, struct store_txn *txn, const struct even
     ASSERT(reviews_applies(event->kind));
     if (event->kind == EVENT_RUN_ITEM_PUT) {
         return run_item_apply(ctx, txn, event);
+    }
+    if (event->kind == EVENT_FRAGMENT_SET_PUT || event->kind == EVENT_FRAGMENT_SET_APPROVED) {
+        return fragment_set_apply(ctx, txn, event);
     }
     return event->kind == EVENT_TRIGGER_THRESHOLDS_SET ? review_thresholds_apply(ctx, txn, event)
                                                        : apply_submitted(ctx, txn, event);

@@ -1,5 +1,5 @@
 /*
- * fragments.h: the guidance that signals add to placeholders (fragments.def).
+ * fragments.h: the guidance that signals add to placeholders: a set of fragments, by default that of fragments.def.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_FRAGMENTS_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_FRAGMENTS_H
@@ -8,18 +8,31 @@
 
 #include <errata/v1/review_prompts.fields.h>
 
-/* Maximum characters of a fragment. */
+/* Maximum characters of a fragment, and of the label of the focus fields. */
 #define FRAGMENT_CHARACTERS_MAX 300
-/* The label of the focus fields. */
+#define FRAGMENT_LABEL_CHARACTERS_MAX 100
+/* The default label of the focus fields. */
 #define FRAGMENT_LABEL_FOCUS_FIELDS "Spezifikationen"
+/* Pairs of a signal and a placeholder that it feeds. */
+#define FRAGMENT_PAIRS 12
 
 struct fragment {
     enum review_signal signal;
     enum review_placeholder placeholder;
-    struct slice text;
+    struct slice text; /* empty: the signal adds nothing to the placeholder */
 };
 
-/* Returns the default fragments, in the order of the signals. */
-const struct fragment *fragments_default(size_t *ret_count);
+/* The fragments of all pairs, in the order of the signals. */
+struct fragment_set {
+    uint64_t seq; /* of the event that stored it; 0: it ships with the server */
+    uint32_t version;
+    struct fragment fragments[FRAGMENT_PAIRS];
+    struct slice label_focus_fields; /* empty: the default */
+};
+
+/* Returns the set that ships with the server: version 0. */
+const struct fragment_set *fragment_set_default(void);
+/* Returns the place of a pair in a set; FRAGMENT_PAIRS for a pair that does not exist. */
+size_t fragment_place(enum review_signal signal, enum review_placeholder placeholder);
 
 #endif

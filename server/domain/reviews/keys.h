@@ -33,6 +33,12 @@ struct key key_review_item(struct org_id org, const struct review_run_hash *run,
 struct key key_review_example(struct org_id org, struct slice subcategory, uint64_t seq);
 /* Reads the seq of both. ERR_CORRUPT for a key of another form. */
 MUST_CHECK enum err key_read_review_item(struct slice key, uint64_t *ret_seq);
+/* Fragment sets, newest version first: organisation, inverted version 4. */
+struct key key_fragment_set(struct org_id org, uint32_t version);
+/* Approvals, the last one first: organisation, inverted seq 8. */
+struct key key_fragment_approval(struct org_id org, uint64_t seq);
+/* Reads the seq of it. ERR_CORRUPT for a key of another form. */
+MUST_CHECK enum err key_read_fragment_approval(struct slice key, uint64_t *ret_seq);
 /* Thresholds: organisation, hash of the subcategory 16. */
 struct key key_review_thresholds(struct org_id org, struct slice subcategory);
 

@@ -213,3 +213,44 @@ enum err record_encode_review_thresholds(struct arena *arena,
     }
     return record_pb_encode(arena, &errata_record_ReviewThresholdsRow_msg, &message, ret_bytes);
 }
+
+static bool fragment_set_fits(const struct fragment_set_record *record)
+{
+    return record->seq != 0 && (record->approved_seq == 0 || record->approved_seq > record->seq);
+}
+
+enum err record_decode_fragment_set(struct slice bytes, struct fragment_set_record *ret_record)
+{
+    errata_record_FragmentSetRow message;
+    struct fragment_set_record record;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_FragmentSetRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    record = (struct fragment_set_record){
+        .seq = message.seq,
+        .approved_seq = message.approved_seq,
+    };
+    if (!fragment_set_fits(&record)) {
+        return ERR_CORRUPT;
+    }
+    *ret_record = record;
+    return OK;
+}
+
+enum err record_encode_fragment_set(struct arena *arena, const struct fragment_set_record *record,
+                                    struct slice *ret_bytes)
+{
+    errata_record_FragmentSetRow message = {
+        .seq = record->seq,
+        .approved_seq = record->approved_seq,
+    };
+
+    if (UNEXPECTED(!fragment_set_fits(record))) {
+        return ERR_INTERNAL;
+    }
+    return record_pb_encode(arena, &errata_record_FragmentSetRow_msg, &message, ret_bytes);
+}

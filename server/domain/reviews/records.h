@@ -68,6 +68,12 @@ struct review_thresholds_record {
     uint32_t reviews_needed; /* 1 to REVIEWS_NEEDED_MAX; 0: that of the settings */
 };
 
+/* FRAGMENT_SET: a version of the wording of guidance. */
+struct fragment_set_record {
+    uint64_t seq; /* of the event that stored it */
+    uint64_t approved_seq; /* of its last approval; 0: it was never approved */
+};
+
 /* Bytes of a REVIEW_NEWEST row: hash of the run, number of its reviews. */
 #define REVIEW_NEWEST_BYTES (KEY_HASH_BYTES + sizeof(uint32_t))
 
@@ -76,6 +82,8 @@ MUST_CHECK enum err record_decode_review_run(struct slice bytes,
                                              struct review_run_record *ret_record);
 MUST_CHECK enum err record_decode_review_thresholds(struct slice bytes,
                                                     struct review_thresholds_record *ret_record);
+MUST_CHECK enum err record_decode_fragment_set(struct slice bytes,
+                                               struct fragment_set_record *ret_record);
 
 MUST_CHECK enum err record_encode_review(struct arena *arena, const struct review_record *record,
                                          struct slice *ret_bytes);
@@ -85,5 +93,8 @@ MUST_CHECK enum err record_encode_review_run(struct arena *arena,
 MUST_CHECK enum err record_encode_review_thresholds(struct arena *arena,
                                                     const struct review_thresholds_record *record,
                                                     struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_fragment_set(struct arena *arena,
+                                               const struct fragment_set_record *record,
+                                               struct slice *ret_bytes);
 
 #endif

@@ -4,7 +4,6 @@
  */
 #include "server/domain/reviews/resolve.h"
 
-#include "server/domain/reviews/fragments.h"
 #include "server/domain/reviews/redaction.h"
 #include "server/domain/text/case_fold.h"
 #include "server/domain/text/quote.h"
@@ -200,7 +199,9 @@ static void append_fragment(const struct parts *parts, const struct fragment *fr
         buffer_append(text, parts->note);
     }
     if (fragment->signal == REVIEW_SIGNAL_MISSING_SPEC) {
-        buffer_append(text, SLICE("\n" FRAGMENT_LABEL_FOCUS_FIELDS ":"));
+        buffer_append_byte(text, '\n');
+        buffer_append(text, parts->request->fragments->label_focus_fields);
+        buffer_append_byte(text, ':');
         for (size_t i = 0; i < parts->field_count; i++) {
             buffer_append_byte(text, '\n');
             buffer_append(text, parts->fields[i]);
@@ -212,13 +213,13 @@ static enum err build_one(const struct parts *parts, enum review_placeholder pla
                           struct resolved_text *ret_text)
 {
     struct resolved_text resolved = {.source = PLACEHOLDER_SOURCE_EMPTY};
+    const struct fragment *fragments = parts->request->fragments->fragments;
     struct buffer text;
-    size_t count = 0;
-    const struct fragment *fragments = fragments_default(&count);
 
     buffer_init(&text, parts->arena, 0);
-    for (size_t i = 0; i < count; i++) {
-        if (fragments[i].placeholder == placeholder && parts->active[fragments[i].signal]) {
+    for (size_t i = 0; i < FRAGMENT_PAIRS; i++) {
+        if (fragments[i].placeholder == placeholder && fragments[i].text.size > 0 &&
+            parts->active[fragments[i].signal]) {
             append_fragment(parts, &fragments[i], &text);
             resolved.signals[fragments[i].signal] = true;
             resolved.source = PLACEHOLDER_SOURCE_INJECTED;

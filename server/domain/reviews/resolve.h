@@ -5,6 +5,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_RESOLVE_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_RESOLVE_H
 
+#include "server/domain/reviews/fragments.h"
 #include "server/domain/reviews/triggers.h"
 
 #include <errata/v1/review_prompts.fields.h>
@@ -31,6 +32,7 @@ struct resolve_request {
     bool has_static_example;
     struct slice static_example;
     const struct review_triggers *triggers;
+    const struct fragment_set *fragments; /* the wording */
     struct slice item_json; /* of the example item; empty: there is none */
 };
 

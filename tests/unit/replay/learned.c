@@ -9,6 +9,7 @@
 #include "server/domain/mappings/mappings.h"
 #include "server/domain/prompts/prompt_templates.h"
 #include "server/domain/retractions/retractions.h"
+#include "server/domain/reviews/fragment_sets.h"
 #include "server/domain/reviews/items.h"
 #include "server/domain/reviews/reviews.h"
 #include "server/domain/reviews/thresholds.h"
@@ -354,15 +355,38 @@ static enum err write_thresholds(struct fixture *fixture, struct store_txn *txn,
     return review_thresholds_set(&fixture->ctx, txn, &change, &seq);
 }
 
+/* Stores a set of fragments, or approves one that may be in use or not exist. */
+static enum err write_fragments(struct fixture *fixture, struct store_txn *txn, struct org_id org)
+{
+    struct fragment_set_draft draft = {.org = org, .caller = caller_of_all()};
+    const struct fragment_set_approval approval = {
+        .org = org,
+        .caller = {ROLE_ADMIN, SLICE("anna"), 0xabcd, false},
+        .version = (uint32_t)fixture_draw(fixture, 4),
+    };
+    uint64_t seq = 0;
+    enum err err = OK;
+
+    if (fixture_draw(fixture, 2) == 0) {
+        draft.set = *fragment_set_default();
+        draft.set.fragments[0].text = name_of(fixture, "text", NAMES);
+        return fragment_set_put(&fixture->ctx, txn, &draft, &seq);
+    }
+    err = fragment_set_approve(&fixture->ctx, txn, &approval, &seq);
+    return err == ERR_NOT_FOUND || err == ERR_PRECONDITION ? OK : err;
+}
+
 static enum err write_any(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
-    switch (fixture_draw(fixture, 15)) {
+    switch (fixture_draw(fixture, 16)) {
     case 13:
         return fixture_draw(fixture, 4) == 0 ? write_item(fixture, txn, org)
                                              : write_review(fixture, txn, org);
     case 14:
         return fixture_draw(fixture, 4) == 0 ? write_thresholds(fixture, txn, org)
                                              : write_review(fixture, txn, org);
+    case 15:
+        return write_fragments(fixture, txn, org);
     case 8:
     case 9:
     case 10:

@@ -9,5 +9,6 @@ int run_review_tests(void);
 int run_spec_tests(void);
 int run_trigger_tests(void);
 int run_resolve_tests(void);
+int run_fragment_set_tests(void);
 
 #endif

@@ -10,5 +10,6 @@ int main(void)
     failed += run_spec_tests();
     failed += run_trigger_tests();
     failed += run_resolve_tests();
+    failed += run_fragment_set_tests();
     return failed;
 }

@@ -256,6 +256,8 @@ static void test_examples_of_the_format_are_current(void **state)
         {"review_example", key_review_example(org, SLICE("laptops"), 299), run_value},
         {"review_thresholds", key_review_thresholds(org, SLICE("laptops")),
          sample_of(&arena, "review_thresholds")},
+        {"fragment_set", key_fragment_set(org, 2), sample_of(&arena, "fragment_set")},
+        {"fragment_approval", key_fragment_approval(org, 300), slice_of(seq, sizeof(seq))},
         {"rule_measure", key_rule_measure(org, 2, 1), sample_of(&arena, "rule_measure")},
         {"rule_set_measure", key_org(org), sample_of(&arena, "rule_set_measure")},
         {"measured_verdict", key_measured_verdict(org, 2, 1, 4), slice_of(seq, sizeof(seq))},

@@ -218,6 +218,8 @@ static void test_keys_begin_with_their_org(void **state)
         key_review_subcategory_prefix(org, SLICE("x")),
         key_review_subcategory(org, SLICE("x"), 1, 1),
         key_review_thresholds(org, SLICE("x")),
+        key_fragment_set(org, 1),
+        key_fragment_approval(org, 1),
         key_review_item(org, &run, 1),
         key_review_example(org, SLICE("x"), 1),
         key_rule_measure(org, 1, 1),

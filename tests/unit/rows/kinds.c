@@ -47,6 +47,7 @@ KIND(verdict)
 KIND(review)
 KIND(review_run)
 KIND(review_thresholds)
+KIND(fragment_set)
 KIND(rule_measure)
 KIND(rule_set_measure)
 KIND(settings)
@@ -115,6 +116,7 @@ const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
     {"review", sample_of_review, review_again},
     {"review_run", sample_of_review_run, review_run_again},
     {"review_thresholds", sample_of_review_thresholds, review_thresholds_again},
+    {"fragment_set", sample_of_fragment_set, fragment_set_again},
     {"rule_measure", sample_of_rule_measure, rule_measure_again},
     {"rule_set_measure", sample_of_rule_set_measure, rule_set_measure_again},
     {"settings", sample_of_settings, settings_again},

@@ -576,6 +576,8 @@ static void test_invalid_record_is_not_written(void **state)
     BROKEN(review_thresholds, record.seq = 0);
     BROKEN(review_thresholds, record.values[THRESHOLD_MISSING_SPEC] = 11);
     BROKEN(review_thresholds, record.reviews_needed = 101);
+    BROKEN(fragment_set, record.seq = 0);
+    BROKEN(fragment_set, record.approved_seq = 9);
     BROKEN(settings, record.seq = 0);
     BROKEN(settings, record.holdout_percent = 101);
     BROKEN(settings, record.suspicious_at = 1000000002);
@@ -658,6 +660,7 @@ static void test_invalid_row_is_corrupt(void **state)
     CORRUPT(review_thresholds, wire_put_varint(&buffer, 1, 0));
     CORRUPT(review_thresholds, wire_put_varint(&buffer, 2, 11));
     CORRUPT(review_thresholds, wire_put_varint(&buffer, 7, 101));
+    CORRUPT(fragment_set, wire_put_varint(&buffer, 1, 0));
     CORRUPT(settings, wire_put_varint(&buffer, 1, 0));
     CORRUPT(settings, wire_put_varint(&buffer, 2, 101));
     arena_deinit(&arena);

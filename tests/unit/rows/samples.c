@@ -383,6 +383,13 @@ struct review_thresholds_record sample_review_thresholds(void)
     return record;
 }
 
+struct fragment_set_record sample_fragment_set(void)
+{
+    struct fragment_set_record record = {.seq = 9, .approved_seq = 300};
+
+    return record;
+}
+
 struct rule_measure_record sample_rule_measure(void)
 {
     struct rule_measure_record record = {

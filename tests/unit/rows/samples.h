@@ -53,6 +53,7 @@ struct verdict_record sample_verdict(void);
 struct review_record sample_review(void);
 struct review_run_record sample_review_run(void);
 struct review_thresholds_record sample_review_thresholds(void);
+struct fragment_set_record sample_fragment_set(void);
 struct rule_measure_record sample_rule_measure(void);
 struct rule_set_measure_record sample_rule_set_measure(void);
 struct settings_record sample_settings(void);

@@ -1,0 +1,69 @@
+/*
+ * fragments.c: `errata fragments`: versions of the wording of the guidance that reviews add to prompts.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/command_call.h"
+#include "tools/errata/engine/fill.h"
+#include "tools/errata/engine/input.h"
+#include "tools/errata/engine/paging.h"
+
+static enum cli_exit fill_set(struct request *request, struct cli *cli)
+{
+    struct slice set = {NULL, 0};
+    enum cli_exit result = input_argument(cli, cli->options.words[0], &set);
+
+    return result != CLI_OK ? result
+                            : request_object(request, cli, "fragment_set", "the fragment set", set);
+}
+
+static enum cli_exit print_put(struct cli *cli, struct json_value reply)
+{
+    struct json_value set = reply_member(reply, "fragmentSet");
+
+    print_line(&cli->out, reply_count(cli, set, "version"));
+    cli_note(cli, "a draft: `errata fragments approve` puts it into use");
+    return CLI_OK;
+}
+
+static enum cli_exit print_approved(struct cli *cli, struct json_value reply)
+{
+    struct json_value set = reply_member(reply, "fragmentSet");
+
+    cli_note(cli, "version %.*s is in use", SLICE_ARGS(reply_count(cli, set, "version")));
+    return CLI_OK;
+}
+
+static const struct option_spec list_options[] = {CSV_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};
+static const struct option_spec write_options[] = {
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"}, {NULL, NULL, NULL}};
+
+const struct command fragment_commands[] = {
+    {.group = "fragments",
+     .name = "list",
+     .summary = "list versions of the wording, newest first",
+     .help =
+         "Lists the versions of the wording of guidance, newest first; version 0 ships with the "
+         "server. With --json the texts are shown too.",
+     .examples = {{"errata fragments list", NULL}, {"errata fragments list --json", NULL}},
+     .options = list_options,
+     COMMAND_CALL("ReviewService/ListFragmentSets", .nothing = "no fragment sets")},
+    {.group = "fragments",
+     .name = "put",
+     .arguments = "JSON|@FILE|-",
+     .summary = "store a draft of the wording and print its version",
+     .help = "Stores a draft of the wording of guidance: an object with `fragments`, a list of "
+             "`signal`, `placeholder` and `text`, and with `label_focus_fields` and `comment`. A "
+             "signal without a fragment for a placeholder adds nothing to it.",
+     .examples = {{"errata fragments put @wording.json", NULL}},
+     .options = write_options,
+     COMMAND_CALL("ReviewService/PutFragmentSet", .fill = fill_set, .print = print_put)},
+    {.group = "fragments",
+     .name = "approve",
+     .arguments = "VERSION",
+     .summary = "put a version of the wording into use",
+     .help = "Makes a version the wording that is put into prompts from now on. Version 0 restores "
+             "the one that ships with the server. Needs a token that is bound to a user.",
+     .examples = {{"errata fragments approve 3", NULL}},
+     .options = write_options,
+     COMMAND_CALL("ReviewService/ApproveFragmentSet", .print = print_approved)},
+    {.name = NULL}};

@@ -11,7 +11,7 @@ import grpc
 from google.protobuf import timestamp_pb2
 
 import recount
-from erratad import (admin, bad_fields, event_log, event_service, fragment_set, main, review, review_service, review_prompts, review_triggers,
+from erratad import (admin, agent_card, bad_fields, event_log, event_service, fragment_set, main, review, review_service, review_prompts, review_triggers,
                      reviewed_run, roles, run_item)
 from errata_cli import CliCase
 
@@ -301,6 +301,43 @@ class Triggers(ReviewCase):
             self.assertEqual(self.triggers("s0", as_of_seq=seq), found)
 
 
+class AgentCard(ReviewCase):
+    def card(self, subcategory="laptops", client=None):
+        return (client or self.mine).reviews.GetAgentCard(
+            agent_card.GetAgentCardRequest(subcategory=subcategory)).agent_card
+
+    def test_signals_that_come_back(self):
+        """12 runs: facts are wrong in the first two and the last, formats in the tenth."""
+        for n in range(12):
+            self.submit(f"run-{n}", wrong_information=n in (0, 1, 11), bad_format=n == 9,
+                        decision=REJECTED if n == 0 else REVIEWED)
+        self.submit("run-0", wrong_information=False)  # the newest now; what was said of it before stays
+        card = self.card()
+        self.assertEqual((card.run_count, card.review_count, card.reviewed_count, card.first_pass_count), (12, 13, 12, 11))
+        shares = {one.signal: one for one in card.signals}
+        wrong = shares[review_prompts.REVIEW_SIGNAL_WRONG_INFORMATION]
+        self.assertEqual((wrong.recent_count, wrong.recent_percent, wrong.count, wrong.percent, wrong.trigger),
+                         (2, 20, 3, 25, False))
+        self.assertEqual([one.run_count for one in card.periods], [10, 2])
+        # In the order of their newest reviews: runs 1 to 11, then run 0. All but run 1 come after run 1.
+        first, second = (next(one for one in period.recurrences
+                              if one.signal == review_prompts.REVIEW_SIGNAL_WRONG_INFORMATION) for period in card.periods)
+        self.assertEqual((first.warned_count, first.recurring_count, first.recurrence_percent), (9, 0, 0))
+        self.assertEqual((second.warned_count, second.recurring_count, second.recurrence_percent), (2, 2, 100))
+        self.assertEqual(card.triggers, self.mine.reviews.GetTriggers(
+            review_triggers.GetTriggersRequest(subcategory="laptops")).triggers)
+        self.assertEqual(recount.check(self.mine), [])
+
+    def test_card_without_reviews(self):
+        card = self.card()
+        self.assertEqual((card.run_count, len(card.periods), card.HasField("first_pass_percent"),
+                          {one.HasField("percent") for one in card.signals}), (0, 0, False, {False}))
+        made = self.submit("run", bad_format=True)
+        self.assertEqual(self.card(client=self.client(roles.ROLE_VIEWER)).run_count, 1)
+        self.retract(made.id)
+        self.assertEqual(self.card(), card)
+
+
 class Placeholders(ReviewCase):
     def resolve(self, client=None, **fields):
         fields.setdefault("subcategory", "laptops")
@@ -505,6 +542,9 @@ class CommandLine(ReviewCase):
                          r"bad format +yes: 1 of 1 runs, threshold 3 of 10\n(.*\n)*Width +1")
         self.cli("reviews", "thresholds", "laptops", "--bad-format", "7", "--missing", "10")
         self.assertIn("threshold 7 of 10", self.cli("reviews", "triggers", "laptops"))
+        card = self.cli("reviews", "card", "laptops")
+        self.assertRegex(card, r"accepted at once +0% \(0\)\n")
+        self.assertRegex(card, r"BAD_FORMAT +1 +100% +1 +100%")
         self.cli("reviews", "item", "run-1", '{"name": "X1"}')
         out, said = self.run_cli("reviews", "resolve", "laptops", "--prompt", "p=See {{EXAMPLE_ITEM}}", "--bad-format", "yes",
                                  environment=self.here(ERRATA_TOKEN_FILE=str(self.folder / f"{self.org.id}.token")))

@@ -45,6 +45,7 @@ static const struct {
     {"/errata.v1.ReviewService/ListReviews", "VORSIA"},
     {"/errata.v1.ReviewService/GetRun", "VORSIA"},
     {"/errata.v1.ReviewService/GetTriggers", "VORSIA"},
+    {"/errata.v1.ReviewService/GetAgentCard", "VORSIA"},
     {"/errata.v1.ReviewService/SetTriggerThresholds", "A"},
     {"/errata.v1.ReviewService/PutItem", "ORSIA"},
     {"/errata.v1.ReviewService/PutFragmentSet", "ORSA"},

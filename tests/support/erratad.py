@@ -58,6 +58,7 @@ from errata.v1 import review_service_pb2_grpc as review_service_grpc  # noqa: E4
 from errata.v1 import review_triggers_pb2 as review_triggers  # noqa: E402
 from errata.v1 import reviewed_run_pb2 as reviewed_run  # noqa: E402
 from errata.v1 import review_prompts_pb2 as review_prompts  # noqa: E402
+from errata.v1 import agent_card_pb2 as agent_card  # noqa: E402
 from errata.v1 import fragment_set_pb2 as fragment_set  # noqa: E402
 from errata.v1 import run_item_pb2 as run_item  # noqa: E402
 from errata.v1 import role_pb2 as roles  # noqa: E402

@@ -944,7 +944,8 @@ def check(client, counted=None):
     problems += counted.problems
     for look in (check_analytics, check_coverage, check_experiment, check_mappings, check_improvements, check_rules,
                  check_verdicts, recount_families.check_families, recount_reviews.check_runs,
-                 recount_reviews.check_triggers, recount_reviews.check_fragment_sets):
+                 recount_reviews.check_triggers, recount_reviews.check_cards,
+                 recount_reviews.check_fragment_sets):
         look(client, counted, problems)
     check_once(counted, problems)
     return problems

@@ -1,7 +1,7 @@
 """Reviews by a recount of the log: runs, as GetRun returns them."""
 import collections
 
-from erratad import fragment_set, review, review_service, review_triggers
+from erratad import agent_card, fragment_set, review, review_prompts, review_service, review_triggers
 
 REVIEWED = review.REVIEW_DECISION_REVIEWED
 FLAGS = "information_present", "bad_format", "wrong_information", "wrong_physical_dimensions"
@@ -127,6 +127,69 @@ def check_triggers(client, counted, problems):
         wanted = triggers_of(counted.reviews.values(), subcategory, counted.thresholds.get(subcategory))
         if reported != wanted:
             problems.append(f"triggers of {subcategory}: {reported}, should be {wanted}")
+
+
+CARD_SIGNALS = {review_prompts.REVIEW_SIGNAL_INFORMATION_PRESENT_LOW: ("information_present_low", "information_present", False),
+                review_prompts.REVIEW_SIGNAL_MISSING_SPEC: ("missing_spec", "missing_spec", None),
+                review_prompts.REVIEW_SIGNAL_BAD_FORMAT: ("bad_format", "bad_format", True),
+                review_prompts.REVIEW_SIGNAL_WRONG_INFORMATION: ("wrong_information", "wrong_information", True),
+                review_prompts.REVIEW_SIGNAL_WRONG_PHYSICAL_DIMENSIONS: (
+                    "wrong_physical_dimensions", "wrong_physical_dimensions", True)}
+
+
+def has_signal(run, signal):
+    _, field, value = CARD_SIGNALS[signal]
+    return any(one.answer(field) if value is None else one.answer(field) is value for one in run)
+
+
+def recurrence_of(runs, start, end, signal):
+    warned = recurring = 0
+    for n in range(start, end):
+        if any(has_signal(run, signal) for run in runs[max(0, n - WINDOW):n]):
+            warned += 1
+            recurring += has_signal(runs[n], signal)
+    return agent_card.SignalRecurrence(signal=signal, warned_count=warned, recurring_count=recurring,
+                                       recurrence_percent=100 * recurring / warned if warned else None)
+
+
+def card_of(entries, subcategory, triggers):
+    """What GetAgentCard should return of these reviews."""
+    runs = sorted((run for run in runs_of(entries).values() if run[0].reported.subcategory == subcategory),
+                  key=lambda run: run[0].place)
+    decisions = collections.Counter(run[0].reported.decision for run in runs)
+    accepted = [run[-1].reported.decision == REVIEWED for run in runs]
+    card = agent_card.AgentCard(
+        subcategory=subcategory, run_count=len(runs), review_count=sum(map(len, runs)), triggers=triggers,
+        reviewed_count=decisions[REVIEWED], rejected_count=decisions[review.REVIEW_DECISION_REJECTED],
+        changes_requested_count=decisions[review.REVIEW_DECISION_CHANGES_REQUESTED], first_pass_count=sum(accepted),
+        first_pass_percent=100 * sum(accepted) / len(runs) if runs else None)
+    for signal, (name, _, _) in CARD_SIGNALS.items():
+        counts = [sum(has_signal(run, signal) for run in some) for some in (runs[-WINDOW:], runs)]
+        share = card.signals.add(signal=signal, recent_count=counts[0], count=counts[1], trigger=getattr(triggers, name))
+        if runs:
+            share.recent_percent, share.percent = 100 * counts[0] / len(runs[-WINDOW:]), 100 * counts[1] / len(runs)
+    for start in range(0, len(runs), WINDOW):
+        end = min(start + WINDOW, len(runs))
+        period = card.periods.add(run_count=end - start, first_pass_count=sum(accepted[start:end]),
+                                  first_reviewed_at=runs[start][0].reported.created_at,
+                                  last_reviewed_at=runs[end - 1][0].reported.created_at)
+        period.first_pass_percent = 100 * period.first_pass_count / (end - start)
+        period.recurrences.extend(recurrence_of(runs, start, end, signal) for signal in CARD_SIGNALS)
+        period.total.warned_count = sum(one.warned_count for one in period.recurrences)
+        period.total.recurring_count = sum(one.recurring_count for one in period.recurrences)
+        if period.total.warned_count:
+            period.total.recurrence_percent = 100 * period.total.recurring_count / period.total.warned_count
+    del card.periods[:-50]
+    return card
+
+
+def check_cards(client, counted, problems):
+    for subcategory in sorted({one.reported.subcategory for one in counted.reviews.values()}):
+        reported = client.reviews.GetAgentCard(agent_card.GetAgentCardRequest(subcategory=subcategory)).agent_card
+        triggers = triggers_of(counted.reviews.values(), subcategory, counted.thresholds.get(subcategory))
+        wanted = card_of(counted.reviews.values(), subcategory, triggers)
+        if reported != wanted:
+            problems.append(f"agent card of {subcategory}: {reported}, should be {wanted}")
 
 
 class FragmentSets:

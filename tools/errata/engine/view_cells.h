@@ -45,6 +45,10 @@ struct slice cell_last_used(struct cli *cli, struct json_value object, const cha
 /* reviews/ */
 /* what a review found, such as `bad format; missing: Width, Height` */
 struct slice cell_findings(struct cli *cli, struct json_value object, const char *name);
+/* `40%`, or `-` for an absent one; proto JSON omits no `optional` 0 */
+struct slice cell_percent(struct cli *cli, struct json_value object, const char *name);
+/* `yes`, or nothing */
+struct slice cell_yes(struct cli *cli, struct json_value object, const char *name);
 /* verdicts/ */
 /* `+0.05` */
 struct slice cell_adjustment(struct cli *cli, struct json_value object, const char *name);

@@ -151,6 +151,44 @@ static enum cli_exit print_thresholds(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
+/* --- the agent card --- */
+
+struct slice cell_percent(struct cli *cli, struct json_value object, const char *name)
+{
+    double percent = 0;
+
+    return measures_double(cli, object, name, &percent)
+               ? arena_printf(&cli->arena, "%.0f%%", percent)
+               : SLICE("-");
+}
+
+struct slice cell_yes(struct cli *cli, struct json_value object, const char *name)
+{
+    return slice_equal(reply_text(cli, object, name), SLICE("true")) ? SLICE("yes")
+                                                                     : slice_of(NULL, 0);
+}
+
+static enum cli_exit print_card(struct cli *cli, struct json_value reply)
+{
+    struct json_value card = reply_member(reply, "agentCard");
+    struct slice first = cell_percent(cli, card, "firstPassPercent");
+    struct slice first_count = reply_count(cli, card, "firstPassCount");
+    enum cli_exit result = CLI_OK;
+
+    reply_print_member(cli, "subcategory", reply_text(cli, card, "subcategory"));
+    reply_print_member(cli, "runs", reply_count(cli, card, "runCount"));
+    reply_print_member(cli, "reviews", reply_count(cli, card, "reviewCount"));
+    reply_print_member(cli, "reviewed", reply_count(cli, card, "reviewedCount"));
+    reply_print_member(cli, "rejected", reply_count(cli, card, "rejectedCount"));
+    reply_print_member(cli, "changes requested", reply_count(cli, card, "changesRequestedCount"));
+    reply_print_member(
+        cli, "accepted at once",
+        arena_printf(&cli->arena, "%.*s (%.*s)", SLICE_ARGS(first), SLICE_ARGS(first_count)));
+    result = view_print_table(cli, "SignalShare", card, "signals", NULL);
+    return result == CLI_OK ? view_print_table(cli, "AgentCardPeriod", card, "periods", NULL)
+                            : result;
+}
+
 /* --- items and prompts --- */
 
 static enum cli_exit fill_item(struct request *request, struct cli *cli)
@@ -355,6 +393,16 @@ const struct command review_commands[] = {
                   {"errata reviews triggers laptops --as-of 1d", NULL}},
      .options = triggers_options,
      COMMAND_CALL("ReviewService/GetTriggers", .print = print_triggers)},
+    {.group = "reviews",
+     .name = "card",
+     .arguments = "SUBCATEGORY",
+     .summary = "show how the agent of a subcategory does",
+     .help =
+         "Shows how often runs of a subcategory have each signal, of the last 10 and of all, which "
+         "triggers are true, how many runs are accepted at once, and for each ten runs how often "
+         "a signal came back that one of the 10 runs before had.",
+     .examples = {{"errata reviews card laptops", NULL}},
+     COMMAND_CALL("ReviewService/GetAgentCard", .print = print_card)},
     {.group = "reviews",
      .name = "thresholds",
      .arguments = "SUBCATEGORY",

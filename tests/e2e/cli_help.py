@@ -24,7 +24,7 @@ NOT_THERE = ("fragments approve", "token revoke 0123abcd", "corrections show 019
              "mappings confirm 0192f0c0", "layouts merge 0196f3a1", "layouts split 0196f3a1",
              "corrections retract 0192f0c0", "rules show 0192f0c0", "reviews show 0192f0c0", "rules enable 0192f0c0",
              "rules disable 0192f0c0", "rules shadow 0192f0c0", "rules activate 0192f0c0",
-             "rules retire 0192f0c0", "rules backtest 0192f0c0")
+             "rules retire 0192f0c0", "rules backtest 0192f0c0", "rules apply --rule 0192f0c0")
 
 
 class Help(CliCase):

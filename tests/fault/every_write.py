@@ -619,7 +619,7 @@ class Log:
         if payload == "learned_rule_created":
             if reported.rule.pattern.startswith("imported-"):
                 return reported.rule.pattern.removeprefix("imported-")
-            return reported.reason or None
+            return f"found {event.id}" if reported.HasField("finding") else reported.reason or None
         if payload in ("review", "run_item"):
             return reported.item_id
         if payload == "verdict_submission":
@@ -653,6 +653,8 @@ def names_of(ack):
         return [("made " + ack.ids[0], None)]
     if ack.kind == "revoke":
         return [("revoked " + ack.ids[0], None)]
+    if ack.kind == "find":
+        return [(f"found {one}", one) for one in ack.ids]
     if ack.kind in ("merge", "split"):
         return [("changed " + ack.ids[0], ack.ids[0])]
     if ack.kind in ("organization", "settings", "rule", "thresholds"):

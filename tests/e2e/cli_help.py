@@ -19,7 +19,7 @@ PDF = pathlib.Path(ROOT, "tests", "data", "pdf")
 SECONDS = 60
 # Examples that end by themselves only where something happens, or that name an id that is made up.
 ENDLESS = ("errata events watch\n", "events watch --kind", "WatchEvents")
-ON_TERMINAL = ("corrections review",)  # refused without a terminal; cli_review runs it on one
+ON_TERMINAL = ("corrections review", "reviews fill")  # refused without a terminal; cli_review runs it on one
 NOT_THERE = ("fragments approve", "token revoke 0123abcd", "corrections show 0192f0c0", "mappings show 0192f0c0",
              "mappings confirm 0192f0c0", "layouts merge 0196f3a1", "layouts split 0196f3a1",
              "corrections retract 0192f0c0", "rules show 0192f0c0", "reviews show 0192f0c0", "rules enable 0192f0c0",

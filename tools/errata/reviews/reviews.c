@@ -1,6 +1,7 @@
 /*
  * reviews.c: `errata reviews`: structured reviews of runs, and sanitising people's text for a prompt.
  */
+#include "tools/errata/reviews/reviews.h"
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/fill.h"
@@ -309,6 +310,10 @@ static const struct option_spec submit_options[] = {
     {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
     {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
+static const struct option_spec fill_options[] = {
+    {"subcategory", "NAME", "subcategory of the item; default: that of the run's newest review"},
+    {"reviewer", "USER", "the reviewer, if the token is bound to no user"},
+    {NULL, NULL, NULL}};
 static const struct option_spec list_options[] = {
     {"run", "RUN", "only reviews of this run"},
     {"subcategory", "NAME", "only reviews of this subcategory"},
@@ -335,6 +340,17 @@ const struct command review_commands[] = {
                    NULL}},
      .options = submit_options,
      COMMAND_CALL("ReviewService/SubmitReview", .print = print_review_id)},
+    {.group = "reviews",
+     .name = "fill",
+     .arguments = "RUN",
+     .summary = "review a run on the terminal, question by question",
+     .help =
+         "Shows the item of a run and asks the questions of the form, one key each: y, n, or space "
+         "for no answer; b goes back, q quits. Nothing is stored before the last key. Needs a "
+         "terminal; scripts use `errata reviews submit`.",
+     .examples = {{"errata reviews fill run-17 --subcategory laptops", NULL}},
+     .options = fill_options,
+     .run = review_fill_run},
     {.group = "reviews",
      .name = "list",
      .summary = "list reviews, newest first",

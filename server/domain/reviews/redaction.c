@@ -99,27 +99,49 @@ struct groups {
     size_t end;
 };
 
+/* Returns whether the text goes on as a word, as an article number does: with a letter, or a hyphen and a letter. */
+static bool goes_on(struct slice text)
+{
+    size_t hyphen = text.size > 0 && text.data[0] == '-';
+
+    return text.size > hyphen && is_letter(text.data[hyphen]);
+}
+
+/* Reads groups up to one with which they would have too many digits, or that is the start of a word: another number, or
+ * something else, may follow a number. */
 static struct groups read_groups(struct slice text)
 {
     struct groups groups = {.digits = 0};
+    struct groups before = groups; /* without the group that is being read */
+    struct groups number = groups; /* a whole number, before a group that may start another one */
     bool in_group = false;
 
     for (size_t at = 0; at < text.size; at++) {
         uint8_t byte = text.data[at];
 
         if (is_digit(byte)) {
-            groups.count += !in_group;
+            if (!in_group) {
+                before = groups;
+                number = byte == '0' && groups.digits >= PHONE_DIGITS_MIN ? groups : number;
+                groups.count++;
+            }
             if (groups.count <= 4) {
                 groups.sizes[groups.count - 1]++;
             }
             groups.digits++;
             groups.end = at + 1;
+            if (groups.digits > PHONE_DIGITS_MAX) {
+                break;
+            }
         } else if (!is_one_of(byte, at == 0 ? "+(" : " -/().")) {
             break;
         }
         in_group = is_digit(byte);
     }
-    return groups;
+    if (groups.digits > PHONE_DIGITS_MAX) {
+        return number.count > 0 ? number : before;
+    }
+    return goes_on(slice_after(text, groups.end)) ? before : groups;
 }
 
 static bool has_sizes(const struct groups *groups, size_t first, size_t second, size_t third)
@@ -129,7 +151,7 @@ static bool has_sizes(const struct groups *groups, size_t first, size_t second, 
 }
 
 /* A number with a prefix: +, or 0 or an area code in parentheses and at least one separator; or one written 3-3-4. A
- * date is not one. */
+ * date is not one, nor is a part of an article number. */
 static size_t match_phone(struct slice text)
 {
     struct groups groups = read_groups(text);
@@ -178,13 +200,15 @@ enum err redact_text(struct arena *arena, struct slice text, struct slice *ret_t
 {
     struct buffer buffer;
     size_t at = 0;
+    bool was_match = false; /* a pattern may follow another one directly */
 
     buffer_init(&buffer, arena, text.size);
     while (at < text.size) {
-        bool starts = at == 0 || !is_word(text.data[at - 1]);
+        bool starts = at == 0 || was_match || !is_word(text.data[at - 1]);
         size_t size = starts ? match(slice_after(text, at)) : 0;
 
-        if (size > 0) {
+        was_match = size > 0;
+        if (was_match) {
             buffer_append(&buffer, SLICE(REDACTED));
             at += size;
         } else {

@@ -10,5 +10,6 @@ int run_spec_tests(void);
 int run_trigger_tests(void);
 int run_resolve_tests(void);
 int run_fragment_set_tests(void);
+int run_redaction_rate_tests(void);
 
 #endif

@@ -11,5 +11,6 @@ int main(void)
     failed += run_trigger_tests();
     failed += run_resolve_tests();
     failed += run_fragment_set_tests();
+    failed += run_redaction_rate_tests();
     return failed;
 }

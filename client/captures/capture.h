@@ -33,8 +33,9 @@ struct capture {
     uint32_t faults; /* number of failed calls whose cause may be the capture itself */
     bool
         cancelled; /* cancelled because of its age or the end of the queue; removed when its call has ended */
+    bool is_review;
     size_t size;
-    uint8_t bytes[]; /* the CaptureFeedbackEventRequest */
+    uint8_t bytes[]; /* the CaptureFeedbackEventRequest, or the SubmitReviewRequest of a review */
 };
 
 /* First to last in the order in which they were appended. */

@@ -8,11 +8,13 @@
 #include "store/base/assert.h"
 
 #include <errata/v1/feedback_service.pb-c.h>
+#include <errata/v1/review_service.pb-c.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
 #define METHOD "errata.v1.FeedbackService/CaptureFeedbackEvent"
+#define REVIEW_METHOD "errata.v1.ReviewService/SubmitReview"
 
 #define EVENTS_DEFAULT 10000u
 #define EVENTS_MAX                                                                                 \
@@ -170,7 +172,7 @@ static enum errata_result start_call(void *user, struct capture *capture, const 
         .timeout_ms = timeout_ms, .idempotency_key = key, .wait_for_ready = true};
     const struct errata_handlers handlers = {.user = capture, .on_end = on_call_end};
 
-    return errata_call_start(captures->channel, METHOD,
+    return errata_call_start(captures->channel, capture->is_review ? REVIEW_METHOD : METHOD,
                              (struct errata_bytes){capture->bytes, capture->size}, &options,
                              &handlers, ret_call);
 }
@@ -211,6 +213,7 @@ static void init_queue(struct errata_captures *captures,
                                           .in_flight_max = config->in_flight_max,
                                           .age_ms_max = config->age_ms_max,
                                           .on_drop = config->on_drop,
+                                          .on_drop_review = config->on_drop_review,
                                           .user = config->user};
 
     draw_seed(queue.key_seed);
@@ -267,18 +270,13 @@ enum errata_result errata_captures_open(struct uv_loop_s *loop, struct errata_ch
     return ERRATA_OK;
 }
 
-enum errata_result
-errata_captures_add(struct errata_captures *captures,
-                    const struct Errata__V1__CaptureFeedbackEventRequest *request)
+static enum errata_result add(struct errata_captures *captures, const ProtobufCMessage *request,
+                              bool is_review)
 {
     struct capture *capture = NULL;
     enum errata_result result = ERRATA_OK;
-    size_t size = 0;
+    size_t size = protobuf_c_message_get_packed_size(request);
 
-    if (request == NULL) {
-        return ERRATA_INVALID;
-    }
-    size = errata__v1__capture_feedback_event_request__get_packed_size(request);
     if (size > ERRATA_CAPTURE_BYTES_MAX || size > captures->intake.config.bytes_max) {
         return ERRATA_TOO_LARGE;
     }
@@ -286,12 +284,26 @@ errata_captures_add(struct errata_captures *captures,
     if (capture == NULL) {
         return ERRATA_MEMORY;
     }
-    (void)errata__v1__capture_feedback_event_request__pack(request, capture->bytes);
+    capture->is_review = is_review;
+    (void)protobuf_c_message_pack(request, capture->bytes);
     result = captures_intake_add(&captures->intake, capture);
     if (result != ERRATA_OK) {
         free(capture);
     }
     return result;
+}
+
+enum errata_result
+errata_captures_add(struct errata_captures *captures,
+                    const struct Errata__V1__CaptureFeedbackEventRequest *request)
+{
+    return request != NULL ? add(captures, &request->base, false) : ERRATA_INVALID;
+}
+
+enum errata_result errata_captures_add_review(struct errata_captures *captures,
+                                              const struct Errata__V1__SubmitReviewRequest *request)
+{
+    return request != NULL ? add(captures, &request->base, true) : ERRATA_INVALID;
 }
 
 void errata_captures_read_statistics(struct errata_captures *captures,

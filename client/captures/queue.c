@@ -75,7 +75,11 @@ static void leave(struct captures_queue *queue, struct capture *capture, int how
 
     capture_list_remove(&queue->all, capture);
     captures_intake_count_out(config->intake, capture->size, how);
-    if (how != CAPTURES_STORED && config->on_drop != NULL) {
+    if (how != CAPTURES_STORED && capture->is_review && config->on_drop_review != NULL) {
+        config->on_drop_review(config->user, (enum errata_drop)how,
+                               (struct errata_bytes){capture->bytes, capture->size}, status);
+    }
+    if (how != CAPTURES_STORED && !capture->is_review && config->on_drop != NULL) {
         config->on_drop(config->user, (enum errata_drop)how,
                         (struct errata_bytes){capture->bytes, capture->size}, status);
     }

@@ -56,6 +56,8 @@ struct captures_queue_config {
     int64_t age_ms_max;
     void (*on_drop)(void *user, enum errata_drop why, struct errata_bytes request,
                     const struct errata_status *status); /* may be NULL */
+    void (*on_drop_review)(void *user, enum errata_drop why, struct errata_bytes request,
+                           const struct errata_status *status); /* for reviews; may be NULL */
     void *user;
 };
 

@@ -1,6 +1,6 @@
 /*
  * errata/captures.h: a queue of corrections that are stored in the background. Any thread adds a correction
- * without waiting; the queue sends it until the server has stored it.
+ * without waiting; the queue sends it until the server has stored it. Reviews of runs are queued alike.
  *
  * The queue is limited in number, bytes and age. Corrections that exceed a limit are dropped; each drop is
  * reported and counted. The queue is in memory: corrections that are queued when the program dies are
@@ -25,6 +25,7 @@ extern "C" {
 struct uv_loop_s;
 struct errata_captures;
 struct Errata__V1__CaptureFeedbackEventRequest; /* <errata/v1/feedback_service.pb-c.h> */
+struct Errata__V1__SubmitReviewRequest; /* <errata/v1/review_service.pb-c.h> */
 
 /*
  * The queue handles a capture whose call failed by the status:
@@ -65,6 +66,9 @@ struct errata_captures_config {
     void (*on_drop)(void *user, enum errata_drop why, struct errata_bytes request,
                     const struct errata_status *status);
     void *user;
+    /* The same for a review that is dropped, whose wire bytes are a SubmitReviewRequest. May be NULL. */
+    void (*on_drop_review)(void *user, enum errata_drop why, struct errata_bytes request,
+                           const struct errata_status *status);
 };
 
 /* Sets all members to their defaults. */
@@ -99,6 +103,11 @@ errata_captures_open(struct uv_loop_s *loop, struct errata_channel *channel,
 ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_captures_add(struct errata_captures *captures,
                     const struct Errata__V1__CaptureFeedbackEventRequest *request);
+
+/* Does the same with a review, so that a run neither waits for it nor fails with it. */
+ERRATA_MUST_CHECK ERRATA_API enum errata_result
+errata_captures_add_review(struct errata_captures *captures,
+                           const struct Errata__V1__SubmitReviewRequest *request);
 
 struct errata_captures_statistics {
     uint32_t queued; /* waiting or being sent */

@@ -8,6 +8,7 @@
 #include <errata/captures.h>
 #include <errata/v1/feedback_event.set.h>
 #include <errata/v1/feedback_service.pb-c.h>
+#include <errata/v1/review_service.pb-c.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,6 +49,8 @@ struct played {
     struct errata_captures_statistics last;
     unsigned closed;
     unsigned drops;
+    unsigned reviews; /* calls of SubmitReview */
+    unsigned dropped_reviews;
 };
 
 static void end_call(struct played *played, struct played_call *call)
@@ -102,8 +105,12 @@ static enum err play_start(struct client_channel *channel, const struct method_i
 {
     struct played *played = (struct played *)channel;
 
-    assert_true(
-        slice_equal(method->path, SLICE("/errata.v1.FeedbackService/CaptureFeedbackEvent")));
+    if (slice_equal(method->path, SLICE("/errata.v1.ReviewService/SubmitReview"))) {
+        played->reviews++;
+    } else {
+        assert_true(
+            slice_equal(method->path, SLICE("/errata.v1.FeedbackService/CaptureFeedbackEvent")));
+    }
     assert_true(request.size > 0);
     assert_true(options->wait_for_ready);
     assert_int_equal(options->timeout_ms, 30000);
@@ -273,17 +280,89 @@ static void test_on_drop_may_close_the_queue(void **state)
     assert_int_equal(played.drops, 2);
 }
 
+static enum errata_result add_review(struct errata_captures *captures, char *run)
+{
+    Errata__V1__SubmitReviewRequest request = ERRATA__V1__SUBMIT_REVIEW_REQUEST__INIT;
+    Errata__V1__Review review = ERRATA__V1__REVIEW__INIT;
+
+    review.run_id = run;
+    review.subcategory = run;
+    review.decision = ERRATA__V1__REVIEW_DECISION__REVIEW_DECISION_REVIEWED;
+    request.review = &review;
+    return errata_captures_add_review(captures, &request);
+}
+
+static void count_drop(void *user, enum errata_drop why, struct errata_bytes request,
+                       const struct errata_status *status)
+{
+    struct played *played = user;
+
+    (void)status;
+    assert_int_equal(why, ERRATA_DROP_REFUSED);
+    assert_true(request.size > 0);
+    played->drops++;
+}
+
+static void count_review_drop(void *user, enum errata_drop why, struct errata_bytes request,
+                              const struct errata_status *status)
+{
+    struct played *played = user;
+    Errata__V1__SubmitReviewRequest *review =
+        errata__v1__submit_review_request__unpack(NULL, request.size, request.data);
+
+    (void)status;
+    assert_int_equal(why, ERRATA_DROP_REFUSED);
+    assert_non_null(review);
+    assert_string_equal(review->review->run_id, "run");
+    errata__v1__submit_review_request__free_unpacked(review, NULL);
+    played->dropped_reviews++;
+}
+
+/* Goal: reviews go through the queue of captures by their own method, and refused ones to their own callback. Method: both
+ * kinds, answered with OK; then both, refused. */
+static void test_reviews_share_the_queue(void **state)
+{
+    char run[] = "run";
+    struct played played;
+    struct errata_captures_config config;
+
+    (void)state;
+    setup(&played, NULL);
+    assert_int_equal(add(played.captures, "d"), ERRATA_OK);
+    assert_int_equal(add_review(played.captures, run), ERRATA_OK);
+    assert_int_equal(add_review(played.captures, run), ERRATA_OK);
+    assert_int_equal(errata_captures_add_review(played.captures, NULL), ERRATA_INVALID);
+    played.close_at = 3;
+    run_out(&played);
+    assert_int_equal(played.last.stored, 3);
+    assert_int_equal(played.reviews, 2);
+
+    errata_captures_config_init(&config);
+    config.on_drop = count_drop;
+    config.on_drop_review = count_review_drop;
+    config.user = &played;
+    setup(&played, &config);
+    played.answer = refuse;
+    assert_int_equal(add(played.captures, "d"), ERRATA_OK);
+    assert_int_equal(add_review(played.captures, run), ERRATA_OK);
+    errata_captures_close(played.captures, 1000, on_closed, &played);
+    run_out(&played);
+    assert_int_equal(played.drops, 1);
+    assert_int_equal(played.dropped_reviews, 1);
+}
+
 /* Goal: numbers out of range are refused, zeros select the defaults, and a capture that can never
  * fit is refused with that reason. Method: each. */
 static void test_configuration_out_of_range_is_refused(void **state)
 {
     static const size_t size = sizeof(struct errata_captures_config);
+    static const size_t first = offsetof(struct errata_captures_config, on_drop_review);
     const struct errata_captures_config wrong[] = {{.struct_bytes = size, .age_ms_max = -1},
                                                    {.struct_bytes = size, .age_ms_max = 43200001},
                                                    {.struct_bytes = size, .in_flight_max = 1001},
                                                    {.struct_bytes = size, .events_max = 10000001},
                                                    {.struct_bytes = 0},
-                                                   {.struct_bytes = size - 1}};
+                                                   {.struct_bytes = first - 1}};
     struct errata_captures_config config = {.struct_bytes = sizeof(struct errata_captures_config),
                                             .bytes_max = 1000};
     struct errata_captures *captures = NULL;
@@ -374,6 +453,7 @@ int run_loop_tests(void)
         cmocka_unit_test(test_idle_queue_ends_at_once),
         cmocka_unit_test(test_silent_server_delays_an_end_by_the_drain),
         cmocka_unit_test(test_on_drop_may_close_the_queue),
+        cmocka_unit_test(test_reviews_share_the_queue),
         cmocka_unit_test(test_configuration_out_of_range_is_refused),
         cmocka_unit_test(test_threads_may_add_while_the_loop_sends),
     };

@@ -795,6 +795,21 @@ class Weights(ScoringCase):
         self.assertEqual(len(self.mine.events()), events)
         self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.suggested(rule_id=self.org.id))
 
+    def test_applied_weights_equal_a_recount(self):
+        moments = random.Random(11)
+        rules = [self.propose(f"p{number}", artifact.ARTIFACT_STATE_ACTIVE, (-1 if kind == FALSE_POSITIVE else 1) * 0.04, kind)
+                 for number, kind in enumerate((MISSED_INDICATOR, FALSE_POSITIVE, FALSE_NEGATIVE))]
+        made = []
+        for number in range(90):
+            found = self.score(indicators=[f"p{n}" for n in range(3) if moments.random() < 0.6])
+            made.append(self.submit(REAL, moments.choice([REAL, FAKE, FAKE, SUSPICIOUS]), receipt_id=f"r{number}",
+                                    exposure_refs=[found.exposure_ref]).submission.id)
+            if number % 4 == 3:
+                self.retract(made.pop(moments.randrange(len(made))))
+            if number % 30 == 29:
+                self.assertEqual(len(self.apply(*rules, apply=True).changes), 3)
+        self.assertEqual(recount.check(self.mine), [])
+
     def test_rule_without_weight_gets_one_again(self):
         rule = self.propose("paper", artifact.ARTIFACT_STATE_ACTIVE, 0.05)
         self.fire("paper", 0, 5)

@@ -98,11 +98,19 @@ class Mapping:
         self.support = self.uses = 0
 
 
+def suggested_weight(first, agreed, disagreed):
+    """The weight of verdicts.md for a rule that came with `first`."""
+    share = (agreed + 7) / (agreed + disagreed + 10)
+    size = abs(first) * math.log(share / (1 - share)) / math.log(7 / 3)
+    return math.copysign(min(max(size, 0), 0.5), first)
+
+
 class Rule:
     """A learned rule, by what spec and contract say of its state."""
 
     def __init__(self, id, key, adjustment, reported):
         self.id, self.key, self.adjustment = id, key, adjustment
+        self.first = adjustment  # with which it was created or last imported
         self.count = self.reinforcements = 0
         self.accuracy = 0.5
         self.imported_seq = 0  # submissions before it do not count
@@ -131,6 +139,7 @@ class Rule:
     def take(self, reported):
         """Takes the values of an imported rule."""
         self.adjustment, self.count = reported.confidence_adjustment, reported.learned_from_feedback_count
+        self.first = self.adjustment
         self.accuracy, self.reinforcements = reported.accuracy_on_validation, 0
         self.enabled, self.learned = reported.enabled, reported.auto_learned
         if self.state != reported.state:
@@ -222,6 +231,7 @@ class Recount:
         self.rules = {}  # id -> Rule
         self.rules_by_key = {}  # (type, pattern) -> Rule
         self.submissions = {}  # seq -> those that were not retracted
+        self.firings = collections.Counter()  # (seq of the rule, whether the verdict agreed)
         self.templates = collections.Counter()
         self.outcomes = collections.Counter()  # (exposure seq, kind, subject)
         self.thresholds = {}  # subcategory -> ReviewThresholds
@@ -450,6 +460,13 @@ class Recount:
         rule = self.rules[reported.rule.id]
         if rule.adjustment != reported.previous_weight:
             self.problems.append(f"event {event.seq}: the weight was {rule.adjustment}, not {reported.previous_weight}")
+        agreed, disagreed = (self.firings[reported.seq, agrees] for agrees in (True, False))
+        if (reported.agreed_count, reported.disagreed_count) != (agreed, disagreed):
+            self.problems.append(f"event {event.seq}: {reported.agreed_count} and {reported.disagreed_count} firings, "
+                                 f"should be {agreed} and {disagreed}")
+        if abs(reported.rule.confidence_adjustment - suggested_weight(rule.first, agreed, disagreed)) > 1e-9:
+            self.problems.append(f"event {event.seq}: weight {reported.rule.confidence_adjustment}, should be "
+                                 f"{suggested_weight(rule.first, agreed, disagreed)}")
         rule.adjustment = reported.rule.confidence_adjustment
 
     def on_learned_rule_enabled_set(self, event, reported):
@@ -471,6 +488,7 @@ class Recount:
     def on_verdict_submission(self, event, reported):
         """Counts by the contract's table; the event lists the same rules."""
         self.submissions[event.seq] = reported
+        self.count_firings(reported, 1)
         pair = reported.original_verdict, reported.correct_verdict
         learned = []
         if pair == (verdicts.VERDICT_REAL, verdicts.VERDICT_FAKE):
@@ -492,8 +510,17 @@ class Recount:
         if sorted(found) != sorted(wanted):
             self.problems.append(f"verdict {event.seq}: changed {found}, should be {wanted}")
 
+    def count_firings(self, reported, sign):
+        """A rule that raises scores agrees with FAKE, one that lowers them with REAL; SUSPICIOUS is neither."""
+        if reported.correct_verdict == verdicts.VERDICT_SUSPICIOUS:
+            return
+        for score in reported.measured_scores:
+            for fired in score.fired:
+                self.firings[fired.seq, fired.raises == (reported.correct_verdict == verdicts.VERDICT_FAKE)] += sign
+
     def retract_verdict(self, seq, reported):
         """Each rule that the submission lists loses what it added, unless an import has replaced its counts."""
+        self.count_firings(reported, -1)
         for change in reported.rule_changes:
             rule = self.rules[change.rule.id]
             if seq < rule.imported_seq:

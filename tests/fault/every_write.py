@@ -657,7 +657,7 @@ def names_of(ack):
         return [(f"found {one}", one) for one in ack.ids]
     if ack.kind in ("merge", "split"):
         return [("changed " + ack.ids[0], ack.ids[0])]
-    if ack.kind in ("organization", "settings", "rule", "thresholds"):
+    if ack.kind in ("organization", "settings", "rule", "thresholds", "approve_fragments"):
         return []
     return [(NAMED.get(ack.kind, "") + ack.key, None if ack.kind in ("document", "suggest") else ack.ids[0])]
 

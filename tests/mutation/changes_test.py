@@ -99,6 +99,44 @@ class Changes(unittest.TestCase):
         self.assertEqual(len(keys), len(set(keys)))
 
 
+class Constants(unittest.TestCase):
+    HEADER = """\
+#define ROOM_MAX 50
+#define SHARE_MIN 0.55
+#define BYTES_MAX (1u << 20)
+#define TWICE(x) ((x) * 2)
+enum level {
+    LEVEL_LOW = 3,
+    LEVEL_HIGH = 5
+};
+static const int table[] = {7, -1};
+int take(int count)
+{
+    return count < 2 ? 0 : 25 * count;
+}
+"""
+
+    def test_steps_of_each_constant(self):
+        found = [(name, self.HEADER[c.start:c.end], c.text) for name, c in changes.constant_changes(self.HEADER)]
+        self.assertEqual(found, [
+            ("ROOM_MAX", "50", "51"), ("ROOM_MAX", "50", "49"), ("SHARE_MIN", "0.55", "0.56"), ("SHARE_MIN", "0.55", "0.54"),
+            ("BYTES_MAX", "(1u << 20)", "(((1u << 20)) + 1)"), ("BYTES_MAX", "(1u << 20)", "(((1u << 20)) - 1)"),
+            ("LEVEL_LOW", "3", "4"), ("LEVEL_LOW", "3", "2"), ("LEVEL_HIGH", "5", "6"), ("LEVEL_HIGH", "5", "4"),
+            ("", "7", "8"), ("", "7", "6"), ("", "1", "2"), ("", "1", "0"), ("", "25", "26"), ("", "25", "24")])
+
+    def test_constants_have_keys_of_their_own(self):
+        mutants = list(changes.constants_of("a.h", self.HEADER))
+        self.assertEqual(len(mutants), 16)
+        self.assertEqual(len({m.key for m in mutants}), 16)
+        self.assertTrue(all(m.source.count("\n") == self.HEADER.count("\n") for m in mutants))
+
+
+    def test_explanation_of_any_step_applies_to_each(self):
+        known = {("a.h", "ROOM_MAX", "#define ROOM_MAX 50", "*"): "why"}
+        reasons = [trial.reason_of(known, m) for m in changes.constants_of("a.h", self.HEADER)]
+        self.assertEqual(reasons, ["why", "why"] + [None] * 14)
+
+
 class Reports(unittest.TestCase):
     def test_interval_contains_the_share(self):
         low, high = trial.interval(90, 100)
@@ -108,7 +146,7 @@ class Reports(unittest.TestCase):
 
     def test_explained_ones_are_read(self):
         for (path, _, before, after), reason in trial.read_explained(os.path.join(ROOT, trial.EXPLAINED)).items():
-            self.assertTrue(path.endswith(".c"))
+            self.assertTrue(path.endswith((".c", ".h")))
             self.assertEqual((before, after), (trial.squeezed(before), trial.squeezed(after)))
             self.assertNotEqual(before, after)
             self.assertTrue(reason)

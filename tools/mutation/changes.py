@@ -30,6 +30,10 @@ ERROR = re.compile(r"ERR_[A-Z_]+$")
 ERRORS = ("ERR_INVALID", "ERR_NOT_FOUND", "ERR_INTERNAL", "ERR_UNAVAILABLE")
 EXCHANGED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&",
              "+=": "-=", "-=": "+=", "<<": ">>", ">>": "<<", "&=": "|=", "|=": "&="}
+DECIMAL = re.compile(r"(\d*)\.(\d+)$")
+# A macro of one number, or of a sum or product of numbers and other macros.
+NUMBER_MACRO = re.compile(r"^#define ([A-Z]\w*) (\(?[-+*/<> \w.()]*\d[-+*/<> \w.()]*)$", re.M)
+ENUMERATOR = re.compile(r"^    ([A-Z]\w*) = (\d+)(?=,|$)", re.M)
 BINARY = {"+": "-", "-": "+", "*": "/", "/": "*", "&": "|", "|": "&", "%": "/"}
 KEYWORDS = {"return", "case", "goto", "else", "do", "if", "while", "for", "switch", "sizeof", "break", "continue"}
 TYPES = {"struct", "enum", "union", "const", "static", "unsigned", "signed", "int", "char", "long", "short", "bool",
@@ -264,6 +268,53 @@ def mutant_of(seed, path, text, function, changes, times):
     after = source[first:last + len(source) - len(text)]
     line = text.count("\n", 0, change.start) + 1
     return Mutant(key, path, function, line, change.kind, text[first:last], after, source)
+
+
+def steps_of(number):
+    """A number of the code by one step up and down: of its last digit, or by 1."""
+    decimal = DECIMAL.match(number)
+    if decimal:
+        digits, scale = int(decimal.group(1) + decimal.group(2)), len(decimal.group(2))
+        return [f"{value // 10**scale}.{value % 10**scale:0{scale}d}" for value in (digits + 1, digits - 1) if value >= 0]
+    whole = INTEGER.match(number)
+    return [f"{int(whole.group(1), 0) + step}{whole.group(2)}" for step in (1, -1)
+            if int(whole.group(1), 0) + step >= 0] if whole else []
+
+
+def constant_changes(text):
+    """Smallest steps of the constants of a file: (name or place, change)."""
+    for match in NUMBER_MACRO.finditer(text):
+        value = match.group(2)
+        steps = steps_of(value) or [f"(({value}) {sign} 1)" for sign in "+-" if "." not in value]
+        for step in steps:
+            yield match.group(1), Change("constant", match.start(2), match.end(2), step)
+    for match in ENUMERATOR.finditer(text):
+        for step in steps_of(match.group(2)):
+            yield match.group(1), Change("constant", match.start(2), match.end(2), step)
+    tokens = tokens_of(text)
+    within = {token.start for _, body in functions_of(text, tokens) for token in body}
+    sizes = left_unchanged(tokens)
+    for at, token in enumerate(tokens):
+        initialiser = token.start not in within and tokens[at - 1].text in ("=", ",", "{", "-", "(")
+        enumerator = tokens[at - 1].text == "=" and tokens[at - 2].text.isupper()
+        if token.kind != "number" or at in sizes or enumerator:
+            continue
+        if initialiser or (token.start in within and token.text.rstrip("uUlL") not in ("0", "1", "2", "0.0", "1.0")):
+            for step in steps_of(token.text):
+                yield "", Change("constant", token.start, token.end, step)
+
+
+def constants_of(path, text):
+    """Returns a mutant for each smallest step of each constant of a file, in their order."""
+    times = {}
+    for name, change in constant_changes(text):
+        first, last = lines_around(text, change.start, change.end)
+        source = text[:change.start] + change.text + text[change.end:]
+        after = source[first:last + len(source) - len(text)]
+        place = (path, name, text[first:last], after)
+        times[place] = times.get(place, 0) + 1
+        key = digest("constant", *place, times[place])
+        yield Mutant(key, path, name, text.count("\n", 0, change.start) + 1, change.kind, text[first:last], after, source)
 
 
 def mutants_of(seed, path, text):

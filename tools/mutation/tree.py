@@ -224,13 +224,37 @@ class Tree:
         """The compiler's commands for the sources that a program of a test links."""
         linked = {o for t in self.tests for p in t.programs for o in self.links[p]}
         self.commands = {}
+        self.commands_by_object = {}
         with open(os.path.join(self.objects, "compile_commands.json"), encoding="utf-8") as f:
             for entry in json.load(f):
                 path = os.path.relpath(entry["file"], self.sources)
                 words = shlex.split(entry["command"])
                 made = words[words.index("-o") + 1]
-                if made in linked and path.startswith(PRODUCT):
-                    self.commands.setdefault(path, {})[made] = [w for w in words if "ccache" not in os.path.basename(w)]
+                if made in linked:
+                    command = [w for w in words if "ccache" not in os.path.basename(w)]
+                    self.commands_by_object[made] = command
+                    if path.startswith(PRODUCT):
+                        self.commands.setdefault(path, {})[made] = command
+        self.read_headers()
+
+    def read_headers(self):
+        """The product's headers, and the objects of the tests' programs that include each, those of tests too."""
+        out = subprocess.run(["ninja", "-C", self.objects, "-t", "deps"], capture_output=True, text=True, check=True).stdout
+        self.includers = {}
+        made = ""
+        for line in out.splitlines():
+            if line.startswith("    "):
+                path = os.path.relpath(os.path.join(self.objects, line.strip()), self.sources)
+                if path.endswith(".h") and path.startswith(PRODUCT) and made in self.commands_by_object:
+                    self.includers.setdefault(path, set()).add(made)
+            elif line:
+                made = line.split(":")[0]
+
+    def commands_of(self, path):
+        """The compiler's commands for the objects that a source or a header is part of."""
+        if path in self.commands:
+            return self.commands[path]
+        return {made: self.commands_by_object[made] for made in sorted(self.includers.get(path, ()))}
 
     def link_command(self, program):
         if program not in self.link_commands:
@@ -295,16 +319,27 @@ class Tree:
         self.exchange(path)
         with open(path, "w", encoding="utf-8") as f:
             f.write(mutant.source)
-        changed = set()
-        for made, command in self.commands[mutant.path].items():
-            at = os.path.join(self.objects, made)
-            self.exchange(at)
-            if run(command, COMPILE_SECONDS, cwd=self.objects) != 0:
+        commands = self.commands_of(mutant.path)
+        for made in commands:
+            self.exchange(os.path.join(self.objects, made))
+        stop = threading.Event()
+
+        def compile_one(command):
+            status = run(command, COMPILE_SECONDS, stop, cwd=self.objects)
+            if status != 0:
+                stop.set()
+            return status
+
+        with ThreadPoolExecutor(self.jobs) as pool:
+            if any(pool.map(compile_one, commands.values())) or stop.is_set():
                 return None
-            with open(at, "rb") as one, open(at + ".original", "rb") as two:
-                if one.read() != two.read():
-                    changed.add(made)
-        return changed
+        return {made for made in commands if self.differs(made)}
+
+    def differs(self, made):
+        """Whether an object is another one than without the change."""
+        at = os.path.join(self.objects, made)
+        with open(at, "rb") as one, open(at + ".original", "rb") as two:
+            return one.read() != two.read()
 
     def link(self, program):
         """Links a program with the mutant's objects, once a mutant."""

@@ -11,11 +11,25 @@ NOTICED, SURVIVED = "noticed", "survived"
 NO_MUTANT, SAME_CODE = "does not compile", "compiles to the same code"
 
 
+def matches(path, only):
+    return any(part in path for part in only)
+
+
+def constants(tree, only):
+    """The smallest steps of all constants, by file; those of headers, too."""
+    mutants = []
+    for path in sorted(set(tree.commands) | set(tree.includers)):
+        if matches(path, only):
+            with open(os.path.join(tree.sources, path), encoding="utf-8") as f:
+                mutants.extend(changes.constants_of(path, f.read()))
+    return mutants
+
+
 def draw(tree, seed, only):
     """Every mutant of the tree, in the seed's order."""
     mutants = []
     for path in sorted(tree.commands):
-        if only in path:
+        if matches(path, only):
             with open(os.path.join(tree.sources, path), encoding="utf-8") as f:
                 mutants.extend(changes.mutants_of(seed, path, f.read()))
     return sorted(mutants)
@@ -79,7 +93,7 @@ def interval(hits, total):
 
 
 def read_explained(path):
-    """Survivors that need no test: (file, function, line before, line after) and why."""
+    """Survivors that need no test: (file, function or constant, line before, line after or * for any) and why."""
     known = {}
     with open(path, encoding="utf-8") as f:
         for number, line in enumerate(f, 1):
@@ -115,7 +129,8 @@ def title(mutant):
 
 def reason_of(known, mutant):
     """Why a survivor needs no test, or None."""
-    return known.get((mutant.path, mutant.function, squeezed(mutant.before), squeezed(mutant.after)))
+    place = (mutant.path, mutant.function, squeezed(mutant.before))
+    return known.get((*place, squeezed(mutant.after))) or known.get((*place, "*"))
 
 
 def try_all(tree, mutants, count, results, say):

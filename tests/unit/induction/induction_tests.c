@@ -3,6 +3,7 @@
  * candidates at its limits; the patterns of a submission.
  */
 #include "server/domain/induction/candidates.h"
+#include "server/domain/induction/induction.h"
 #include "server/domain/induction/lift.h"
 #include "server/domain/induction/terms.h"
 
@@ -165,9 +166,29 @@ static void test_submission_has_its_patterns(void **state)
     arena_deinit(&arena);
 }
 
+static void test_patterns_have_documented_limits(void **state)
+{
+    (void)state;
+    assert_int_equal(CANDIDATES_MAX, 200000);
+    assert_int_equal(CANDIDATE_BYTES_MAX, 256);
+    assert_int_equal(INDUCTION_SUBMISSIONS_MAX, 20000);
+    assert_int_equal(INDUCTION_PREDICATES_MAX, 5000);
+    assert_int_equal(INDUCTION_RULES_MAX, 20);
+    assert_int_equal(INDUCTION_HITS_MIN, 5);
+    assert_float_equal(INDUCTION_LIFT_MIN, 2, 0);
+    assert_int_equal(INDUCTION_TIME_US, 30000000);
+    assert_int_equal(NUMERIC_FEATURES_MAX, 200);
+    assert_int_equal(DECILES, 9);
+    assert_int_equal(TERM_VALUE_BYTES_MAX, 64);
+    assert_int_equal(PHRASE_WORDS_MAX, 3);
+    assert_int_equal(PHRASE_BYTES_MAX, 96);
+    assert_int_equal(PHRASE_WORD_BYTES_MIN, 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_patterns_have_documented_limits),
         cmocka_unit_test(test_lift_has_katz_interval),
         cmocka_unit_test(test_lift_needs_cases_in_both_groups),
         cmocka_unit_test(test_pattern_counts_once_for_a_submission),

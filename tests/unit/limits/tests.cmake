@@ -1,0 +1,1 @@
+errata_test(limits_tests DIR tests/unit/limits USES domain LABELS unit)

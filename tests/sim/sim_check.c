@@ -121,6 +121,7 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_MAPPING_SUGGESTED:
     case EVENT_VERDICT_SUBMITTED:
     case EVENT_REVIEW_SUBMITTED:
+    case EVENT_LEARNED_RULE_CREATED: /* in its pattern, unless it was learned */
         tally_mark(tally, event, event->facts);
         return;
     case EVENT_EXTRACTION_RECORDED:
@@ -135,6 +136,7 @@ static void check_event(struct tally *tally, const struct event *event)
         return;
     case EVENT_PROMPT_TEMPLATE_PUT: /* in its comment */
     case EVENT_RETRACTED: /* in its reason */
+    case EVENT_ARTIFACT_STATE_SET:
         tally_mark(tally, event, event->content);
         return;
     case EVENT_ORGANIZATION_CREATED:
@@ -144,9 +146,7 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_SETTINGS_UPDATED:
     case EVENT_FAMILIES_MERGED:
     case EVENT_FAMILY_SPLIT:
-    case EVENT_LEARNED_RULE_CREATED:
     case EVENT_LEARNED_RULE_ENABLED_SET:
-    case EVENT_ARTIFACT_STATE_SET:
     case EVENT_LEARNED_RULE_IMPORTED:
     case EVENT_LEARNED_RULE_WEIGHT_SET:
     case EVENT_TRIGGER_THRESHOLDS_SET:
@@ -210,7 +210,8 @@ static void check_write(struct tally *tally, const struct sim_write *write, unsi
         sim_fail(sim, "write %" PRIu64 " was answered with id %s; stored is %s", write->number,
                  write->ids[item], tally->ids[place]);
     }
-    if ((write->kind == SIM_WRITE_BATCH || write->kind == SIM_WRITE_JUDGE) &&
+    if ((write->kind == SIM_WRITE_BATCH || write->kind == SIM_WRITE_JUDGE ||
+         write->kind == SIM_WRITE_IMPORT) &&
         count != batch_count(tally, write) && !is_suggestion) {
         sim_fail(sim, "batch %" PRIu64 " is stored in part", write->number);
     }

@@ -70,6 +70,9 @@ enum sim_op {
     SIM_LIST_RULES,
     SIM_VERDICT_STATS,
     SIM_SCORE,
+    SIM_PROPOSE_RULE,
+    SIM_RULE_STATE, /* of a rule that was proposed */
+    SIM_IMPORT_RULES,
     SIM_LIST_FAMILIES,
     SIM_MERGE,
     SIM_SPLIT, /* of an alias, or of documents */
@@ -87,6 +90,8 @@ enum sim_reference {
 };
 
 #define SIM_REFERENCE_BYTES 512
+/* The adjustment of proposed and imported rules. */
+#define SIM_RULE_ADJUSTMENT 0.02
 
 struct sim_member {
     struct sim_caller caller; /* first */
@@ -210,6 +215,12 @@ bool sim_request_verdicts(struct sim_member *member, enum sim_op op);
 void sim_judge_verdicts(struct sim_call *call, struct slice reply);
 /* Keeps the id that a submission was answered with. */
 void sim_keep_verdict_id(struct sim *sim, struct sim_write *write, struct slice answer);
+/* Requests that propose, decide about and import rules. Returns false if there is no rule to decide about. */
+bool sim_request_rules(struct sim_member *member, enum sim_op op);
+/* Keeps the id that a proposal or decision was answered with. */
+void sim_keep_rule_id(struct sim *sim, struct sim_write *write, struct slice answer);
+/* Writes the pattern of a rule that was proposed; false if there is none yet. */
+bool sim_draw_rule_pattern(struct sim_member *member, char text[24]);
 /* Requests about reviews of runs. */
 bool sim_request_reviews(struct sim_member *member, enum sim_op op);
 /* Judges a list of reviews. */

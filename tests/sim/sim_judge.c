@@ -326,6 +326,9 @@ static void write_done(struct sim_call *call, struct slice reply)
     case SIM_WRITE_MERGE:
     case SIM_WRITE_SPLIT:
     case SIM_WRITE_REVIEW:
+    case SIM_WRITE_PROPOSAL:
+    case SIM_WRITE_RULE_STATE:
+    case SIM_WRITE_IMPORT:
         if (sim_draw(sim, 2) == 0) {
             sim_request_about(call->member, write);
         }
@@ -428,6 +431,9 @@ static void judge_ok(struct sim_call *call)
     case SIM_MERGE:
     case SIM_SPLIT:
     case SIM_REVIEW:
+    case SIM_PROPOSE_RULE:
+    case SIM_RULE_STATE:
+    case SIM_IMPORT_RULES:
         write_done(call, reply);
         return;
     case SIM_MATCH:
@@ -495,9 +501,10 @@ static bool is_right_refusal(const struct sim_call *call, const struct client_st
                ((call->op == SIM_INGEST || call->op == SIM_INGEST_STREAM) &&
                 sim->profile.document_bad > 0);
     case CODE_ALREADY_EXISTS:
-        /* An organisation is rebuilt where a clock days ahead has forgotten the key. */
+        /* An organisation or a rule is there already, and a clock days ahead has forgotten the key. */
         return call->op == SIM_CREATE_TOKEN ||
-               (call->op == SIM_CREATE_ORG && !sim_model_knows_key(sim, call->write));
+               ((call->op == SIM_CREATE_ORG || call->op == SIM_PROPOSE_RULE) &&
+                !sim_model_knows_key(sim, call->write));
     case CODE_FAILED_PRECONDITION: /* others changed the families */
         return call->op == SIM_MERGE || call->op == SIM_SPLIT;
     case CODE_UNAUTHENTICATED:

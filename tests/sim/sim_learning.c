@@ -639,6 +639,9 @@ void sim_keep_learning_ids(struct sim *sim, struct sim_write *write, struct slic
         keep_mapping_ids(sim, write, answer);
     } else if (write->kind == SIM_WRITE_VERDICT) {
         sim_keep_verdict_id(sim, write, answer);
+    } else if (write->kind == SIM_WRITE_PROPOSAL || write->kind == SIM_WRITE_RULE_STATE ||
+               write->kind == SIM_WRITE_IMPORT) {
+        sim_keep_rule_id(sim, write, answer);
     } else if (write->kind == SIM_WRITE_REVIEW) {
         sim_keep_review_id(sim, write, answer);
     } else if (write->kind == SIM_WRITE_MERGE || write->kind == SIM_WRITE_SPLIT) {

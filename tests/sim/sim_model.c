@@ -160,6 +160,9 @@ static void count(struct sim_org *org, const struct sim_write *write)
     case SIM_WRITE_RULE:
     case SIM_WRITE_MERGE:
     case SIM_WRITE_SPLIT:
+    case SIM_WRITE_PROPOSAL:
+    case SIM_WRITE_RULE_STATE:
+    case SIM_WRITE_IMPORT:
         return;
     case SIM_WRITE_VERDICT:
         org->acknowledged_verdicts++;

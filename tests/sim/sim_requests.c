@@ -29,6 +29,7 @@
 #define MAPPING "/errata.v1.MappingService/"
 #define PROMPT "/errata.v1.PromptService/"
 #define ANALYTICS "/errata.v1.AnalyticsService/"
+#define LEARNING "/errata.v1.LearningService/"
 #define VERDICT "/errata.v1.VerdictService/"
 #define REVIEW "/errata.v1.ReviewService/"
 
@@ -81,6 +82,9 @@ static const char *const paths[SIM_OPS] = {
     [SIM_LIST_RULES] = VERDICT "ListLearnedRules",
     [SIM_VERDICT_STATS] = VERDICT "GetVerdictStats",
     [SIM_SCORE] = VERDICT "ScoreDocument",
+    [SIM_PROPOSE_RULE] = LEARNING "ProposeArtifact",
+    [SIM_RULE_STATE] = LEARNING "SetArtifactState",
+    [SIM_IMPORT_RULES] = VERDICT "ImportLearnedRules",
     [SIM_REVIEW] = REVIEW "SubmitReview",
     [SIM_LIST_REVIEWS] = REVIEW "ListReviews",
     [SIM_LIST_FAMILIES] = LAYOUT "ListFamilies",
@@ -103,51 +107,36 @@ struct sim_call *sim_new_call(struct sim_member *member, enum sim_op op)
     return sim_call_new(member, op, paths[op]);
 }
 
+/* Operations that store each kind of write; of a document by stream: SIM_INGEST_STREAM. */
+static const enum sim_op write_ops[] = {
+    [SIM_WRITE_CAPTURE] = SIM_CAPTURE,
+    [SIM_WRITE_BATCH] = SIM_BATCH,
+    [SIM_WRITE_DOCUMENT] = SIM_INGEST,
+    [SIM_WRITE_TOKEN] = SIM_CREATE_TOKEN,
+    [SIM_WRITE_REVOKE] = SIM_REVOKE_TOKEN,
+    [SIM_WRITE_ORG] = SIM_CREATE_ORG,
+    [SIM_WRITE_SUGGEST] = SIM_SUGGEST,
+    [SIM_WRITE_CONFIRM] = SIM_CONFIRM,
+    [SIM_WRITE_REJECT] = SIM_REJECT,
+    [SIM_WRITE_JUDGE] = SIM_JUDGE,
+    [SIM_WRITE_MATCHES] = SIM_RECORD_MATCHES,
+    [SIM_WRITE_EXTRACTION] = SIM_EXTRACTION,
+    [SIM_WRITE_TEMPLATE] = SIM_TEMPLATE,
+    [SIM_WRITE_SETTINGS] = SIM_SETTINGS,
+    [SIM_WRITE_RETRACT] = SIM_RETRACT,
+    [SIM_WRITE_VERDICT] = SIM_VERDICT,
+    [SIM_WRITE_RULE] = SIM_RULE,
+    [SIM_WRITE_REVIEW] = SIM_REVIEW,
+    [SIM_WRITE_MERGE] = SIM_MERGE,
+    [SIM_WRITE_SPLIT] = SIM_SPLIT,
+    [SIM_WRITE_PROPOSAL] = SIM_PROPOSE_RULE,
+    [SIM_WRITE_RULE_STATE] = SIM_RULE_STATE,
+    [SIM_WRITE_IMPORT] = SIM_IMPORT_RULES,
+};
+
 static enum sim_op op_of(const struct sim_write *write)
 {
-    switch (write->kind) {
-    case SIM_WRITE_CAPTURE:
-        return SIM_CAPTURE;
-    case SIM_WRITE_BATCH:
-        return SIM_BATCH;
-    case SIM_WRITE_DOCUMENT:
-        return write->streamed ? SIM_INGEST_STREAM : SIM_INGEST;
-    case SIM_WRITE_TOKEN:
-        return SIM_CREATE_TOKEN;
-    case SIM_WRITE_REVOKE:
-        return SIM_REVOKE_TOKEN;
-    case SIM_WRITE_ORG:
-        return SIM_CREATE_ORG;
-    case SIM_WRITE_SUGGEST:
-        return SIM_SUGGEST;
-    case SIM_WRITE_CONFIRM:
-        return SIM_CONFIRM;
-    case SIM_WRITE_REJECT:
-        return SIM_REJECT;
-    case SIM_WRITE_JUDGE:
-        return SIM_JUDGE;
-    case SIM_WRITE_MATCHES:
-        return SIM_RECORD_MATCHES;
-    case SIM_WRITE_EXTRACTION:
-        return SIM_EXTRACTION;
-    case SIM_WRITE_TEMPLATE:
-        return SIM_TEMPLATE;
-    case SIM_WRITE_SETTINGS:
-        return SIM_SETTINGS;
-    case SIM_WRITE_RETRACT:
-        return SIM_RETRACT;
-    case SIM_WRITE_VERDICT:
-        return SIM_VERDICT;
-    case SIM_WRITE_RULE:
-        return SIM_RULE;
-    case SIM_WRITE_REVIEW:
-        return SIM_REVIEW;
-    case SIM_WRITE_MERGE:
-        return SIM_MERGE;
-    case SIM_WRITE_SPLIT:
-        return SIM_SPLIT;
-    }
-    return SIM_OPS;
+    return write->streamed ? SIM_INGEST_STREAM : write_ops[write->kind];
 }
 
 void sim_send_write(struct sim *sim, struct sim_write *write)
@@ -783,6 +772,10 @@ bool sim_request(struct sim_member *member, enum sim_op op)
     case SIM_VERDICT_STATS:
     case SIM_SCORE:
         return sim_request_verdicts(member, op);
+    case SIM_PROPOSE_RULE:
+    case SIM_RULE_STATE:
+    case SIM_IMPORT_RULES:
+        return sim_request_rules(member, op);
     case SIM_REVIEW:
     case SIM_LIST_REVIEWS:
         return sim_request_reviews(member, op);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define SHARED_INDICATORS 4
+#define INDICATOR_BYTES 24
 #define VERDICTS 3
 /* The score without rules. */
 #define SCORE 0.5
@@ -99,13 +100,13 @@ static void ask_stats(struct sim_member *member)
     sim_call_start(call, &request.base);
 }
 
-/* Asks for the score of a receipt with all indicators of the organisation. */
+/* Asks for the score of a receipt with all shared indicators of the organisation, and perhaps a proposed rule's. */
 static void ask_score(struct sim_member *member)
 {
     Errata__V1__ScoreDocumentRequest request = ERRATA__V1__SCORE_DOCUMENT_REQUEST__INIT;
     Errata__V1__DocumentProfile profile = ERRATA__V1__DOCUMENT_PROFILE__INIT;
-    char texts[SHARED_INDICATORS][24];
-    char *indicators[SHARED_INDICATORS];
+    char texts[SHARED_INDICATORS + 1][INDICATOR_BYTES];
+    char *indicators[SHARED_INDICATORS + 1];
 
     for (unsigned i = 0; i < SHARED_INDICATORS; i++) {
         (void)snprintf(texts[i], sizeof(texts[i]), "CN%cRY-%u", (char)('a' + member->caller.org),
@@ -118,6 +119,10 @@ static void ask_score(struct sim_member *member)
     request.score = SCORE;
     request.indicators = indicators;
     request.n_indicators = SHARED_INDICATORS;
+    if (sim_draw_rule_pattern(member, texts[SHARED_INDICATORS])) {
+        indicators[SHARED_INDICATORS] = texts[SHARED_INDICATORS];
+        request.n_indicators++;
+    }
     request.document_profile = &profile;
     sim_call_start(sim_new_call(member, SIM_SCORE), &request.base);
 }
@@ -139,21 +144,32 @@ bool sim_request_verdicts(struct sim_member *member, enum sim_op op)
     return true;
 }
 
-/* Rules are unique by type and pattern, and those without submissions are retired. */
+/* Whether a rule was learned from verdicts: other rules carry a mark in their pattern. */
+static bool is_learned(const char *pattern)
+{
+    return strchr(pattern, ' ') == NULL;
+}
+
+/* Learned rules are unique by type and pattern, and those without submissions are retired. */
 static void judge_rules(struct sim_call *call, struct slice reply)
 {
     Errata__V1__ListLearnedRulesResponse *page =
         errata__v1__list_learned_rules_response__unpack(NULL, reply.size, reply.data);
+    size_t learned = 0;
 
-    if (page == NULL || page->n_rules > 3 * SHARED_INDICATORS) {
-        wrong(call, "more rules than types and patterns");
-    }
     for (size_t i = 0; page != NULL && i < page->n_rules; i++) {
+        if (!is_learned(page->rules[i]->pattern)) {
+            continue;
+        }
+        learned++;
         if ((page->rules[i]->learned_from_feedback_count == 0) !=
             (page->rules[i]->state == ERRATA__V1__ARTIFACT_STATE__ARTIFACT_STATE_RETIRED)) {
             wrong(call, "a rule whose state is not that of its count");
         }
         (void)snprintf(call->member->rule_id, SIM_ID_BYTES, "%s", page->rules[i]->id);
+    }
+    if (page == NULL || learned > 3 * SHARED_INDICATORS) {
+        wrong(call, "more rules than types and patterns");
     }
     errata__v1__list_learned_rules_response__free_unpacked(page, NULL);
 }
@@ -175,7 +191,7 @@ static void judge_stats(struct sim_call *call, struct slice reply)
     errata__v1__get_verdict_stats_response__free_unpacked(read, NULL);
 }
 
-/* Each rule counts once, with the adjustment of its type, and the weights make the score. */
+/* Each rule counts once, with the adjustment of its type or the one it came with, and the weights make the score. */
 static void judge_score(struct sim_call *call, struct slice reply)
 {
     static const double adjustments[] = {0, 0.05, -0.03, 0.04}; /* by type */
@@ -183,16 +199,18 @@ static void judge_score(struct sim_call *call, struct slice reply)
         errata__v1__score_document_response__unpack(NULL, reply.size, reply.data);
     double score = SCORE;
 
-    if (read == NULL || read->n_events > 3 * SHARED_INDICATORS) {
+    if (read == NULL || read->n_events > 3 * SHARED_INDICATORS + 1) {
         wrong(call, "more rules than types and patterns");
     }
     for (size_t i = 0; read != NULL && i < read->n_events; i++) {
         const Errata__V1__ScoreEvent *event = read->events[i];
-        double adjustment = adjustments[event->evidence->rule_type];
+        bool learned =
+            strstr(event->message, "RY m") == NULL; /* the message ends with the pattern */
+        double adjustment = learned ? adjustments[event->evidence->rule_type] : SIM_RULE_ADJUSTMENT;
 
         score += event->weight;
         if (event->weight < adjustment - 1e-9 || event->weight > adjustment + 1e-9 ||
-            event->evidence->feedback_count == 0) {
+            (learned && event->evidence->feedback_count == 0)) {
             wrong(call, "a weight that is not its rule's, or a rule without submissions");
         }
         if (i > 0 && strcmp(read->events[i - 1]->rule_id, event->rule_id) >= 0) {

@@ -31,3 +31,13 @@ add_test(NAME codec_peer_tests
          COMMAND /usr/bin/python3 ${codec_peer_dir}/compare_with_python.py
                  $<TARGET_FILE:codec_peer> ${codec_peer_gen})
 set_tests_properties(codec_peer_tests PROPERTIES LABELS unit TIMEOUT 120)
+
+# The same with every request and reply of the contract, by the contract's own tables.
+add_executable(contract_peer ${codec_peer_dir}/codec_peer.c)
+target_link_libraries(contract_peer PRIVATE warnings defines)
+errata_link(contract_peer codec)
+add_dependencies(contract_peer golden_descriptors)
+add_test(NAME codec_contract_peer_tests
+         COMMAND /usr/bin/python3 ${codec_peer_dir}/compare_contract.py
+                 $<TARGET_FILE:contract_peer> ${errata_gen}/contract.binpb)
+set_tests_properties(codec_contract_peer_tests PROPERTIES LABELS unit TIMEOUT 120)

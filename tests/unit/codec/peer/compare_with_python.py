@@ -13,13 +13,13 @@ import os
 import random
 import re
 import struct
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[2])
 
 import codec_peer_pb2  # noqa: E402
+import peer  # noqa: E402
 from google.protobuf import json_format, message, struct_pb2  # noqa: E402
 
 rng = random.Random(20260202)
@@ -220,34 +220,12 @@ def python_is_lax(field, value):
 
 
 def ask(questions):
-    lines = "".join(f"{word} {NAME} {data.hex()}\n" for word, data in questions)
-    done = subprocess.run([sys.argv[1]], input=lines.encode(), stdout=subprocess.PIPE, check=True)
-    answers = done.stdout.decode().split("\n")[:-1]
-    if len(answers) != len(questions):
-        sys.exit(f"{len(answers)} answers to {len(questions)} questions")
-    return [None if a == "bad" else bytes.fromhex(a[3:]) for a in answers]
-
-
-class Tally:
-    def __init__(self):
-        self.passed = self.failed = 0
-
-    def expect(self, fact, *shown):
-        if fact:
-            self.passed += 1
-            return
-        self.failed += 1
-        if self.failed <= 15:
-            print("FAILED:", *(str(s)[:600] for s in shown))
+    return peer.ask(sys.argv[1], [(word, NAME, data) for word, data in questions])
 
 
 def same(a, b):
     """Equal messages, NaN included, for any order of maps inside an Any."""
-    return canonical(json_format.MessageToDict(a)) == canonical(json_format.MessageToDict(b))
-
-
-def canonical(value):
-    return json.dumps(value, sort_keys=True)
+    return peer.canonical(json_format.MessageToDict(a)) == peer.canonical(json_format.MessageToDict(b))
 
 
 def both_ways(tally):
@@ -263,7 +241,7 @@ def both_ways(tally):
     jsons = ask([(w, m.SerializeToString()) for w, m in zip(words, messages)])
     for original, ours in zip(messages, jsons):
         expected = json_format.MessageToDict(original)
-        tally.expect(ours is not None and canonical(json.loads(ours)) == canonical(expected),
+        tally.expect(ours is not None and peer.canonical(json.loads(ours)) == peer.canonical(expected),
                      "write", expected, ours)
 
 
@@ -344,14 +322,13 @@ def pieces(tally):
 
 
 def main():
-    tally = Tally()
+    tally = peer.Tally()
     pieces(tally)
     both_ways(tally)
     odd_values(tally)
     damaged_bytes(tally)
     damaged_text(tally)
-    print(f"{tally.passed} passed, {tally.failed} failed")
-    return 1 if tally.failed else 0
+    return tally.end()
 
 
 if __name__ == "__main__":

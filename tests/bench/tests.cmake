@@ -38,6 +38,14 @@ if(TARGET domain_scoring)
     add_dependencies(bench bench_score_domain)
 endif()
 
+# Measures proto JSON beside protobuf-c.
+if(TARGET wire)
+    add_executable(bench_proto_json EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/proto_json.c)
+    target_link_libraries(bench_proto_json PRIVATE warnings defines part_protobuf_c)
+    errata_link(bench_proto_json "codec;wire")
+    add_dependencies(bench bench_proto_json)
+endif()
+
 # Measures the accuracy of finding tables, on documents with known tables; a short run on generated pages is a test.
 if(TARGET pdf_measure)
     add_executable(bench_pdf_tables ${CMAKE_SOURCE_DIR}/tests/bench/pdf_tables.c)

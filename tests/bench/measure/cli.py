@@ -12,6 +12,7 @@ by default:
   capture      durable CaptureFeedbackEvent, 1, 10 and 100 in flight; beside one fdatasync
   mixed        lookups at 2,000/s, idle and while 100 captures are in flight
   retractions  lookups at 2,000/s, idle and while a page of 50 corrections is retracted each second
+  backtests    SubmitVerdict, 100 in flight; lookups at 2,000/s, idle and while rules are backtested
   analytics    GetLearningAnalytics of 90 days, on a year of ten million events; start until ready
   match        MatchLines of 200 lines, mapped ones and such that need candidates, a million mappings
   growth       lookups and captures on a store of ten million events, beside one of a million
@@ -31,6 +32,7 @@ import sys
 import traceback
 
 from . import goals, machine, report
+from .backtested import Backtested
 from .learned import Learned
 from .load import Load
 from .parts import Parts
@@ -38,13 +40,13 @@ from .retracted import Retracted
 from .servers import Servers
 from .stores import LEAST_EVENTS, Stores
 
-PARTS = ("lookup", "single", "store", "memory", "connections", "capture", "mixed", "retractions", "pdf",
-         "lookup-under-pdf", "analytics", "match", "growth")  # parts in the order of execution
+PARTS = ("lookup", "single", "store", "memory", "connections", "capture", "mixed", "retractions", "backtests",
+         "pdf", "lookup-under-pdf", "analytics", "match", "growth")  # parts in the order of execution
 DOCUMENTS = ("pdf", "lookup-under-pdf")
 LEARNED = ("analytics", "match")
 SINGLE_PARTS = ("pdf", "growth", *LEARNED)  # parts with separate stores and servers
 BUILD = os.path.join(machine.ROOT, "build", "release")
-TARGETS = ("erratad", "errata-bench", "errata-pdf-worker", "python_stubs", "bench")
+TARGETS = ("erratad", "errata", "errata-bench", "errata-pdf-worker", "python_stubs", "bench")
 QUICK_SCALE, QUICK_SECONDS, QUICK_GROWN = 0.1, 1, 1_500_000
 
 
@@ -145,6 +147,8 @@ def measure(options, parts, documents):
             documents.lookup_under_pdf()
         elif part == "retractions":
             Retracted(parts).measure()
+        elif part == "backtests":
+            Backtested(parts).measure()
         elif part in LEARNED:
             getattr(learned, part)()
         else:

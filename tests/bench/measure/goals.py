@@ -4,7 +4,7 @@ import collections
 import dataclasses
 import statistics
 
-from . import retracted
+from . import backtested, retracted
 from .load import LOOKUP_RATE
 
 
@@ -107,6 +107,12 @@ def retraction_goals():
                Figure(retracted.BESIDE, "p99", *OPEN), Figure(retracted.IDLE, "p99", *OPEN), most=1.3)
 
 
+def backtest_goals():
+    yield Goal("p99 of lookups beside backtests, to idle", Figure(backtested.BESIDE, "p99", *OPEN),
+               Figure(backtested.IDLE, "p99", *OPEN), most=3.5)
+    yield Goal("p99 of verdicts, 100 in flight", Figure("SubmitVerdict", "p99", 1, 100), most=50, unit="ms", divisor=1000)
+
+
 def memory_goals():
     yield Goal("memory of its own, 1,000 calls in flight",
                Figure("GetExamples, 1,000 in flight", "anon_mb"), most=22, unit="MB")
@@ -166,6 +172,6 @@ def document_goals():
 
 def judge(rows, few, many):
     """Returns the result for each goal that was measured."""
-    goals = [*lookup_goals(), *store_goals(), *capture_goals(), *retraction_goals(), *memory_goals(),
+    goals = [*lookup_goals(), *store_goals(), *capture_goals(), *retraction_goals(), *backtest_goals(), *memory_goals(),
              *growth_goals(few, many), *learned_goals(), *document_goals()]
     return [found for found in (goal.judge(rows) for goal in goals) if found]

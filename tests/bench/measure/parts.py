@@ -86,6 +86,15 @@ class Parts:
     def warm_up(self, server):
         self.load.run(server, EXAMPLES, closed(10, 100, WARM_UP_CALLS), "--layouts", LAYOUTS)
 
+    def errata_command(self, *arguments):
+        """A command of the CLI for the first organisation."""
+        with open(self.errata.tokens, encoding="ascii") as f:
+            token = f.readline()
+        path = self.stores.path("token")
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as f:
+            f.write(token)
+        return [self.programs("errata"), *arguments, "--server", f"127.0.0.1:{self.errata.port}", "--token-file", path]
+
     def restart_errata(self):
         """A server that has not done anything yet."""
         data = self.errata.data

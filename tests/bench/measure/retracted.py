@@ -1,7 +1,6 @@
 """Measures lookups while corrections are retracted, on the store of the other parts."""
 import csv
 import io
-import os
 import subprocess
 import threading
 import time
@@ -26,15 +25,8 @@ class Retracted:
 
     def find_ids(self, count):
         """The newest corrections of the first organisation."""
-        with open(self.server.tokens, encoding="ascii") as f:
-            token = f.readline()
-        path = self.parts.stores.path("token")
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as f:
-            f.write(token)
-        listed = subprocess.run(
-            [self.parts.programs("errata"), "corrections", "list", "--csv", "--limit", str(count), "--server",
-             f"127.0.0.1:{self.server.port}", "--token-file", path], check=True, capture_output=True, text=True).stdout
-        os.unlink(path)
+        command = self.parts.errata_command("corrections", "list", "--csv", "--limit", str(count))
+        listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         return [row["id"] for row in csv.DictReader(io.StringIO(listed))]
 
     def retract_page(self):

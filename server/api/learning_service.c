@@ -2,6 +2,7 @@
  * learning_service.c: LearningService: the inputs of a request become values for the domain, its reports become
  * replies. Explanations are made on the pool; a report reads one row. Decisions about artifacts append one event.
  */
+#include "server/api/reviews/placeholders_wire.h"
 #include "server/domain/learning/explain.h"
 #include "server/domain/learning/outcomes.h"
 #include "server/domain/learning/report.h"
@@ -120,6 +121,12 @@ static enum err read_query(struct learning_service_explain_exposure_call *call,
     if (err == OK && request->n_lines > 0) {
         err = read_lines(call->ctx, call->org, request, &query->match);
     }
+    if (err == OK && request->resolve_inputs != NULL) {
+        query->placeholders = arena_calloc(call->ctx->arena, 1, sizeof(*query->placeholders));
+        err = query->placeholders == NULL
+                  ? ERR_MEMORY
+                  : placeholders_wire_read(call->ctx, request->resolve_inputs, query->placeholders);
+    }
     return err;
 }
 
@@ -229,9 +236,11 @@ learning_service_get_artifact_report_read(struct learning_service_get_artifact_r
         err = artifact_report_read(call->txn, call->org, response.artifact_id, &report);
     }
     if (err == ERR_NOT_FOUND) {
-        return fault_say(call->ctx->fault, err,
-                         "artifact_id: not found in this organisation; expected the id of an "
-                         "example, a mapping, a version of a prompt template or a learned rule");
+        return fault_say(
+            call->ctx->fault, err,
+            "artifact_id: not found in this organisation; expected the id of an "
+            "example, a mapping, a version of a prompt template or of a fragment set, a "
+            "learned rule or an example item");
     }
     if (err == OK) {
         err = put_life(call, &report, &response);

@@ -11,7 +11,7 @@ import grpc
 from google.protobuf import timestamp_pb2
 
 import recount
-from erratad import (admin, agent_card, bad_fields, event_log, event_service, fragment_set, main, review, review_service, review_prompts, review_triggers,
+from erratad import (admin, agent_card, artifact, bad_fields, event_log, event_service, extraction, fragment_set, learning, main, review, review_service, review_prompts, review_triggers,
                      reviewed_run, roles, run_item)
 from errata_cli import CliCase
 
@@ -507,6 +507,118 @@ class FragmentSets(ReviewCase):
         error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.anna.reviews.ApproveFragmentSet(
             review_service.ApproveFragmentSetRequest()))
         self.assertEqual(set(bad_fields(error)), {"version"})
+
+
+class Exposures(ReviewCase):
+    """Goal: a review that cites its prompts proves what they were made of, and measures it. Method: a wording of the
+    organisation's own, triggers by ten runs, then runs in each arm."""
+
+    def setUp(self):
+        super().setUp()
+        anna = self.client(roles.ROLE_REVIEWER, user_id="anna")
+        self.set = anna.reviews.PutFragmentSet(review_service.PutFragmentSetRequest(
+            fragment_set=fragment_set.FragmentSet(fragments=[fragment_set.PromptFragment(
+                signal=review_prompts.REVIEW_SIGNAL_BAD_FORMAT,
+                placeholder=review_prompts.REVIEW_PLACEHOLDER_EXTRACTION_REVIEW, text="Check the format.")]))).fragment_set
+        anna.reviews.ApproveFragmentSet(review_service.ApproveFragmentSetRequest(version=1))
+        for n in range(10):
+            self.submit(f"old-{n}", bad_format=n < 3, item_snapshot_json='{"name": "X1", "email": "a@b.example"}')
+
+    def inputs(self, run, **fields):
+        return review_prompts.ResolvePlaceholdersRequest(
+            subcategory="laptops", run_id=run, prompts={"b": "{{EXTRACTION_REVIEW}}|{{EXAMPLE_ITEM}}", "a": "{{OTHER}}"},
+            current_review=review_prompts.CurrentReview(notes="blurred"), static_example="STATIC", **fields)
+
+    def resolve(self, run, **fields):
+        return self.mine.reviews.ResolvePlaceholders(self.inputs(run, **fields))
+
+    def explain(self, reference, **fields):
+        return self.mine.learning.ExplainExposure(learning.ExplainExposureRequest(
+            exposure_ref=reference, **fields))
+
+    def report(self, artifact_id):
+        return self.mine.learning.GetArtifactReport(learning.GetArtifactReportRequest(artifact_id=artifact_id))
+
+    def hold_out(self, percent):
+        self.mine.update_settings(holdout_percent=percent)
+
+    def test_prompts_are_explained_byte_for_byte(self):
+        served = self.resolve("run")
+        self.assertEqual(served.prompts["b"], 'Check the format.|{"name":"X1","email":"[redacted]"}')
+        for n in range(10, 20):
+            self.submit(f"new-{n}", wrong_information=True)
+        self.submit("run", exposure_refs=[served.exposure_ref])
+        found = self.explain(served.exposure_ref, resolve_inputs=self.inputs("run"))
+        self.assertEqual(found.prompts, served.prompts)
+        self.assertEqual(found.placeholders, served.placeholders)
+        self.assertTrue(found.text_matches)
+        self.assertEqual((found.exposure_kind, found.subcategory), (event_log.EXPOSURE_KIND_PLACEHOLDERS, "laptops"))
+        self.assertEqual(found.artifacts[0].fragment_set.id, self.set.id)
+        self.assertEqual(found.artifacts[1].example_item_json, '{"name":"X1","email":"[redacted]"}')
+        signal, = found.signals
+        self.assertEqual(signal.signal, review_prompts.REVIEW_SIGNAL_BAD_FORMAT)
+        self.assertEqual([one.text for one in signal.fragments], ["Check the format."])
+        self.assertEqual({one.run_id for one in signal.reviews}, {"old-0", "old-1", "old-2"})
+        self.assertEqual([one.run_id for one in found.outcomes], ["run"])
+        changed = self.inputs("run")
+        changed.current_review.bad_format = True
+        changed.prompts["a"] = "changed"
+        self.assertFalse(self.explain(served.exposure_ref, resolve_inputs=changed).text_matches)
+        plain = self.explain(served.exposure_ref)
+        self.assertFalse(plain.HasField("text_matches") or plain.prompts)
+
+    def test_held_out_run_gets_the_baseline(self):
+        self.hold_out(100)
+        served = self.resolve("run", search_queries=["x1"])
+        self.assertEqual(served.arm, extraction.EXPERIMENT_ARM_CONTROL)
+        self.assertEqual(dict(served.prompts), {"b": "|STATIC", "a": "{{OTHER}}"})
+        self.assertEqual(list(served.search_queries), ["x1"])
+        self.hold_out(0)
+        self.submit("run", exposure_refs=[served.exposure_ref])
+        found = self.explain(served.exposure_ref, resolve_inputs=self.inputs("run"))
+        self.assertEqual((found.arm, found.prompts), (extraction.EXPERIMENT_ARM_CONTROL, served.prompts))
+        self.assertTrue(found.text_matches and all(one.held_out for one in found.artifacts))
+        self.assertEqual(self.resolve("").arm, extraction.EXPERIMENT_ARM_NONE)
+
+    def test_report_compares_the_arms(self):
+        def serve(run, percent):
+            self.hold_out(percent)
+            return self.resolve(run).exposure_ref
+        references = {f"c-{n}": serve(f"c-{n}", 100) for n in range(4)}
+        self.hold_out(1)
+        runs = (f"t-{n}" for n in range(1000))
+        for run in runs:
+            served = self.resolve(run)
+            if served.arm == extraction.EXPERIMENT_ARM_TREATMENT:
+                references[run] = served.exposure_ref
+            if len(references) == 10:
+                break
+        bad = [run for run in references if run.startswith("c")][:3] + [run for run in references if run.startswith("t")][:1]
+        made = {run: self.submit(run, bad_format=run in bad, wrong_information=True, exposure_refs=[reference])
+                for run, reference in references.items()}
+        self.submit("c-3", bad_format=True, exposure_refs=[references["c-3"]])  # counts once
+        report = self.report(self.set.id)
+        self.assertEqual(report.artifact_kind, artifact.ARTIFACT_KIND_FRAGMENT_SET)
+        self.assertEqual((report.held_out.outcome_count, report.held_out.bad_count), (4, 3))
+        self.assertEqual((report.treatment.outcome_count, report.treatment.bad_count), (6, 1))
+        self.assertAlmostEqual(report.difference, 1 / 6 - 3 / 4)
+        self.assertLess(report.difference_low, report.difference)
+        self.retract(made[bad[0]].id)
+        report = self.report(self.set.id)
+        self.assertEqual((report.held_out.outcome_count, report.held_out.bad_count), (3, 2))
+
+    def test_forged_and_other_references_store_nothing(self):
+        good = self.resolve("run").exposure_ref
+        foreign = self.server.client(self.admin.create_token(
+            roles.ROLE_ADMIN, org_id=self.admin.create_org("foreign prompts").id).secret)
+        other = foreign.reviews.ResolvePlaceholders(self.inputs("run")).exposure_ref
+        before = self.mine.events()[0].seq
+        for reference in good[:-2], good[::-1], other:
+            error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT,
+                                 lambda: self.submit("run", exposure_refs=[good, reference]))
+            self.assertEqual(list(bad_fields(error)), ["review.exposure_refs[1]"])
+        self.assertEqual(self.mine.events()[0].seq, before)
+        self.assertEqual(self.resolve("run", as_of_seq=before).exposure_ref, "")
 
 
 class CommandLine(ReviewCase):

@@ -19,7 +19,7 @@
 
 #define STEPS 1700
 #define FAMILIES 7 /* layouts of documents: enough for merges */
-#define SEEDS 16
+#define SEEDS 20
 #define HAMMERING_MAX 3
 #define STEP_US 10000
 #define ARENA_BYTES (256u << 20)

@@ -6,6 +6,7 @@
 #include "server/domain/reviews/reviews.h"
 #include "server/domain/reviews/specs.h"
 #include "server/pipeline/caller.h"
+#include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 
@@ -31,9 +32,31 @@ static void read_flags(const Errata__V1__Review *review, enum review_answer *fla
         answer_of(review->_wrong_physical_dimensions_case != 0, review->wrong_physical_dimensions);
 }
 
+static enum err read_references(struct ctx *ctx, const Errata__V1__Review *review,
+                                struct review_input *input)
+{
+    struct slice *references =
+        arena_calloc(ctx->arena, review->n_exposure_refs + 1, sizeof(*references));
+
+    if (references == NULL) {
+        return ERR_MEMORY;
+    }
+    if (UNEXPECTED(review->n_exposure_refs > REVIEW_REFERENCES_MAX)) {
+        return ERR_INTERNAL; /* check_request refuses it */
+    }
+    for (size_t i = 0; i < review->n_exposure_refs; i++) {
+        references[i] = slice_text(review->exposure_refs[i]);
+    }
+    input->exposure_refs = references;
+    input->exposure_ref_count = review->n_exposure_refs;
+    return OK;
+}
+
 static enum err read_review(struct ctx *ctx, const Errata__V1__Review *review,
                             struct review_input *input)
 {
+    enum err err = OK;
+
     *input = (struct review_input){
         .reviewed_by = slice_text(review->reviewed_by),
         .run_id = slice_text(review->run_id),
@@ -45,6 +68,10 @@ static enum err read_review(struct ctx *ctx, const Errata__V1__Review *review,
         .item_snapshot_json = slice_text(review->item_snapshot_json),
     };
     read_flags(review, input->flags);
+    err = read_references(ctx, review, input);
+    if (err != OK) {
+        return err;
+    }
     if (UNEXPECTED(!review_decision_from_wire((int32_t)review->decision, &input->decision)) ||
         UNEXPECTED(
             !annotator_kind_from_wire((int32_t)review->annotator_kind, &input->annotator_kind))) {
@@ -78,19 +105,28 @@ enum err review_service_submit_review_write(struct review_service_submit_review_
         .org = call->org,
         .caller = caller_of(call->service),
         .input = call->prepared,
+        .key = &call->service->env->exposure_key,
     };
-    enum err err = review_submit(call->ctx, call->txn, &request, &call->result->first_seq);
+    struct log_head before;
+    uint64_t seq = 0;
+    enum err err = log_read_head(call->txn, call->org, &before);
 
     if (err == OK) {
-        call->result->count = 1;
+        err = review_submit(call->ctx, call->txn, &request, &seq);
+    }
+    if (err == OK) {
+        call->result->first_seq = before.last_seq + 1;
+        call->result->count = (uint32_t)(seq - before.last_seq);
     }
     return err;
 }
 
+/* The last event of the write is the review; exposures come before it. */
 enum err review_service_submit_review_answer(struct review_service_submit_review_call *call)
 {
     struct event event;
-    enum err err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
+    enum err err = log_read(call->txn, call->result->org,
+                            call->result->first_seq + call->result->count - 1, &event);
 
     if (err == OK && event.kind != EVENT_REVIEW_SUBMITTED) {
         err = ERR_CORRUPT;

@@ -124,6 +124,23 @@ static void put_documents(struct buffer *run, const struct exposure *exposure,
     facts->document_event_seqs.run = buffer_slice(run);
 }
 
+/* Sets the members of an ExposureRecorded for placeholders. */
+static bool put_placeholders(struct arena *arena, const struct exposure *exposure,
+                             struct exposure_recorded_view *facts)
+{
+    struct buffer signals;
+
+    buffer_init(&signals, arena, EXPOSURE_SIGNALS_END * WIRE_OVERHEAD_BYTES);
+    for (int32_t i = 1; i < EXPOSURE_SIGNALS_END; i++) {
+        if ((exposure->placeholders.signals >> i & 1u) != 0) {
+            exposure_recorded_view_add_signals(&signals, (enum review_signal)i);
+        }
+    }
+    facts->subcategory = exposure->placeholders.subcategory;
+    facts->signals.run = buffer_slice(&signals);
+    return buffer_ok(&signals);
+}
+
 /* Builds the wire bytes of an ExposureRecorded. */
 static enum err encode_facts(struct arena *arena, const struct cited_exposure *cited,
                              struct slice *ret_facts)
@@ -153,7 +170,8 @@ static enum err encode_facts(struct arena *arena, const struct cited_exposure *c
     put_documents(&event_seqs, exposure, &facts);
     buffer_init(&artifacts, arena,
                 exposure->is_listed ? exposure->artifact_count * artifact_bytes : 0);
-    if (exposure->is_listed && !put_artifacts(arena, exposure, &artifacts)) {
+    if ((exposure->is_listed && !put_artifacts(arena, exposure, &artifacts)) ||
+        !put_placeholders(arena, exposure, &facts)) {
         return ERR_MEMORY;
     }
     facts.artifacts.run = buffer_slice(&artifacts);
@@ -264,6 +282,23 @@ static enum err read_documents(struct arena *arena, const struct exposure_record
     return annotator_kinds_read(facts->annotator_kinds.run, &documents->annotator_kinds);
 }
 
+/* Reads the members of a recorded exposure for placeholders. */
+static enum err read_placeholders(const struct exposure_recorded_view *facts,
+                                  struct exposed_placeholders *placeholders)
+{
+    struct slice run = facts->signals.run;
+    uint64_t signal = 0;
+
+    placeholders->subcategory = facts->subcategory;
+    while (view_next_number(&run, &signal)) {
+        if (signal == 0 || signal >= EXPOSURE_SIGNALS_END) {
+            return ERR_CORRUPT;
+        }
+        placeholders->signals |= 1u << signal;
+    }
+    return OK;
+}
+
 enum err exposure_of_event(struct arena *arena, const struct event *event,
                            struct exposure *ret_exposure)
 {
@@ -292,6 +327,9 @@ enum err exposure_of_event(struct arena *arena, const struct event *event,
     err = read_artifacts(arena, &facts, &exposure);
     if (err == OK) {
         err = read_documents(arena, &facts, &exposure);
+    }
+    if (err == OK) {
+        err = read_placeholders(&facts, &exposure.placeholders);
     }
     if (err == OK) {
         *ret_exposure = exposure;

@@ -17,6 +17,7 @@
 
 #include <errata/v1/event.fields.h>
 #include <errata/v1/extraction.fields.h>
+#include <errata/v1/review_prompts.fields.h>
 #include <errata/v1/verdict_service.fields.h>
 #include <errata/v1/verdict_submission.fields.h>
 
@@ -28,6 +29,10 @@
 #define EXPOSURE_REFERENCE_CHARACTERS_MAX 4096
 /* Maximum artifacts of a reference; more never fit. */
 #define EXPOSURE_ARTIFACTS_MAX 1500
+/* Maximum bytes of a subcategory: an id that the caller chooses. */
+#define EXPOSURE_SUBCATEGORY_BYTES_MAX 256
+/* Signals with guidance end before this one: they fit into a byte, without bit 0. */
+#define EXPOSURE_SIGNALS_END REVIEW_SIGNAL_NOTES
 
 /* The server's key, derived from random bytes in META that each data folder has. Never leaves the
  * server. */
@@ -52,6 +57,12 @@ struct exposed_verdicts {
     enum verdict base; /* without rules */
     enum verdict live; /* as it was served */
     enum verdict shadow; /* if rules in SHADOW counted */
+};
+
+/* For which subcategory placeholders were filled, and what gave guidance. */
+struct exposed_placeholders {
+    struct slice subcategory; /* at most EXPOSURE_SUBCATEGORY_BYTES_MAX bytes; borrowed */
+    uint32_t signals; /* bit n: enum review_signal n, below EXPOSURE_SIGNALS_END */
 };
 
 struct exposed_artifact {
@@ -83,6 +94,7 @@ struct exposure {
     uint8_t text_hash[EXPOSURE_TEXT_HASH_BYTES];
     struct exposed_documents documents; /* of EXAMPLES and PROMPT */
     struct exposed_verdicts verdicts; /* of SCORE */
+    struct exposed_placeholders placeholders; /* of PLACEHOLDERS */
     /* The other events that the examples of documents show; not part of a reference. A caller that
      * records an exposure must set them first. Borrowed. */
     const uint64_t *event_seqs;

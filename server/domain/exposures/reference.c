@@ -25,6 +25,7 @@
 #include "server/domain/exposures/exposures.h"
 
 #include "server/domain/events/annotator_kinds.h"
+#include "store/base/assert.h"
 #include "store/base/base64.h"
 #include "store/base/bytes.h"
 #include "store/base/wire.h"
@@ -54,6 +55,8 @@
 #define ARTIFACT_BYTES_MAX (3 * VARINT64_BYTES_MAX + VARINT32_BYTES_MAX + 1)
 #define TAIL_BYTES (EXPOSURE_TEXT_HASH_BYTES + TAG_BYTES)
 #define REFERENCE_BYTES_MAX (EXPOSURE_REFERENCE_CHARACTERS_MAX / 4 * 3)
+/* Artifacts of PLACEHOLDERS: the wording and the item. */
+#define PLACEHOLDER_ARTIFACTS_MAX 2
 #define LIST_BYTES_MAX (REFERENCE_BYTES_MAX - HEAD_BYTES_MAX - TAIL_BYTES)
 
 void exposure_key_init(struct exposure_key *key, const uint8_t bytes[EXPOSURE_KEY_BYTES])
@@ -177,6 +180,26 @@ static size_t put_verdicts(uint8_t *to, const struct exposure *exposure)
     return 1;
 }
 
+/* Writes the subcategory and the signals of placeholders, which have too few artifacts to fill a reference. Returns the
+ * number of bytes. */
+static size_t put_placeholders(uint8_t *to, const struct exposure *exposure)
+{
+    const struct exposed_placeholders *placeholders = &exposure->placeholders;
+    size_t size = 0;
+
+    if (exposure->kind != EXPOSURE_KIND_PLACEHOLDERS) {
+        return 0;
+    }
+    ASSERT(placeholders->subcategory.size <= EXPOSURE_SUBCATEGORY_BYTES_MAX);
+    ASSERT(exposure->artifact_count <= PLACEHOLDER_ARTIFACTS_MAX);
+    to[size++] = (uint8_t)placeholders->signals;
+    size += wire_write_varint(to + size, placeholders->subcategory.size);
+    if (placeholders->subcategory.size > 0) {
+        memcpy(to + size, placeholders->subcategory.data, placeholders->subcategory.size);
+    }
+    return size + placeholders->subcategory.size;
+}
+
 static uint8_t first_byte_of(const struct exposure *exposure)
 {
     return (uint8_t)(LAYOUT_VERSION | (exposure->layout_ready ? FLAG_READY : 0) |
@@ -197,6 +220,7 @@ static size_t encode(const struct exposure *exposure, uint8_t *bytes)
     size += wire_write_varint(bytes + size, exposure->artifact_count);
     size += put_documents(bytes + size, &exposure->documents);
     size += put_verdicts(bytes + size, exposure);
+    size += put_placeholders(bytes + size, exposure);
     if (!put_list(bytes + size, exposure, versions, &list_size)) {
         list_size = LIST_HASH_BYTES;
         flags = FLAG_HASHED;
@@ -357,6 +381,36 @@ static bool take_documents(struct slice *rest, struct exposed_documents *documen
     return annotator_kinds_is_valid(documents->annotator_kinds);
 }
 
+/* Reads the subcategory and the signals of placeholders. */
+static bool take_placeholders(struct slice *rest, struct exposed_placeholders *placeholders)
+{
+    uint64_t size = 0;
+    uint8_t signals = 0;
+
+    if (!take_byte(rest, &signals) || (signals & 1u) != 0 ||
+        signals >= 1u << EXPOSURE_SIGNALS_END ||
+        !take_number(rest, EXPOSURE_SUBCATEGORY_BYTES_MAX, &size) || size > rest->size) {
+        return false;
+    }
+    placeholders->signals = signals;
+    placeholders->subcategory = slice_of(rest->data, (size_t)size);
+    *rest = slice_after(*rest, (size_t)size);
+    return true;
+}
+
+/* Reads what only some kinds have. */
+static bool take_more(struct slice *rest, bool has_documents, struct exposure *exposure)
+{
+    if (has_documents && !take_documents(rest, &exposure->documents)) {
+        return false;
+    }
+    if (exposure->kind == EXPOSURE_KIND_SCORE && !take_verdicts(rest, &exposure->verdicts)) {
+        return false;
+    }
+    return exposure->kind != EXPOSURE_KIND_PLACEHOLDERS ||
+           take_placeholders(rest, &exposure->placeholders);
+}
+
 /* Reads bytes whose tag was valid, without the tag. They are the server's own, but may have a newer
  * layout. */
 static enum err decode(struct arena *arena, struct slice bytes, struct exposure *exposure)
@@ -380,10 +434,7 @@ static enum err decode(struct arena *arena, struct slice bytes, struct exposure 
         return ERR_INVALID;
     }
     exposure->artifact_count = (size_t)count;
-    if ((bytes.data[0] & FLAG_DOCUMENTS) != 0 && !take_documents(&rest, &exposure->documents)) {
-        return ERR_INVALID;
-    }
-    if (exposure->kind == EXPOSURE_KIND_SCORE && !take_verdicts(&rest, &exposure->verdicts)) {
+    if (!take_more(&rest, (bytes.data[0] & FLAG_DOCUMENTS) != 0, exposure)) {
         return ERR_INVALID;
     }
     if ((flags & FLAG_HASHED) == 0) {

@@ -46,9 +46,11 @@ static enum err find_exposure(struct explaining *explaining, struct store_txn *t
     }
     err = exposure_find(explaining->ctx, txn, query->key, query->org, query->exposure_ref, &cited);
     if (err == ERR_INVALID) {
-        fault_add(explaining->ctx->fault, SLICE("exposure_ref"),
-                  "unknown, incomplete or changed; expected the exposure_ref of a GetExamples, "
-                  "PreparePrompt, MatchLines or ScoreDocument response of this organisation");
+        fault_add(
+            explaining->ctx->fault, SLICE("exposure_ref"),
+            "unknown, incomplete or changed; expected the exposure_ref of a GetExamples, "
+            "PreparePrompt, MatchLines, ScoreDocument or ResolvePlaceholders response of this "
+            "organisation");
     }
     if (err == OK) {
         explaining->exposure = cited.exposure;
@@ -135,6 +137,18 @@ static enum err check_matches(struct explaining *explaining, struct store_txn *t
     return err;
 }
 
+static enum err check_placeholders(struct explaining *explaining, struct store_txn *txn,
+                                   struct text_check *check)
+{
+    const uint8_t *hash = NULL;
+    enum err err = explain_prompts(explaining, txn, &hash);
+
+    if (err == OK && hash != NULL) {
+        *check = compare(explaining, hash);
+    }
+    return err;
+}
+
 static enum err check_text(struct explaining *explaining, struct store_txn *txn,
                            struct slice hint_examples_json, struct text_check *check)
 {
@@ -158,6 +172,8 @@ static enum err check_text(struct explaining *explaining, struct store_txn *txn,
             *check = compare(explaining, digest.bytes);
         }
         return OK;
+    case EXPOSURE_KIND_PLACEHOLDERS:
+        return check_placeholders(explaining, txn, check);
     case EXPOSURE_KIND_UNSPECIFIED:
         break;
     }
@@ -199,6 +215,7 @@ static enum err put_rest(struct explaining *explaining, struct store_txn *txn,
         .base_verdict = exposure->verdicts.base,
         .verdict = exposure->verdicts.live,
         .shadow_verdict = exposure->verdicts.shadow,
+        .subcategory = exposure->placeholders.subcategory,
     };
     struct event event;
     enum err err = copy_score_events(explaining, &response.score_events.run);
@@ -235,6 +252,9 @@ enum err exposure_explain(struct ctx *ctx, struct store_txn *txn, const struct e
     err = find_exposure(explaining, txn);
     if (err == OK) {
         err = explain_artifacts(explaining, txn);
+    }
+    if (err == OK) {
+        err = explain_signals(explaining, txn);
     }
     if (err == OK && !explaining->is_expired) {
         err = example_hints_make(ctx->arena, explaining->hints, explaining->hint_count,

@@ -10,6 +10,7 @@
 #include "server/domain/exposures/exposures.h"
 #include "server/domain/mappings/match.h"
 #include "server/domain/prompts/prompts.h"
+#include "server/domain/reviews/placeholders.h"
 
 /* Maximum events of one artifact that are listed, more than people read. */
 #define EXPLAIN_EVIDENCE_MAX 20
@@ -25,6 +26,7 @@ struct explain_query {
     struct uuid exposure_id;
     struct prompt_query *prompt; /* the rest of the prompt; NULL: not given */
     struct match *match; /* the lines; NULL: not given */
+    struct placeholders_request *placeholders; /* the prompts to fill; NULL: not given */
 };
 
 /* Appends the wire bytes of an ExplainExposureResponse. Returns ERR_INVALID for a reference that

@@ -301,6 +301,25 @@ static enum err explain_mapping(struct explaining *explaining, struct store_txn 
 
 /* --- all --- */
 
+static enum err explain_placeholders(struct explaining *explaining, struct store_txn *txn,
+                                     const struct exposed_artifact *artifact)
+{
+    struct explained_artifact_view view = {.version = artifact->version};
+    struct buffer evidence;
+    struct event event;
+    enum err err = explain_placeholder_artifact(explaining, txn, artifact, &view);
+
+    if (err == OK) {
+        err = log_read(txn, explaining->query->org, artifact->seq, &event);
+    }
+    if (err != OK) {
+        return err;
+    }
+    buffer_init(&evidence, explaining->ctx->arena, EVIDENCE_BYTES);
+    put_evidence(&event, NULL, &evidence);
+    return put_artifact(explaining, &view, &evidence);
+}
+
 static enum err explain_artifact(struct explaining *explaining, struct store_txn *txn,
                                  const struct exposed_artifact *artifact)
 {
@@ -312,6 +331,9 @@ static enum err explain_artifact(struct explaining *explaining, struct store_txn
     }
     if (explaining->exposure.kind == EXPOSURE_KIND_SCORE) {
         return explain_rule(explaining, txn, artifact);
+    }
+    if (explaining->exposure.kind == EXPOSURE_KIND_PLACEHOLDERS) {
+        return explain_placeholders(explaining, txn, artifact);
     }
     err = log_read(txn, explaining->query->org, artifact->seq, &event);
     if (err != OK) {

@@ -7,6 +7,8 @@
 #include "server/domain/corrections/example_hints.h"
 #include "server/domain/learning/explain.h"
 
+#include <errata/v1/learning_service.views.h>
+
 /* An explanation that is being built. */
 struct explaining {
     struct ctx *ctx;
@@ -29,6 +31,16 @@ MUST_CHECK enum err explain_artifacts(struct explaining *explaining, struct stor
 /* Appends a rule of a score; adds its event, if it had one, to `score_events`. */
 MUST_CHECK enum err explain_rule(struct explaining *explaining, struct store_txn *txn,
                                  const struct exposed_artifact *artifact);
+/* Sets the members of an artifact of filled placeholders. */
+MUST_CHECK enum err explain_placeholder_artifact(struct explaining *explaining,
+                                                 struct store_txn *txn,
+                                                 const struct exposed_artifact *artifact,
+                                                 struct explained_artifact_view *view);
+/* Appends why each signal of filled placeholders had guidance. */
+MUST_CHECK enum err explain_signals(struct explaining *explaining, struct store_txn *txn);
+/* Appends the prompts again, if the caller sent the request, and sets `hash` to that of their texts. */
+MUST_CHECK enum err explain_prompts(struct explaining *explaining, struct store_txn *txn,
+                                    const uint8_t **hash);
 /* Appends the outcomes that cited the exposure. */
 MUST_CHECK enum err explain_outcomes(struct explaining *explaining, struct store_txn *txn);
 

@@ -3,9 +3,12 @@
  */
 #include "server/domain/learning/outcomes.h"
 
+#include "server/domain/exposures/exposures.h"
+
 #include "server/domain/extractions/rows/extraction_rows.h"
 
 #include <errata/v1/event.views.h>
+#include <errata/v1/review.views.h>
 #include <errata/v1/verdict_submission.views.h>
 
 static void name(struct exposure_outcome_view *view, struct slice document_id,
@@ -49,6 +52,37 @@ static enum err describe_uses(const struct event *event, struct exposure_outcome
     return err;
 }
 
+static enum err describe_review(struct ctx *ctx, const struct event *event,
+                                struct exposure_outcome_view *view)
+{
+    struct review_view review;
+    struct reviewed_exposure_view cited;
+    struct slice message = {NULL, 0};
+    struct buffer run;
+    uint32_t given = 0;
+    enum err err = review_view_read(event->facts, &review);
+
+    if (err != OK) {
+        return err;
+    }
+    view->run_id = review.run_id;
+    view->has_run_id = true;
+    buffer_init(&run, ctx->arena, 0);
+    while (err == OK && view_next(&review.exposures.run, &message)) {
+        uint64_t signal = 0;
+
+        err = reviewed_exposure_view_read(message, &cited);
+        while (err == OK && view_next_number(&cited.recurred.run, &signal)) {
+            if (signal < EXPOSURE_SIGNALS_END && (given >> signal & 1u) == 0) {
+                exposure_outcome_view_add_recurred(&run, (enum review_signal)signal);
+                given |= 1u << signal;
+            }
+        }
+    }
+    view->recurred.run = buffer_slice(&run);
+    return err == OK && !buffer_ok(&run) ? ERR_MEMORY : err;
+}
+
 static enum err describe_verdict(const struct event *event, struct exposure_outcome_view *view)
 {
     struct verdict_submission_view submission;
@@ -83,6 +117,9 @@ enum err outcome_describe(struct ctx *ctx, struct store_txn *txn, struct org_id 
     };
     if (event.kind == EVENT_EXTRACTION_RECORDED) {
         return describe_extraction(ctx, txn, &event, ret_view);
+    }
+    if (event.kind == EVENT_REVIEW_SUBMITTED) {
+        return describe_review(ctx, &event, ret_view);
     }
     return event.kind == EVENT_MAPPING_APPLIED ? describe_uses(&event, ret_view)
                                                : describe_verdict(&event, ret_view);

@@ -7,6 +7,18 @@
 #include "server/domain/events/feedback.h"
 #include "server/domain/mappings/rows.h"
 
+#include <errata/v1/review.views.h>
+
+/* ERR_NOT_FOUND for a review without an item. */
+static enum err check_item(const struct event *event)
+{
+    struct review_view review = {.has_item_snapshot = true};
+    enum err err =
+        event->kind == EVENT_REVIEW_SUBMITTED ? review_view_read(event->facts, &review) : OK;
+
+    return err == OK && !review.has_item_snapshot ? ERR_NOT_FOUND : err;
+}
+
 /* Finds the kind of artifact that an event created. ERR_NOT_FOUND if it made no artifact. */
 static enum err find_kind(struct store_txn *txn, struct org_id org, uint64_t seq,
                           enum artifact_kind *ret_kind)
@@ -28,6 +40,14 @@ static enum err find_kind(struct store_txn *txn, struct org_id org, uint64_t seq
         *ret_kind = event.kind == EVENT_PROMPT_TEMPLATE_PUT ? ARTIFACT_KIND_PROMPT_TEMPLATE
                                                             : ARTIFACT_KIND_LEARNED_RULE;
         return OK;
+    }
+    if (event.kind == EVENT_FRAGMENT_SET_PUT) {
+        *ret_kind = ARTIFACT_KIND_FRAGMENT_SET;
+        return OK;
+    }
+    if (event.kind == EVENT_RUN_ITEM_PUT || event.kind == EVENT_REVIEW_SUBMITTED) {
+        *ret_kind = ARTIFACT_KIND_EXAMPLE_ITEM;
+        return check_item(&event);
     }
     if (event.kind != EVENT_FEEDBACK) {
         return ERR_NOT_FOUND;

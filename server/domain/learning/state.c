@@ -18,6 +18,15 @@ static enum err refuse_kind(struct ctx *ctx, enum artifact_kind kind)
         return fault_say(ctx->fault, ERR_PRECONDITION,
                          "artifact_id: of a mapping; expected ConfirmMapping or RejectMapping");
     }
+    if (kind == ARTIFACT_KIND_FRAGMENT_SET) {
+        return fault_say(ctx->fault, ERR_PRECONDITION,
+                         "artifact_id: of a fragment set; expected ApproveFragmentSet");
+    }
+    if (kind == ARTIFACT_KIND_EXAMPLE_ITEM) {
+        return fault_say(ctx->fault, ERR_PRECONDITION,
+                         "artifact_id: of an example item; expected PutItem, or RetractEvent of "
+                         "its review");
+    }
     return kind == ARTIFACT_KIND_PROMPT_TEMPLATE
                ? fault_say(ctx->fault, ERR_PRECONDITION,
                            "artifact_id: of a prompt template; expected PutPromptTemplate")

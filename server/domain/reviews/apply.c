@@ -2,6 +2,7 @@
  * apply.c: applies the events of reviews: a review is added to its run and to the lists of its subcategory and of all
  * reviews.
  */
+#include "server/domain/reviews/citations.h"
 #include "server/domain/reviews/fragment_sets.h"
 #include "server/domain/reviews/items.h"
 #include "server/domain/reviews/runs.h"
@@ -77,6 +78,9 @@ static enum err apply_submitted(struct ctx *ctx, struct store_txn *txn, const st
     }
     if (err == OK && view.has_item_snapshot) {
         err = run_item_enter(txn, event->org, &run, event->seq, 0);
+    }
+    if (err == OK) {
+        err = review_citations_count(ctx, txn, event, &view, 1);
     }
     return err != OK ? err : review_run_refresh(ctx->arena, txn, event->org, view.run_id, 1);
 }

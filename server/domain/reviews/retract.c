@@ -2,6 +2,7 @@
  * retract.c: a retracted review stays in its lists, with the number of its retraction, and no longer counts in its run
  * and in windows.
  */
+#include "server/domain/reviews/citations.h"
 #include "server/domain/reviews/items.h"
 #include "server/domain/reviews/runs.h"
 #include "store/log.h"
@@ -54,6 +55,9 @@ enum err reviews_retract(struct ctx *ctx, struct store_txn *txn, const struct ev
     err = mark(ctx, txn, retraction, &key);
     if (err == OK && view.has_item_snapshot) {
         err = run_item_enter(txn, event->org, &run, event->seq, retraction->seq);
+    }
+    if (err == OK) {
+        err = review_citations_count(ctx, txn, event, &view, -1);
     }
     return err != OK ? err : review_run_refresh(ctx->arena, txn, event->org, view.run_id, 0);
 }

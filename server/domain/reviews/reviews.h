@@ -7,9 +7,13 @@
 
 #include "server/domain/events/actor.h"
 #include "server/domain/events/draft.h"
+#include "server/domain/exposures/exposures.h"
 #include "server/domain/reviews/history.h"
 
 #include <errata/v1/review.fields.h>
+
+/* Maximum references of a review. */
+#define REVIEW_REFERENCES_MAX 16
 
 /* The values of a request. Empty slices are absent. Borrowed for the duration of the call. */
 struct review_input {
@@ -25,6 +29,8 @@ struct review_input {
     struct event_time time;
     struct slice notes;
     struct slice item_snapshot_json;
+    const struct slice *exposure_refs;
+    size_t exposure_ref_count; /* at most REVIEW_REFERENCES_MAX */
 };
 
 /* The caller, and the review. */
@@ -32,10 +38,12 @@ struct review_request {
     struct org_id org;
     struct event_caller caller;
     const struct review_input *input;
+    const struct exposure_key *key; /* of the references */
 };
 
-/* Decides, appends and applies. ERR_INVALID for an invalid time, ERR_DENIED if the caller lacks a permission,
- * ERR_PRECONDITION if the run has REVIEWS_OF_RUN_MAX reviews. */
+/* Decides, appends and applies; the events of exposures come first, that of the review is `ret_seq`. ERR_INVALID for an
+ * invalid time or reference, ERR_DENIED if the caller lacks a permission, ERR_PRECONDITION if the run has
+ * REVIEWS_OF_RUN_MAX reviews. */
 MUST_CHECK enum err review_submit(struct ctx *ctx, struct store_txn *txn,
                                   const struct review_request *request, uint64_t *ret_seq);
 

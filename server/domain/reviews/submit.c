@@ -1,6 +1,7 @@
 /*
  * submit.c: decides and appends a review.
  */
+#include "server/domain/reviews/citations.h"
 #include "server/domain/reviews/reviews.h"
 #include "server/domain/reviews/runs.h"
 #include "server/domain/reviews/thresholds.h"
@@ -15,6 +16,7 @@ struct submitting {
     struct slice reviewed_by;
     enum annotator_kind annotator;
     uint32_t reviews_needed;
+    struct review_citations *citations;
 };
 
 /* A person's token reviews only for that person. */
@@ -133,6 +135,9 @@ static enum err encode(struct ctx *ctx, const struct submitting *submitting,
     };
 
     set_flags(input, &view);
+    if (review_citations_encode(ctx->arena, submitting->citations, &view) != OK) {
+        return ERR_MEMORY;
+    }
     return view_encode_parts(&review_view_type, &view, ctx->arena, &draft->facts, &draft->content)
                ? OK
                : ERR_MEMORY;
@@ -162,17 +167,44 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, const struct subm
     return event_draft_append(ctx, txn, &draft, reviews_apply, ret_seq);
 }
 
+/* Appends the exposures that are not in the log. */
+static enum err record_exposures(struct ctx *ctx, struct store_txn *txn,
+                                 const struct submitting *submitting)
+{
+    const struct review_request *request = submitting->request;
+    const struct exposure_citer citer = {submitting->reviewed_by, request->input->time};
+    struct review_citations *citations = submitting->citations;
+    enum err err = OK;
+
+    for (size_t i = 0; i < citations->count && err == OK; i++) {
+        err = exposure_record(ctx, txn, request->org, &citer, &citations->items[i]);
+    }
+    return err;
+}
+
 enum err review_submit(struct ctx *ctx, struct store_txn *txn, const struct review_request *request,
                        uint64_t *ret_seq)
 {
-    struct submitting submitting = {.request = request};
-    enum err err = resolve(ctx, txn, &submitting);
+    struct submitting submitting = {
+        .request = request,
+        .citations = arena_calloc(ctx->arena, 1, sizeof(*submitting.citations)),
+    };
+    enum err err = submitting.citations != NULL ? OK : ERR_MEMORY;
 
+    if (err == OK) {
+        err = review_citations_read(ctx, txn, request, submitting.citations);
+    }
+    if (err == OK) {
+        err = resolve(ctx, txn, &submitting);
+    }
     if (err == OK) {
         err = check_room(ctx, txn, request);
     }
     if (err == OK) {
         err = read_needed(txn, request, &submitting.reviews_needed);
+    }
+    if (err == OK) {
+        err = record_exposures(ctx, txn, &submitting);
     }
     return err != OK ? err : append(ctx, txn, &submitting, ret_seq);
 }

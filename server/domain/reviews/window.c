@@ -6,6 +6,36 @@
 
 #include "store/base/bytes.h"
 
+static void note(struct review_window *window, enum review_signal signal, bool is_given,
+                 uint64_t seq)
+{
+    struct review_evidence_list *list = &window->evidence->lists[signal];
+
+    if (is_given && list->count < REVIEW_EVIDENCE_MAX) {
+        list->seqs[list->count++] = seq;
+    } else if (is_given) {
+        list->is_cut = true;
+    }
+}
+
+/* Lists a review under the signals that it gives. */
+static void note_entry(struct review_window *window, const struct review_entry *entry)
+{
+    const enum review_answer *flags = entry->record.flags;
+
+    if (window->evidence == NULL) {
+        return;
+    }
+    note(window, REVIEW_SIGNAL_INFORMATION_PRESENT_LOW,
+         flags[REVIEW_INFORMATION_PRESENT] == REVIEW_FALSE, entry->seq);
+    note(window, REVIEW_SIGNAL_MISSING_SPEC, entry->record.missing_spec.size > 0, entry->seq);
+    note(window, REVIEW_SIGNAL_BAD_FORMAT, flags[REVIEW_BAD_FORMAT] == REVIEW_TRUE, entry->seq);
+    note(window, REVIEW_SIGNAL_WRONG_INFORMATION, flags[REVIEW_WRONG_INFORMATION] == REVIEW_TRUE,
+         entry->seq);
+    note(window, REVIEW_SIGNAL_WRONG_PHYSICAL_DIMENSIONS,
+         flags[REVIEW_WRONG_PHYSICAL_DIMENSIONS] == REVIEW_TRUE, entry->seq);
+}
+
 /* Adds the signals of one run. */
 static enum err add_history(struct review_history *history, struct review_window *window)
 {
@@ -20,6 +50,7 @@ static enum err add_history(struct review_history *history, struct review_window
         if (err == OK) {
             const struct spec_source source = {window->run_count, entry.created_at_us, entry.seq};
 
+            note_entry(window, &entry);
             err = spec_set_add(&window->specs, &source, entry.record.missing_spec);
         }
         for (size_t i = 0; i < REVIEW_FLAG_COUNT && err == OK; i++) {
@@ -106,7 +137,7 @@ enum err review_window_read(struct arena *arena, struct store_txn *txn,
                             const struct review_window_query *query,
                             struct review_window *ret_window)
 {
-    struct review_window window = {.run_count = 0};
+    struct review_window window = {.evidence = query->evidence};
     struct store_cursor cursor = {0};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};

@@ -8,11 +8,28 @@
 #include "server/domain/reviews/history.h"
 #include "server/domain/reviews/spec_set.h"
 
+#include <errata/v1/review_prompts.fields.h>
+
+/* Maximum reviews that are listed for a signal, more than people read. */
+#define REVIEW_EVIDENCE_MAX 20
+
+/* The reviews of a window that give a signal, by run, newest first. */
+struct review_evidence_list {
+    uint64_t seqs[REVIEW_EVIDENCE_MAX];
+    uint32_t count;
+    bool is_cut; /* there are more */
+};
+
+struct review_evidence {
+    struct review_evidence_list lists[REVIEW_SIGNAL_NOTES]; /* by enum review_signal */
+};
+
 struct review_window_query {
     struct org_id org;
     struct slice subcategory;
     uint64_t as_of_seq; /* REVIEWS_NOW: now */
     uint32_t runs_max;
+    struct review_evidence *evidence; /* NULL, or zeros to be filled */
     /* Ends a long read: called between runs. */
     bool (*is_cancelled)(const void *user);
     const void *user;
@@ -22,6 +39,7 @@ struct review_window {
     uint32_t run_count;
     uint32_t true_counts[REVIEW_FLAG_COUNT]; /* runs with a review in which the flag is true */
     uint32_t information_missing_count; /* with one in which information_present is false */
+    struct review_evidence *evidence; /* that of the query */
     struct spec_set specs; /* its spellings are borrowed from the transaction */
 };
 

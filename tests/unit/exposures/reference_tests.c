@@ -93,6 +93,8 @@ static void expect_same(const struct exposure *read, const struct exposure *writ
     assert_int_equal(read->verdicts.base, written->verdicts.base);
     assert_int_equal(read->verdicts.live, written->verdicts.live);
     assert_int_equal(read->verdicts.shadow, written->verdicts.shadow);
+    assert_int_equal(read->placeholders.signals, written->placeholders.signals);
+    assert_true(slice_equal(read->placeholders.subcategory, written->placeholders.subcategory));
     assert_int_equal(read->documents.is_used, written->documents.is_used);
     assert_int_equal(read->documents.include_superseded, written->documents.include_superseded);
     assert_int_equal(read->documents.annotator_kinds, written->documents.annotator_kinds);
@@ -162,6 +164,31 @@ static void test_exposure_round_trips(void **state)
                                                        (enum verdict)(1 + verdict / 3 % 3),
                                                        (enum verdict)(1 + verdict / 9)};
             expect_round_trip(&bench, &score, true);
+        }
+    }
+    arena_deinit(&bench.arena);
+}
+
+/* Goal: the subcategory and the signals of placeholders round trip. Method: each set of signals; no, a short and the
+ * longest subcategory; no artifacts to two. */
+static void test_placeholders_round_trip(void **state)
+{
+    static const struct exposed_artifact artifacts[] = {{.seq = 9999999, .version = 3},
+                                                        {.seq = UINT64_C(1) << 62, .version = 1}};
+    static const size_t sizes[] = {0, 7, EXPOSURE_SUBCATEGORY_BYTES_MAX};
+    char subcategory[EXPOSURE_SUBCATEGORY_BYTES_MAX];
+    struct bench bench;
+
+    (void)state;
+    bench_init(&bench);
+    memset(subcategory, 's', sizeof(subcategory));
+    for (uint32_t signals = 0; signals < 1u << EXPOSURE_SIGNALS_END; signals += 2) {
+        for (size_t i = 0; i < 3; i++) {
+            struct exposure exposure = exposure_of(EXPOSURE_KIND_PLACEHOLDERS, artifacts, i);
+
+            exposure.placeholders =
+                (struct exposed_placeholders){slice_of(subcategory, sizes[i]), signals};
+            expect_round_trip(&bench, &exposure, true);
         }
     }
     arena_deinit(&bench.arena);
@@ -369,6 +396,7 @@ int run_reference_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exposure_round_trips),
+        cmocka_unit_test(test_placeholders_round_trip),
         cmocka_unit_test(test_twenty_artifacts_fit_into_312_characters),
         cmocka_unit_test(test_a_long_list_is_stored_as_its_hash),
         cmocka_unit_test(test_changed_reference_is_refused),

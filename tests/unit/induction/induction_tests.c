@@ -132,14 +132,21 @@ static bool has(const struct listed *listed, const char *pattern)
 
 static void test_submission_has_its_patterns(void **state)
 {
-    static const char *const expected[] = {
-        "vip",        "shop=Nord",        "shop", "total", "total>3", "total<9", "text:free entry",
-        "text:entry", "text:a free entry"};
+    static const char *const expected[] = {"vip",
+                                           "shop=Nord",
+                                           "shop",
+                                           "total",
+                                           "total>3",
+                                           "total<9",
+                                           "text:free entry",
+                                           "text:entry",
+                                           "text:a free entry",
+                                           "text:\320\277\320\260\321\200"};
     struct numeric_features features = {.room = 10};
     struct verdict_submission_view view = {
         .original_features_json =
             SLICE("{\"total\":5,\"vip\":true,\"shop\":\"Nord\",\"off\":false,\"a>b\":7}"),
-        .text = SLICE("A FREE entry!")};
+        .text = SLICE("A FREE entry! \320\277\320\260\321\200")};
     struct listed listed = {.count = 0};
     struct arena arena;
 

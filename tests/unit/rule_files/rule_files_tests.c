@@ -1,6 +1,7 @@
 /*
  * rule_files_tests.c: documents of rules that are read as they were written, and damaged ones that change nothing.
  */
+#include "server/domain/rule_files/file_time.h"
 #include "server/domain/rule_files/rule_export.h"
 #include "server/domain/rule_files/rule_import.h"
 #include "store/base/json.h"
@@ -238,12 +239,32 @@ static void test_damaged_documents_are_refused_or_valid(void **state)
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, store_fixture_set_up, store_fixture_tear_down)
 
+static void assert_file_time(struct store_fixture *fixture, int64_t time_us, const char *expected)
+{
+    struct buffer text;
+
+    buffer_init(&text, &fixture->arena, 64);
+    file_time_put(time_us, &text);
+    assert_true(buffer_ok(&text));
+    assert_true(slice_equal(buffer_slice(&text), slice_text(expected)));
+}
+
+static void test_times_keep_their_microseconds(void **state)
+{
+    struct store_fixture *fixture = *state;
+
+    assert_file_time(fixture, 1700000000123456, "\"2023-11-14T22:13:20.123456Z\"");
+    assert_file_time(fixture, 1700000000000000, "\"2023-11-14T22:13:20Z\"");
+    assert_file_time(fixture, -1, "\"1969-12-31T23:59:59.999999Z\"");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_random_rules_survive_import_and_export),
         TEST(test_only_another_adjustment_is_a_version),
         TEST(test_damaged_documents_are_refused_or_valid),
+        TEST(test_times_keep_their_microseconds),
     };
 
     return cmocka_run_group_tests_name("rule_files", tests, NULL, NULL);

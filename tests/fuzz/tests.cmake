@@ -33,6 +33,7 @@ errata_fuzz(connection ROUNDS 300 USES grpc net SOURCES ${errata_wire_fixture} P
 errata_fuzz(upload ROUNDS 300 USES grpc net SOURCES ${errata_wire_fixture} PARTS uv nghttp2 cmocka)
 errata_fuzz(client USES client PARTS nghttp2)
 errata_fuzz(framing USES grpc)
+errata_fuzz(http1 USES http1)
 errata_fuzz(score USES domain_scoring)
 errata_fuzz(gzip USES call PARTS zlib)
 errata_fuzz(message USES api PARTS protobuf_c)

@@ -519,12 +519,12 @@ static enum err make_services(struct app *app)
 static enum err make_transport(struct app *app)
 {
     struct call_config calls = call_config_default(pipeline_handlers(app->pipeline));
-    struct net_protocol protocols[1];
+    struct net_protocol protocols[2];
     struct net_config net = {
         .clock = app->ctx.clock,
         .address_connections_max = app->config->address_connections_max,
         .protocols = protocols,
-        .protocol_count = 1,
+        .protocol_count = 2,
         .on_tick = on_net_tick,
         .user = app,
     };
@@ -543,7 +543,12 @@ static enum err make_transport(struct app *app)
     if (err != OK) {
         return err;
     }
+    err = http1_server_new(app->calls, app->ctx.clock, &app->http1);
+    if (err != OK) {
+        return err;
+    }
     protocols[0] = grpc_server_protocol(app->grpc);
+    protocols[1] = http1_server_protocol(app->http1); /* takes any first bytes, so it is the last */
     return net_server_new(&app->loop, &net, &app->net);
 }
 

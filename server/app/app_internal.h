@@ -9,6 +9,7 @@
 #include "server/app/verifier.h"
 #include "server/domain/admin/admin.h"
 #include "server/grpc/grpc.h"
+#include "server/http1/http1.h"
 #include "server/http2/h2.h"
 #include "server/jobs/pdf/pdf_jobs.h"
 #include "server/jobs/pool.h"
@@ -81,6 +82,7 @@ struct app {
     struct pipeline *pipeline;
     struct call_server *calls;
     struct grpc_server *grpc;
+    struct http1_server *http1;
     struct net_server *net;
     struct net_bound bound; /* bound sockets until `net` takes them */
     struct document_jobs documents; /* `pdf` in the form that the services use */

@@ -210,6 +210,7 @@ void app_close_handles(struct app *app)
 void app_deinit(struct app *app)
 {
     net_server_free(app->net);
+    http1_server_free(app->http1);
     grpc_server_free(app->grpc);
     call_server_free(app->calls);
     pipeline_free(app->pipeline);

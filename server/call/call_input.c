@@ -23,6 +23,7 @@ void call_begin_message(struct call_core *core, uint32_t bytes, bool compressed)
 
     call_expect_message(core);
     input->compressed = compressed;
+    input->unsized = false;
     input->any_compressed = input->any_compressed || compressed;
     input->message_bytes = bytes;
     input->data = NULL;
@@ -43,6 +44,25 @@ void call_begin_message(struct call_core *core, uint32_t bytes, bool compressed)
         arena_reset(&core->input_arena);
     }
     input->message_count++;
+}
+
+void call_begin_unsized_message(struct call_core *core, bool compressed)
+{
+    size_t max = core->server->config.message_bytes_max;
+
+    call_begin_message(core, (uint32_t)max, compressed);
+    core->input.unsized = true;
+    if (!core->ended) {
+        core->input.message_bytes++; /* one more byte shows that the message is too large */
+    }
+}
+
+void call_end_unsized_message(struct call_core *core)
+{
+    if (core->input.unsized) {
+        core->input.unsized = false;
+        core->input.message_bytes = (uint32_t)core->input.size;
+    }
 }
 
 bool call_take_budget(struct call_core *core, size_t bytes)
@@ -72,11 +92,20 @@ void call_give_budget(struct call_core *core, uint64_t bytes)
     core->server->body_bytes -= bytes;
 }
 
-/* Grows the message by `more` bytes; the first time, to its announced size. */
+/* Returns the room for a message that outgrew its own: the announced size, or twice as much. */
+static size_t call_next_capacity(const struct call_input *input)
+{
+    if (input->capacity == 0) {
+        return CALL_MESSAGE_START_BYTES;
+    }
+    return input->unsized ? 2 * input->capacity : input->message_bytes;
+}
+
+/* Grows the message by `more` bytes. */
 static bool call_grow_message(struct call_core *core, size_t more)
 {
     struct call_input *input = &core->input;
-    size_t capacity = input->capacity > 0 ? input->message_bytes : CALL_MESSAGE_START_BYTES;
+    size_t capacity = call_next_capacity(input);
     uint8_t *data = NULL;
 
     if (input->capacity - input->size >= more) {
@@ -118,6 +147,12 @@ size_t call_take_message_bytes(struct call_core *core, struct slice bytes)
     }
     memcpy(input->data + input->size, bytes.data, step);
     input->size += step;
+    if (input->unsized && input->size == input->message_bytes) {
+        call_refuse_text(core, ERR_TOO_LARGE,
+                         arena_printf(&core->arena,
+                                      "message: too large; expected at most %zu bytes",
+                                      core->server->config.message_bytes_max));
+    }
     return step;
 }
 
@@ -130,6 +165,10 @@ static void call_end_streamed_message(struct call_core *core)
 
 void call_take_message(struct call_core *core, struct slice message)
 {
+    if (core->protocol->read_message != NULL &&
+        !core->protocol->read_message(core, message, &message)) {
+        return;
+    }
     if (method_has_one_request(core->call.method)) {
         core->input.first = message;
         return;

@@ -48,22 +48,44 @@ static enum err call_compress_reply(struct call_core *core, struct slice reply,
     return gzip_deflate(slice_after(reply, head_bytes), packed);
 }
 
+/* Converts a reply to the form that is sent, after a reserved prefix. */
+static enum err call_convert_reply(struct call_core *core, struct buffer *ret_bytes)
+{
+    struct slice reply = buffer_slice(&core->reply);
+    size_t head_bytes = core->protocol->reply_head_bytes;
+    enum err err = OK;
+
+    buffer_init(ret_bytes, core->reply.arena, reply.size);
+    buffer_append(ret_bytes, slice_of(reply.data, head_bytes));
+    err = core->protocol->write_message(core, slice_after(reply, head_bytes), ret_bytes);
+    return err == OK && !buffer_ok(ret_bytes) ? ERR_MEMORY : err;
+}
+
 /* Returns the bytes of a finished reply: prefix and message, compressed if negotiated and
  * worthwhile. */
 static enum err call_finish_reply(struct call_core *core, struct buffer *ret_bytes)
 {
     const struct call_protocol *protocol = core->protocol;
     size_t head_bytes = protocol->reply_head_bytes;
-    size_t size = core->reply.size - head_bytes;
-    bool compressed = size >= CALL_COMPRESS_BYTES_MIN && call_compresses(core);
+    bool compressed = false;
+    size_t size = 0;
     enum err err = OK;
 
+    *ret_bytes = core->reply;
+    if (protocol->write_message != NULL) {
+        err = call_convert_reply(core, ret_bytes);
+        if (err != OK) {
+            return err;
+        }
+    }
+    size = ret_bytes->size - head_bytes;
     if (size > UINT32_MAX) {
         return ERR_TOO_LARGE;
     }
-    *ret_bytes = core->reply;
+    compressed = size >= CALL_COMPRESS_BYTES_MIN && call_compresses(core);
+    core->reply_is_compressed = compressed;
     if (compressed) {
-        err = call_compress_reply(core, buffer_slice(&core->reply), ret_bytes);
+        err = call_compress_reply(core, buffer_slice(ret_bytes), ret_bytes);
     }
     if (err == OK && head_bytes > 0) {
         protocol->write_head(ret_bytes->data, (uint32_t)(ret_bytes->size - head_bytes), compressed);

@@ -55,6 +55,11 @@ struct call_protocol {
      * is invalid. NULL: values are used as sent. */
     bool (*read_value)(struct arena *arena, struct slice name, struct slice sent,
                        struct slice *ret_value);
+    /* Converts a request message, decompressed, to protobuf in the call's arena; false if it refused
+     * the call instead. Only for calls with one request. NULL: messages are protobuf. */
+    bool (*read_message)(struct call_core *core, struct slice sent, struct slice *ret_message);
+    /* Appends a reply message in the form that is sent. NULL: as protobuf. */
+    enum err (*write_message)(struct call_core *core, struct slice message, struct buffer *sent);
     /* Replies were queued. */
     void (*replies)(struct call_core *core);
     /* The services finished the call: sends `core->status` after the queued replies. */
@@ -92,6 +97,7 @@ struct call_piece {
 struct call_input {
     bool begun; /* a part of a message or of its head has arrived */
     bool compressed; /* the message that is arriving */
+    bool unsized; /* its size is not announced: `message_bytes` is a limit, until its end */
     bool
         any_compressed; /* a compressed message has been received, so the response may be compressed */
     uint32_t message_bytes; /* announced size of the message */
@@ -176,6 +182,7 @@ struct call_core {
     bool closed; /* the protocol released the call */
     bool ended; /* the protocol has its status: no more replies are queued */
     bool reply_open;
+    bool reply_is_compressed; /* the last reply */
     bool full; /* output has exceeded the limit, so on_writable must be called */
     bool request_end; /* the request is complete, but some of it may be held */
     bool
@@ -268,6 +275,11 @@ void call_refuse_err(struct call_core *core, enum err err, const char *message);
 void call_expect_message(struct call_core *core);
 /* Begins a message of this size (as sent), or refuses the call. */
 void call_begin_message(struct call_core *core, uint32_t bytes, bool compressed);
+/* Does the same if its size is not announced: by a protocol in which the request's end is that of
+ * its only message. */
+void call_begin_unsized_message(struct call_core *core, bool compressed);
+/* Ends such a message: all its bytes have arrived. Does nothing for one of an announced size. */
+void call_end_unsized_message(struct call_core *core);
 /* Takes the next bytes as far as they belong to the message, and returns their number. */
 size_t call_take_message_bytes(struct call_core *core, struct slice bytes);
 /* Returns whether all bytes of the message have arrived; the caller must then call

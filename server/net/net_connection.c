@@ -204,6 +204,10 @@ static void net_on_shutdown(uv_shutdown_t *request, int status)
         net_connection_close(connection);
         return;
     }
+    if (connection->peer_ended) {
+        net_connection_close(connection); /* both sides are shut down */
+        return;
+    }
     connection->ended_us = net_now_us(connection->server);
 }
 
@@ -265,6 +269,20 @@ static enum net_gathered net_connection_gather(struct net_connection *connection
     return room - size < NET_DRAIN_BYTES_MIN ? NET_GATHERED_FULL : NET_GATHERED_ALL;
 }
 
+/* Stops or resumes reading, as the session wants. Held connections do that by themselves. */
+static void net_connection_note_paused(struct net_connection *connection)
+{
+    if (connection->waits || connection->link.paused == connection->read_stopped) {
+        return;
+    }
+    connection->read_stopped = connection->link.paused;
+    if (connection->read_stopped) {
+        (void)uv_read_stop((uv_stream_t *)&connection->tcp);
+    } else {
+        net_connection_read_start(connection);
+    }
+}
+
 void net_connection_flush(struct net_connection *connection)
 {
     enum net_gathered gathered = NET_GATHERED_FULL;
@@ -275,6 +293,7 @@ void net_connection_flush(struct net_connection *connection)
             return;
         }
     }
+    net_connection_note_paused(connection);
     net_connection_note_idle(connection);
     if (gathered == NET_GATHERED_FULL) {
         net_connection_mark_dirty(connection);
@@ -392,7 +411,10 @@ static void net_connection_match(struct net_connection *connection, struct slice
             net_connection_start(connection, protocol, slice_after(bytes, step));
             return;
         }
-        more = more || match == NET_MATCH_MORE;
+        more = match == NET_MATCH_MORE;
+        if (more) {
+            break; /* the protocols after it are not asked yet */
+        }
     }
     if (!more || connection->first_count == sizeof(connection->first_bytes)) {
         net_connection_answer_unknown(connection);
@@ -412,6 +434,21 @@ static void net_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_bu
     *ret_buffer = uv_buf_init((char *)connection->server->read_buffer, NET_READ_BYTES);
 }
 
+/* The peer has ended its side; its session may still have to write. */
+static void net_connection_note_peer_ended(struct net_connection *connection)
+{
+    bool goes_on = connection->state == NET_OPEN && connection->protocol->peer_ended != NULL &&
+                   connection->protocol->peer_ended(connection->session);
+
+    if (!goes_on) {
+        net_connection_close(connection);
+        return;
+    }
+    connection->peer_ended = true;
+    (void)uv_read_stop((uv_stream_t *)&connection->tcp);
+    net_connection_mark_dirty(connection);
+}
+
 static void net_on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
 {
     struct net_connection *connection = (struct net_connection *)stream;
@@ -419,6 +456,10 @@ static void net_on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffe
 
     if (size == 0 || size == UV_ENOBUFS) {
         return; /* nothing was read, or the connection has already been read in this turn */
+    }
+    if (size == UV_EOF) {
+        net_connection_note_peer_ended(connection);
+        return;
     }
     if (size < 0) {
         net_connection_close(connection);
@@ -441,6 +482,10 @@ static void net_on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffe
 
 void net_connection_read_start(struct net_connection *connection)
 {
+    if (connection->peer_ended || connection->link.paused) {
+        connection->read_stopped = connection->link.paused;
+        return;
+    }
     if (uv_read_start((uv_stream_t *)&connection->tcp, net_on_alloc, net_on_read) != 0) {
         net_connection_close(connection);
     }

@@ -43,6 +43,8 @@ struct net_connection {
     struct net_connection *dirty_previous;
     bool dirty;
     bool waits; /* in the held list, waiting for a turn; nothing is read meanwhile */
+    bool read_stopped; /* nothing is read, since the session is paused */
+    bool peer_ended; /* the peer has shut its side down */
     struct net_connection *held_next;
     struct net_connection *held_previous;
     uint8_t *held; /* owned: received bytes that wait; NULL if none */

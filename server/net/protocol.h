@@ -1,6 +1,6 @@
 /*
  * protocol.h: the functions that a protocol provides to net: bytes in, bytes out, no sockets.
- * Protocols (gRPC over HTTP/2 today, HTTP/1.1 next) implement it and use net, not the reverse;
+ * Protocols (gRPC over HTTP/2, HTTP/1.1) implement it and use net, not the reverse;
  * tests drive the same table without a socket.
  */
 #ifndef ERRATA_SERVER_NET_PROTOCOL_H
@@ -29,13 +29,17 @@ struct net_link {
     /* The last bytes took long: `feed` takes one request per call, so that net checks the time
      * after each. */
     bool hurried;
+    /* Set and cleared by the session inside feed, drain and tick: it takes no more bytes for now. Net
+     * reads no more of them; those of the present read are still fed. */
+    bool paused;
     /* Set by the session before it closes: it ended the connection for misuse by the peer. */
     bool rate_limited;
 };
 
 struct net_protocol {
     void *user; /* argument that was passed to open */
-    /* Decides by a connection's first bytes (at least one) whether it speaks this protocol. */
+    /* Decides by a connection's first bytes (at least one) whether it speaks this protocol. While one
+     * needs more bytes, the protocols after it are not asked. */
     enum net_match (*match)(struct slice first_bytes);
     MUST_CHECK enum err (*open)(void *user, struct net_link *link, int64_t now_us,
                                 void **ret_session);
@@ -54,6 +58,9 @@ struct net_protocol {
     /* Returns whether nothing remains to be read or written, so that the connection may be
      * closed. */
     bool (*finished)(const void *session);
+    /* The peer sends nothing more. Returns whether it still gets output; else the connection is
+     * closed. NULL: it is always closed. */
+    bool (*peer_ended)(void *session);
     /* Frees the session; the connection is gone. */
     void (*close)(void *session);
 };

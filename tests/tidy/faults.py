@@ -14,6 +14,8 @@ POINTS = {
     "call.open": "malloc, for a call",
     "files.write": "the disk, under a small file such as the first token",
     "grpc.open": "malloc, for a connection's session",
+    "http1.ahead": "memory for requests of HTTP/1.1 that are sent ahead",
+    "http1.open": "memory for a session of HTTP/1.1",
     "gzip.deflate": "zlib's memory, for a reply",
     "gzip.inflate": "zlib's memory, for a request",
     "h2.connection": "malloc, for a connection's HTTP/2",

@@ -1,0 +1,178 @@
+#!/usr/bin/python3
+"""Unary Connect calls over HTTP/1.1, on the port of gRPC.
+
+Goal: calls in JSON and proto, errors, and refused requests have one documented response each, and a
+connection goes on exactly when it may. Method: raw sockets, whole and byte by byte.
+"""
+import base64
+import json
+import socket
+import time
+import unittest
+import urllib.parse
+
+from erratad import ServerCase, health_pb2, main
+
+CHECK = "/grpc.health.v1.Health/Check"
+EVENT = "/errata.v1.EventService/GetEvent"
+HOST = "Host: a\r\n"
+JSON = "Content-Type: application/json\r\n"
+
+
+def post(path, body="{}", fields=JSON):
+    return f"POST {path} HTTP/1.1\r\n{HOST}{fields}Content-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
+class Peer:
+    def __init__(self, address):
+        host, port = address.rsplit(":", 1)
+        self.socket = socket.create_connection((host, int(port)), timeout=20)
+        self.bytes = b""
+
+    def send(self, data, step=0):
+        for at in range(0, len(data), step or len(data)):
+            self.socket.sendall(data[at:at + (step or len(data))])
+
+    def fill(self):
+        more = self.socket.recv(65536)
+        self.bytes += more
+        return bool(more)
+
+    def head(self):
+        """Returns the status and the fields of the next response."""
+        while b"\r\n\r\n" not in self.bytes:
+            if not self.fill():
+                raise AssertionError(f"ended with {self.bytes!r}")
+        head, _, self.bytes = self.bytes.partition(b"\r\n\r\n")
+        lines = head.decode().split("\r\n")
+        return int(lines[0].split(" ")[1]), dict(line.split(": ", 1) for line in lines[1:])
+
+    def answer(self, body=True):
+        """Returns status, fields and body of the next response."""
+        status, fields = self.head()
+        size = int(fields["content-length"]) if body else 0
+        while len(self.bytes) < size and self.fill():
+            pass
+        content, self.bytes = self.bytes[:size], self.bytes[size:]
+        return status, fields, content
+
+    def ends(self):
+        """Returns whether the server sends nothing more, and ends."""
+        return not self.bytes and not self.fill()
+
+
+class Connect(ServerCase):
+    def peer(self):
+        peer = Peer(self.server.address)
+        self.addCleanup(peer.socket.close)
+        return peer
+
+    def ask(self, request):
+        peer = self.peer()
+        peer.send(request)
+        return peer.answer()
+
+    def test_calls_in_json_and_proto(self):
+        for step in (0, 1):
+            peer = self.peer()
+            peer.send(post(CHECK), step)
+            status, fields, body = peer.answer()
+            self.assertEqual((status, fields["content-type"]), (200, "application/json"))
+            self.assertEqual(json.loads(body), {"status": "SERVING"})
+            self.assertRegex(fields["date"], r"^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$")
+            peer.send(post(CHECK, "", "Content-Type: application/proto\r\n"), step)
+            status, fields, body = peer.answer()
+            self.assertEqual((status, fields["content-type"]), (200, "application/proto"))
+            self.assertEqual(health_pb2.HealthCheckResponse.FromString(body).status, 1)
+
+    def test_chunked_and_pipelined_requests_are_answered_in_order(self):
+        chunked = (f"POST {CHECK} HTTP/1.1\r\n{HOST}{JSON}Transfer-Encoding: chunked\r\n\r\n"
+                   "1\r\n{\r\n1\r\n}\r\n0\r\n\r\n").encode()
+        peer = self.peer()
+        peer.send((chunked + post("/nowhere")) * 20)
+        for _ in range(20):
+            self.assertEqual(peer.answer()[0], 200)
+            self.assertEqual(peer.answer()[0], 404)
+
+    def test_errors_are_json(self):
+        status, fields, body = self.ask(post(EVENT))
+        self.assertEqual((status, fields["content-type"]), (401, "application/json"))
+        error = json.loads(body)
+        self.assertEqual(error["code"], "unauthenticated")
+        self.assertIn("Bearer", error["message"])
+        self.assertEqual(error["details"][0]["type"], "google.rpc.ErrorInfo")
+        status, _, body = self.ask(post(CHECK, '{"service": 1'))
+        self.assertEqual((status, json.loads(body)["code"]), (400, "invalid_argument"))
+        status, _, body = self.ask(post(CHECK, '{"service": "nothing"}'))
+        self.assertEqual((status, json.loads(body)["code"]), (404, "not_found"))
+        for fields, wanted in (("Connect-Protocol-Version: 2\r\n", "invalid_argument"),
+                               ("Connect-Timeout-Ms: 12345678901\r\n", "invalid_argument"),
+                               ("Connect-Timeout-Ms: 0\r\n", "deadline_exceeded"),
+                               ("Content-Encoding: br\r\n", "unimplemented")):
+            _, _, body = self.ask(post(CHECK, "{}", JSON + fields))
+            self.assertEqual(json.loads(body)["code"], wanted, fields)
+
+    def test_get_is_for_calls_without_side_effects(self):
+        for query in ("encoding=json&message=%7B%7D&connect=v1&x=y",
+                      "message=" + base64.urlsafe_b64encode(b"{}").decode() + "&base64=1&encoding=json"):
+            status, fields, _ = self.ask(f"GET {EVENT}?{query} HTTP/1.1\r\n{HOST}\r\n".encode())
+            self.assertEqual((status, fields["vary"]), (401, "Accept-Encoding"))
+        status, _, body = self.ask(f"GET {EVENT}?encoding=json HTTP/1.1\r\n{HOST}\r\n".encode())
+        self.assertEqual((status, json.loads(body)["code"]), (400, "invalid_argument"))
+        status, fields, _ = self.ask(
+            f"GET /errata.v1.FeedbackService/CaptureFeedbackEvent HTTP/1.1\r\n{HOST}\r\n".encode())
+        self.assertEqual((status, fields["allow"]), (405, "POST"))
+
+    def test_other_types_are_refused(self):
+        status, fields, _ = self.ask(post(CHECK, "{}", "Content-Type: text/plain\r\n"))
+        self.assertEqual((status, fields["accept-post"]), (415, "application/json, application/proto"))
+        self.assertEqual(self.ask(post(CHECK, "", "Content-Type: application/grpc\r\n"))[0], 415)
+
+    def test_malformed_requests_are_answered_and_end(self):
+        for request, wanted in ((b"GET / HTTP/1.0\r\n\r\n", 505), (b"GET / HTTP/1.1\r\n\r\n", 400),
+                                (b"\x16\x03\x01\x00", 400), (b"GET /" + b"a" * 9000, 414),
+                                (b"PRI * HTTP/2.0\r\n\r\nXX\r\n", 505),
+                                (post(CHECK, "{}", "Content-Length: 2\r\n" + JSON), 400),
+                                (post(CHECK, "{}", "Transfer-Encoding: gzip\r\n" + JSON), 501)):
+            peer = self.peer()
+            peer.send(request)
+            status, fields, _ = peer.answer()
+            self.assertEqual((status, fields["connection"]), (wanted, "close"), request[:40])
+            self.assertTrue(peer.ends())
+
+    def test_expect_and_early_responses(self):
+        peer = self.peer()
+        expect = JSON + "Expect: 100-continue\r\n"
+        peer.send(post(CHECK, "{}", expect)[:-2])
+        self.assertEqual(peer.head()[0], 100)
+        peer.send(b"{}")
+        self.assertEqual(peer.answer()[0], 200)
+        peer.send(post("/nowhere", "{}", expect)[:-2])
+        status, fields, _ = peer.answer()
+        self.assertEqual((status, fields["connection"]), (404, "close"))
+        self.assertTrue(peer.ends())
+
+    def test_half_closed_peer_is_answered(self):
+        peer = self.peer()
+        peer.send(post(CHECK) * 2)
+        peer.socket.shutdown(socket.SHUT_WR)
+        self.assertEqual(peer.answer()[0], 200)
+
+    def test_close_and_slow_heads_end_the_connection(self):
+        peer = self.peer()
+        peer.send(post(CHECK, "{}", JSON + "Connection: close\r\n"))
+        self.assertEqual(peer.answer()[1]["connection"], "close")
+        self.assertTrue(peer.ends())
+        peer = self.peer()
+        started = time.monotonic()
+        peer.send(b"GET / HTTP/1.1\r\n")
+        self.assertEqual(peer.answer()[0], 408)
+        self.assertGreater(time.monotonic() - started, 9)
+
+    def test_path_with_percent_sign_is_not_decoded(self):
+        path = urllib.parse.quote(CHECK, safe="")
+        self.assertEqual(self.ask(post("/" + path))[0], 404)
+
+
+if __name__ == "__main__":
+    main()

@@ -7,6 +7,7 @@
 
 #include "server/domain/analytics/proportions.h"
 #include "server/domain/backtest/trial.h"
+#include "server/domain/induction/place_set.h"
 #include "server/domain/induction/terms.h"
 #include "server/domain/scoring/rule_set.h"
 #include "server/domain/verdicts/keys.h"
@@ -21,8 +22,6 @@
 #define SUBMISSION_BYTES_MAX (8u << 20)
 /* Submissions between two looks at the clock. */
 #define SUBMISSIONS_BETWEEN_LOOKS 64
-/* A rule is chosen if at least this share of its targets is not explained by the rules before it. */
-#define NEW_SHARE_PERCENT 25
 
 static const enum learned_rule_type target_types[TARGET_COUNT] = {LEARNED_RULE_TYPE_FALSE_NEGATIVE,
                                                                   LEARNED_RULE_TYPE_FALSE_POSITIVE};
@@ -32,7 +31,7 @@ struct tried_pattern {
     const struct candidate *candidate;
     enum induction_target target;
     double rank; /* the lower end of the lift on the older half */
-    uint64_t *is_hit; /* a bit for each submission of the newer half with the target */
+    struct place_set hit_targets; /* submissions of the newer half with the target */
     struct lift_group hits;
     uint64_t agreed;
     uint64_t disagreed;
@@ -56,7 +55,6 @@ struct induction {
     struct lift_group with_text[TARGET_COUNT]; /* of those with a text */
     struct tried_pattern *tried;
     size_t tried_count;
-    size_t bit_words; /* of `is_hit` */
 };
 
 /* A submission that is examined. */
@@ -286,7 +284,6 @@ static enum err choose_tried(struct induction *induction)
 {
     enum err err = OK;
 
-    induction->bit_words = induction->newer_count / 64 + 1;
     induction->tried =
         arena_calloc(&induction->arena, INDUCTION_PREDICATES_MAX, sizeof(*induction->tried));
     if (induction->tried == NULL) {
@@ -296,9 +293,8 @@ static enum err choose_tried(struct induction *induction)
         err = choose_for_target(induction, (enum induction_target)target);
     }
     for (size_t i = 0; i < induction->tried_count && err == OK; i++) {
-        induction->tried[i].is_hit =
-            arena_calloc(&induction->arena, induction->bit_words, sizeof(uint64_t));
-        err = induction->tried[i].is_hit != NULL ? OK : ERR_MEMORY;
+        err = place_set_init(&induction->tried[i].hit_targets, &induction->arena,
+                             induction->newer_count);
     }
     return err;
 }
@@ -334,7 +330,7 @@ static void count_hit(struct tried_pattern *tried, const struct examined *examin
     tried->disagreed += correct == (says_fake ? VERDICT_REAL : VERDICT_FAKE);
     if (examined->targets[tried->target]) {
         tried->hits.targets++;
-        tried->is_hit[examined->place / 64] |= UINT64_C(1) << (examined->place % 64);
+        place_set_add(&tried->hit_targets, examined->place);
     }
 }
 
@@ -408,29 +404,15 @@ static enum err try_all(struct induction *induction)
     return err;
 }
 
-/* Counts the targets that a pattern hits and `explained` does not have. */
-static uint64_t count_new(const struct induction *induction, const struct tried_pattern *tried,
-                          const uint64_t *explained)
-{
-    uint64_t count = 0;
-
-    for (size_t i = 0; i < induction->bit_words; i++) {
-        count += (uint64_t)__builtin_popcountll(tried->is_hit[i] & ~explained[i]);
-    }
-    return count;
-}
-
 /* Returns how much a pattern explains that no chosen one does: its new targets, times the lower end of the interval of
  * how often it is right; 0 if too few are new. */
-static double value_of(const struct induction *induction, const struct tried_pattern *tried,
-                       const uint64_t *explained)
+static double value_of(const struct tried_pattern *tried, const struct place_set *explained)
 {
     const struct proportion right = {tried->agreed, tried->agreed + tried->disagreed};
-    uint64_t count = count_new(induction, tried, explained);
+    uint64_t count = place_set_count_new(&tried->hit_targets, explained, tried->hits.targets);
     struct proportion_interval interval;
 
-    if (count == 0 || count * 100 < tried->hits.targets * NEW_SHARE_PERCENT ||
-        !proportion_interval_of(&right, &interval)) {
+    if (count == 0 || !proportion_interval_of(&right, &interval)) {
         return 0;
     }
     return (double)count * interval.low;
@@ -479,14 +461,14 @@ static enum err drop_failed(struct induction *induction)
 
 /* Returns the pattern that explains most; NULL if none explains anything new. Equal ones: the first. */
 static struct tried_pattern *find_best(struct induction *induction,
-                                       uint64_t *const explained[TARGET_COUNT])
+                                       const struct place_set explained[TARGET_COUNT])
 {
     struct tried_pattern *best = NULL;
     double best_value = 0;
 
     for (size_t i = 0; i < induction->tried_count; i++) {
         struct tried_pattern *tried = &induction->tried[i];
-        double value = tried->is_chosen ? 0 : value_of(induction, tried, explained[tried->target]);
+        double value = tried->is_chosen ? 0 : value_of(tried, &explained[tried->target]);
 
         if (value > best_value) {
             best = tried;
@@ -499,14 +481,15 @@ static struct tried_pattern *find_best(struct induction *induction,
 /* Chooses the rules, each time the one that explains most. */
 static enum err choose_rules(struct induction *induction, struct found_rules *found)
 {
-    uint64_t *explained[TARGET_COUNT] = {NULL};
+    struct place_set explained[TARGET_COUNT];
     struct tried_pattern *best = NULL;
+    enum err err = OK;
 
-    for (int target = 0; target < TARGET_COUNT; target++) {
-        explained[target] = arena_calloc(&induction->arena, induction->bit_words, sizeof(uint64_t));
-        if (explained[target] == NULL) {
-            return ERR_MEMORY;
-        }
+    for (int target = 0; target < TARGET_COUNT && err == OK; target++) {
+        err = place_set_init(&explained[target], &induction->arena, induction->newer_count);
+    }
+    if (err != OK) {
+        return err;
     }
     while (found->count < induction->request->rules_max &&
            (best = find_best(induction, explained)) != NULL) {
@@ -514,9 +497,7 @@ static enum err choose_rules(struct induction *induction, struct found_rules *fo
 
         best->is_chosen = true;
         (void)holds(induction, best, rule);
-        for (size_t i = 0; i < induction->bit_words; i++) {
-            explained[best->target][i] |= best->is_hit[i];
-        }
+        place_set_add_all(&explained[best->target], &best->hit_targets);
         found->count++;
         if (!arena_copy(induction->ctx->arena, rule->pattern, &rule->pattern)) {
             return ERR_MEMORY;

@@ -5,6 +5,7 @@
 #include "server/domain/induction/candidates.h"
 #include "server/domain/induction/induction.h"
 #include "server/domain/induction/lift.h"
+#include "server/domain/induction/place_set.h"
 #include "server/domain/induction/terms.h"
 
 #include <math.h>
@@ -141,12 +142,14 @@ static void test_submission_has_its_patterns(void **state)
                                            "text:free entry",
                                            "text:entry",
                                            "text:a free entry",
-                                           "text:\320\277\320\260\321\200"};
+                                           "text:\320\277\320\260\321\200",
+                                           "text:one",
+                                           "text:two"};
     struct numeric_features features = {.room = 10};
     struct verdict_submission_view view = {
         .original_features_json =
             SLICE("{\"total\":5,\"vip\":true,\"shop\":\"Nord\",\"off\":false,\"a>b\":7}"),
-        .text = SLICE("A FREE entry! \320\277\320\260\321\200")};
+        .text = SLICE("A FREE entry! \320\277\320\260\321\200 one\177two")};
     struct listed listed = {.count = 0};
     struct arena arena;
 
@@ -173,6 +176,74 @@ static void test_submission_has_its_patterns(void **state)
     arena_deinit(&arena);
 }
 
+/* Each place is counted once, on both sides of the words' edges. */
+static void test_set_keeps_each_place(void **state)
+{
+    const size_t places = 200;
+    struct place_set set;
+    struct place_set explained;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, ARENA_BYTES);
+    assert_int_equal(place_set_init(&set, &arena, places), OK);
+    assert_int_equal(place_set_init(&explained, &arena, places), OK);
+    for (size_t i = 0; i < places; i++) {
+        assert_int_equal(place_set_count_new(&set, &explained, i), i);
+        place_set_add(&set, i);
+        place_set_add(&set, i);
+    }
+    for (size_t i = 0; i < places; i += 2) {
+        place_set_add(&explained, i);
+        assert_int_equal(place_set_count_new(&set, &explained, places), places - i / 2 - 1);
+    }
+    place_set_add_all(&explained, &set);
+    assert_int_equal(place_set_count_new(&set, &explained, places), 0);
+    arena_deinit(&arena);
+}
+
+/* A set of 63, 64, 65 or 128 places has room for the last one, and no more words than it needs. */
+static void test_set_has_a_word_for_each_64_places(void **state)
+{
+    static const struct {
+        size_t places;
+        size_t words;
+    } sizes[] = {{0, 0}, {1, 1}, {63, 1}, {64, 1}, {65, 2}, {128, 2}, {129, 3}};
+    struct place_set set;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, ARENA_BYTES);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        assert_int_equal(place_set_init(&set, &arena, sizes[i].places), OK);
+        assert_int_equal(set.word_count, sizes[i].words);
+    }
+    arena_deinit(&arena);
+}
+
+static void test_rule_needs_a_quarter_of_new_targets(void **state)
+{
+    const size_t places = 100;
+    struct place_set set;
+    struct place_set explained;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, ARENA_BYTES);
+    assert_int_equal(place_set_init(&set, &arena, places), OK);
+    assert_int_equal(place_set_init(&explained, &arena, places), OK);
+    for (size_t i = 0; i < places; i++) {
+        place_set_add(&set, i);
+    }
+    for (size_t i = 0; i < 75; i++) {
+        place_set_add(&explained, i);
+    }
+    assert_int_equal(place_set_count_new(&set, &explained, places), 25);
+    place_set_add(&explained, 75);
+    assert_int_equal(place_set_count_new(&set, &explained, places), 0);
+    arena_deinit(&arena);
+}
+
 static void test_patterns_have_documented_limits(void **state)
 {
     (void)state;
@@ -181,6 +252,7 @@ static void test_patterns_have_documented_limits(void **state)
     assert_int_equal(INDUCTION_SUBMISSIONS_MAX, 20000);
     assert_int_equal(INDUCTION_PREDICATES_MAX, 5000);
     assert_int_equal(INDUCTION_RULES_MAX, 20);
+    assert_int_equal(INDUCTION_NEW_SHARE_PERCENT, 25);
     assert_int_equal(INDUCTION_HITS_MIN, 5);
     assert_float_equal(INDUCTION_LIFT_MIN, 2, 0);
     assert_int_equal(INDUCTION_TIME_US, 30000000);
@@ -201,6 +273,9 @@ int main(void)
         cmocka_unit_test(test_pattern_counts_once_for_a_submission),
         cmocka_unit_test(test_table_leaves_out_what_it_has_no_room_for),
         cmocka_unit_test(test_submission_has_its_patterns),
+        cmocka_unit_test(test_set_keeps_each_place),
+        cmocka_unit_test(test_set_has_a_word_for_each_64_places),
+        cmocka_unit_test(test_rule_needs_a_quarter_of_new_targets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -236,6 +236,27 @@ static void test_damaged_documents_are_refused_or_valid(void **state)
     assert_in_range(refused, ROUNDS / 4, ROUNDS - ROUNDS / 8);
 }
 
+/* The largest count is 2^53: all integers up to it are exact in every reader of JSON. */
+static void test_counts_are_exact_in_every_reader(void **state)
+{
+    static const struct {
+        const char *count;
+        enum err err;
+    } counts[] = {{"9007199254740992", OK}, {"9007199254740993", ERR_INVALID}};
+    struct store_fixture *fixture = *state;
+
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        struct slice text =
+            arena_printf(&fixture->arena,
+                         "{\"schema_version\":1,\"rules\":[{\"rule_type\":\"false_negative\","
+                         "\"pattern\":\"p\",\"learned_from_feedback_count\":%s}]}",
+                         counts[i].count);
+        struct rule_import import;
+
+        assert_int_equal(read_document(fixture, text, &import), counts[i].err);
+    }
+}
+
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, store_fixture_set_up, store_fixture_tear_down)
 
@@ -265,6 +286,7 @@ int main(void)
         TEST(test_only_another_adjustment_is_a_version),
         TEST(test_damaged_documents_are_refused_or_valid),
         TEST(test_times_keep_their_microseconds),
+        TEST(test_counts_are_exact_in_every_reader),
     };
 
     return cmocka_run_group_tests_name("rule_files", tests, NULL, NULL);

@@ -70,7 +70,8 @@ void http1_parser_init(struct http1_parser *parser)
 bool http1_parser_in_head(const struct http1_parser *parser)
 {
     return parser->state == HTTP1_STATE_FIELDS ||
-           (parser->state == HTTP1_STATE_LINE && (parser->line_bytes > 0 || parser->has_cr));
+           (parser->state == HTTP1_STATE_LINE &&
+            (parser->line_bytes > 0 || parser->has_cr || parser->has_empty_line));
 }
 
 bool http1_parser_has_body(const struct http1_parser *parser)

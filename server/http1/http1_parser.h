@@ -90,7 +90,8 @@ void http1_parser_init(struct http1_parser *parser);
  * an event may need no further bytes. */
 size_t http1_parser_take(struct http1_parser *parser, struct slice bytes,
                          struct http1_event *ret_event);
-/* Returns whether some bytes of a request line or of its fields, but not all, were received. */
+/* Returns whether some bytes of a request line (or of the empty line before it) or of its fields, but not
+ * all, were received. */
 bool http1_parser_in_head(const struct http1_parser *parser);
 /* Returns whether the request that is being received has a body. */
 bool http1_parser_has_body(const struct http1_parser *parser);

@@ -6,6 +6,7 @@
 #include "server/domain/embed/calibration.h"
 #include "server/domain/embed/embedder.h"
 #include "server/domain/text/sanitise.h"
+#include "server/pipeline/embedding.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
@@ -16,8 +17,6 @@
 
 /* A hostile text of this size takes about a millisecond. */
 #define SANITIZE_ON_LOOP_BYTES_MAX ((size_t)4 * 1024)
-/* Texts that are embedded before the call looks whether it was cancelled: at most 0.1 s. */
-#define EMBED_AT_ONCE 8
 
 static enum err read_profile(int32_t number, enum sanitise_profile *ret_profile)
 {
@@ -69,33 +68,6 @@ enum err text_service_sanitize_read(struct text_service_sanitize_call *call)
     return OK;
 }
 
-/* Embeds texts of the call's organisation, a few at a time; the vectors are in the call's arena. */
-static enum err embed(const struct service *service, struct slice org, const struct slice *texts,
-                      size_t count, float **ret_vectors)
-{
-    struct embedder *embedder = service->env->embedder;
-    size_t width = embedder_width(embedder);
-    float *vectors = (float *)arena_alloc(service->ctx->arena, count * width * sizeof(float));
-
-    if (vectors == NULL) {
-        return ERR_MEMORY;
-    }
-    for (size_t from = 0; from < count; from += EMBED_AT_ONCE) {
-        size_t some = count - from < EMBED_AT_ONCE ? count - from : EMBED_AT_ONCE;
-        enum err err = embedder_embed(embedder, service->ctx->arena, org, texts + from, some,
-                                      vectors + from * width);
-
-        if (err != OK) {
-            return err;
-        }
-        if (service_is_cancelled(service)) {
-            return ERR_CANCELLED;
-        }
-    }
-    *ret_vectors = vectors;
-    return OK;
-}
-
 /* Appends each vector as a message. */
 static enum err put_vectors(struct arena *arena, const float *vectors, size_t count, size_t width,
                             struct buffer *run)
@@ -133,7 +105,7 @@ enum err text_service_embed_read(struct text_service_embed_call *call)
     for (size_t i = 0; i < count; i++) {
         texts[i] = slice_text(call->request->texts[i]);
     }
-    err = embed(call->service, slice_of(&call->org, sizeof(call->org)), texts, count, &vectors);
+    err = embedding_of_texts(call->service, call->org, texts, count, &vectors);
     if (err != OK) {
         return err;
     }
@@ -181,7 +153,7 @@ enum err text_service_compare_texts_read(struct text_service_compare_texts_call 
     enum err err = read_similarity_profile((int32_t)call->request->profile, &profile);
 
     if (err == OK) {
-        err = embed(call->service, slice_of(&call->org, sizeof(call->org)), texts, 2, &vectors);
+        err = embedding_of_texts(call->service, call->org, texts, 2, &vectors);
     }
     if (err == OK && profile == CALIBRATION_QUERY) {
         err = calibration_compare_numbers(call->ctx->arena, texts[0], texts[1],

@@ -182,5 +182,6 @@ int run_clock_tests(void);
 int run_feedback_list_tests(void);
 int run_mapping_list_tests(void);
 int run_mapping_batch_tests(void);
+int run_embedding_tests(void);
 
 #endif

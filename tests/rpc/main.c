@@ -43,5 +43,6 @@ int main(void)
     failed += run_feedback_list_tests();
     failed += run_mapping_list_tests();
     failed += run_mapping_batch_tests();
+    failed += run_embedding_tests();
     return failed;
 }

@@ -535,6 +535,8 @@ static enum err make_transport(struct app *app)
     calls.message_bytes_max = app->config->message_bytes_max;
     calls.run_on_pool = run_on_pool;
     calls.pool_user = app;
+    app_plain_make(app);
+    calls.plain = &app->plain;
     err = call_server_new(&calls, clock_monotonic_us(app->ctx.clock), &app->calls);
     if (err != OK) {
         return err;

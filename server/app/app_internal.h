@@ -81,6 +81,7 @@ struct app {
     struct writer *writer;
     struct pipeline *pipeline;
     struct call_server *calls;
+    struct plain_table plain; /* app_plain_make */
     struct grpc_server *grpc;
     struct http1_server *http1;
     struct net_server *net;
@@ -161,6 +162,9 @@ MUST_CHECK enum err app_embed_make(struct app *app);
 void app_embed_free(struct app *app);
 /* Reports to the services whether there is a model. */
 void app_embed_report_health(struct app *app);
+
+/* app_plain.c: fills `plain`. */
+void app_plain_make(struct app *app);
 
 /* app_pdf.c */
 /* Creates the PDF jobs, if the worker program exists; else logs that it does not. */

@@ -7,6 +7,7 @@
 #define ERRATA_SERVER_CALL_SERVER_H
 
 #include "server/call/call.h"
+#include "server/call/plain.h"
 
 /* Default maximum bytes of a request message; configurable. */
 #define CALL_MESSAGE_BYTES_MAX (16u << 20)
@@ -60,6 +61,8 @@ struct call_config {
     enum err (*run_on_pool)(void *user, void (*work)(void *job),
                             void (*done)(void *job, enum err result), void *job);
     void *pool_user;
+    /* Requests of HTTP that are not calls; must outlive the server. NULL: there are none. */
+    const struct plain_table *plain;
     /* Adds a google.rpc.Status with the reason to errors of the transport, in addition to code and
      * message. */
     bool sends_reasons;

@@ -40,7 +40,7 @@ static void connect_answer_text(const struct connect_call *connect,
                                 struct connect_response *response)
 {
     response->status = connect->http_status;
-    connect_add(response, SLICE("content-type"), SLICE("text/plain; charset=utf-8"));
+    connect_add(response, SLICE("content-type"), connect->type);
     if (connect->extra.name.size > 0) {
         connect_add(response, connect->extra.name, connect->extra.value);
     }

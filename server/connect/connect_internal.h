@@ -38,9 +38,12 @@ struct connect_call {
     bool is_get; /* a GET of a method without side effects */
     bool message_begun;
     int64_t timeout_us; /* INT64_MAX: none */
+    const struct plain_handler
+        *plain; /* the path is not that of a method, but of this one; or NULL */
     struct slice query; /* after the `?` of the target */
     struct slice message; /* of a GET, decoded */
     unsigned http_status; /* not 0: a response of HTTP with a text instead of a status */
+    struct slice type; /* the text's content type */
     struct slice text;
     struct call_field extra; /* the field that says what was expected; its name may be empty */
 };

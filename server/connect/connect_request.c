@@ -1,6 +1,6 @@
 /*
  * connect_request.c: a request's line, fields and body as a call; other requests
- * get a response of HTTP with a text.
+ * get a response of HTTP with a text, or that of a plain path.
  */
 #include "server/connect/connect_internal.h"
 #include "store/base/assert.h"
@@ -48,6 +48,9 @@ void connect_take_line(struct call_core *core, struct slice method, struct slice
             !arena_copy(&core->arena, slice_after(target, path.size + 1), &connect->query);
     }
     core->call.method = call_find_method(core->server, path);
+    if (core->call.method == NULL) {
+        connect->plain = plain_find(core->server->config.plain, path);
+    }
 }
 
 /* Returns the codec of a content type, with or without parameters. */
@@ -139,11 +142,37 @@ static void connect_answer_http(struct call_core *core, unsigned status, struct 
     core->ended = true;
     connect->http_status = status;
     connect->extra = extra;
+    connect->type = SLICE("text/plain; charset=utf-8");
     connect->text = slice_text(text);
     connect->ready(core->stream);
 }
 
-/* Responds to a request that is not a Connect call; false if it is one. */
+/* Responds to a plain request. */
+static void connect_answer_plain(struct call_core *core)
+{
+    struct connect_call *connect = connect_call_of(core);
+    const struct plain_request request = {
+        .arena = &core->arena,
+        .authorization = core->call.authorization,
+        .authorization_repeated = core->call.authorization_repeated,
+        .peer = core->call.peer,
+    };
+    struct plain_response response = {.status = 500};
+
+    if (connect->verb != CONNECT_GET && connect->verb != CONNECT_HEAD) {
+        connect_answer_http(core, 405, (struct call_field){SLICE("allow"), SLICE("GET, HEAD")},
+                            "method: not allowed; expected GET or HEAD\n");
+        return;
+    }
+    connect->plain->answer(core->server->config.plain->user, &request, &response);
+    core->ended = true;
+    connect->http_status = response.status;
+    connect->type = response.content_type;
+    connect->text = response.body;
+    connect->ready(core->stream);
+}
+
+/* Responds to a request that is not a Connect call; false if it is one. A plain one may have a body, which is ignored. */
 static bool connect_refuse_http(struct call_core *core, bool has_body)
 {
     const struct connect_call *connect = connect_call_of(core);
@@ -151,6 +180,10 @@ static bool connect_refuse_http(struct call_core *core, bool has_body)
     const struct call_field types = {SLICE("accept-post"), SLICE(CONNECT_TYPES)};
     struct call_field allowed = {SLICE("allow"), SLICE("POST")};
 
+    if (connect->plain != NULL) {
+        connect_answer_plain(core);
+        return true;
+    }
     if (method == NULL) {
         connect_answer_http(core, 404, (struct call_field){.name = SLICE("")},
                             "path: unknown; expected /package.Service/Method\n");

@@ -104,6 +104,11 @@ bool env_find_part(struct slice name, enum health_part *ret_part)
     return false;
 }
 
+struct slice env_part_name(enum health_part part)
+{
+    return part_names[part];
+}
+
 int64_t env_log_ahead_us(const struct service_env *env, const struct clock *clock)
 {
     int64_t newest_us = writer_read_stats(env->writer).newest_recorded_at_us;

@@ -96,6 +96,8 @@ void env_deinit(struct service_env *env);
 bool env_set_health(struct service_env *env, enum health_part part, enum health_status status);
 /* Finds a part by its name in grpc.health.v1; returns false for an unknown one. */
 bool env_find_part(struct slice name, enum health_part *ret_part);
+/* Returns that name, empty for the server as a whole. */
+struct slice env_part_name(enum health_part part);
 /* Returns the time by which the newest event of all organisations is ahead of the clock; 0: it is
  * not ahead. */
 int64_t env_log_ahead_us(const struct service_env *env, const struct clock *clock);

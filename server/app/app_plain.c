@@ -1,8 +1,10 @@
 /*
- * app_plain.c: the plain requests that are answered: /healthz and /readyz, for supervisors and load
- * balancers. They need no token, and reveal only what grpc.health.v1 does.
+ * app_plain.c: the plain requests that are answered: the page for people; /healthz and /readyz, for
+ * supervisors and load balancers. They need no token, and reveal only what grpc.health.v1 does.
  */
 #include "server/app/app_internal.h"
+
+#include "server/web/web.h"
 
 #define APP_PLAIN_TEXT "text/plain; charset=utf-8"
 
@@ -45,6 +47,8 @@ void app_plain_make(struct app *app)
     static const struct plain_handler handlers[] = {
         {{(const uint8_t *)"/healthz", 8}, answer_alive},
         {{(const uint8_t *)"/readyz", 7}, answer_ready},
+        {{(const uint8_t *)WEB_PAGE_PATH, sizeof(WEB_PAGE_PATH) - 1}, web_answer},
+        {{(const uint8_t *)WEB_FILES_PATH, sizeof(WEB_FILES_PATH) - 1}, web_answer},
     };
 
     app->plain = (struct plain_table){

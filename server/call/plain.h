@@ -8,12 +8,24 @@
 
 #include "store/base/arena.h"
 
+/* Fields of a response besides its type and length. */
+#define PLAIN_FIELDS_MAX 10
+
 /* What a handler may use of a plain request; borrowed until the response was sent. */
 struct plain_request {
     struct arena *arena; /* memory for the response */
+    struct slice path; /* without a query */
+    struct slice if_none_match; /* the field's value, or empty */
+    bool accepts_gzip; /* the response may have this content-encoding */
     struct slice authorization; /* the field's value, or empty */
     bool authorization_repeated; /* it came several times, so the caller is ambiguous */
     struct slice peer; /* address of the peer, for the log */
+};
+
+/* A header field; its name is in lower case. */
+struct plain_field {
+    struct slice name;
+    struct slice value;
 };
 
 /* Slices are borrowed from literals or the request's arena. */
@@ -21,10 +33,14 @@ struct plain_response {
     unsigned status; /* of HTTP */
     struct slice content_type;
     struct slice body;
+    uint32_t field_count;
+    struct plain_field fields[PLAIN_FIELDS_MAX];
 };
 
 struct plain_handler {
-    struct slice path; /* without a query, which is ignored */
+    struct slice
+        path; /* without a query, which is ignored; one that ends in a slash, except "/", has all paths
+                          that begin with it */
     /* Answers GET and HEAD. */
     void (*answer)(void *user, const struct plain_request *request,
                    struct plain_response *ret_response);

@@ -12,6 +12,7 @@
 /* Fields of a response besides the services' own: type, encoding, accepted types and the like. */
 #define CONNECT_OWN_FIELDS_MAX 6
 #define CONNECT_FIELDS_MAX (2 * CALL_ADDED_MAX + CONNECT_OWN_FIELDS_MAX)
+_Static_assert(PLAIN_FIELDS_MAX < CONNECT_FIELDS_MAX, "a plain response has room, with its type");
 /* A JSON message in either direction is converted on the loop: at about 200 MB/s this takes a
  * millisecond or two. Larger messages need application/proto. */
 #define CONNECT_JSON_BYTES_MAX ((size_t)256 * 1024)

@@ -44,6 +44,12 @@ static void connect_answer_text(const struct connect_call *connect,
     if (connect->extra.name.size > 0) {
         connect_add(response, connect->extra.name, connect->extra.value);
     }
+    for (uint32_t i = 0;
+         connect->plain_response != NULL && i < connect->plain_response->field_count; i++) {
+        const struct plain_field *field = &connect->plain_response->fields[i];
+
+        connect_add(response, field->name, field->value);
+    }
     response->body = connect->text;
 }
 

@@ -40,6 +40,9 @@ struct connect_call {
     int64_t timeout_us; /* INT64_MAX: none */
     const struct plain_handler
         *plain; /* the path is not that of a method, but of this one; or NULL */
+    struct slice plain_path; /* of such a request */
+    struct slice if_none_match;
+    const struct plain_response *plain_response; /* of such a request, once it is answered */
     struct slice query; /* after the `?` of the target */
     struct slice message; /* of a GET, decoded */
     unsigned http_status; /* not 0: a response of HTTP with a text instead of a status */

@@ -51,6 +51,9 @@ void connect_take_line(struct call_core *core, struct slice method, struct slice
     if (core->call.method == NULL) {
         connect->plain = plain_find(core->server->config.plain, path);
     }
+    if (connect->plain != NULL && !arena_copy(&core->arena, path, &connect->plain_path)) {
+        connect->plain = NULL;
+    }
 }
 
 /* Returns the codec of a content type, with or without parameters. */
@@ -118,6 +121,8 @@ static bool connect_take_known_field(struct call_core *core, struct slice name, 
         connect->version_is_bad = !slice_equal(value, SLICE("1"));
     } else if (slice_equal(name, SLICE("connect-timeout-ms"))) {
         connect_take_timeout(connect, value);
+    } else if (connect->plain != NULL && slice_equal(name, SLICE("if-none-match"))) {
+        connect->no_memory = !arena_copy(&core->arena, value, &connect->if_none_match);
     } else {
         return false;
     }
@@ -153,22 +158,31 @@ static void connect_answer_plain(struct call_core *core)
     struct connect_call *connect = connect_call_of(core);
     const struct plain_request request = {
         .arena = &core->arena,
+        .path = connect->plain_path,
+        .if_none_match = connect->if_none_match,
+        .accepts_gzip = core->accepts_gzip,
         .authorization = core->call.authorization,
         .authorization_repeated = core->call.authorization_repeated,
         .peer = core->call.peer,
     };
-    struct plain_response response = {.status = 500};
+    struct plain_response *response = arena_calloc(&core->arena, 1, sizeof(*response));
 
     if (connect->verb != CONNECT_GET && connect->verb != CONNECT_HEAD) {
         connect_answer_http(core, 405, (struct call_field){SLICE("allow"), SLICE("GET, HEAD")},
                             "method: not allowed; expected GET or HEAD\n");
         return;
     }
-    connect->plain->answer(core->server->config.plain->user, &request, &response);
+    if (response == NULL) {
+        connect_answer_http(core, 503, (struct call_field){.name = SLICE("")},
+                            "server: no memory left; try again later\n");
+        return;
+    }
+    connect->plain->answer(core->server->config.plain->user, &request, response);
     core->ended = true;
-    connect->http_status = response.status;
-    connect->type = response.content_type;
-    connect->text = response.body;
+    connect->http_status = response->status;
+    connect->type = response->content_type;
+    connect->text = response->body;
+    connect->plain_response = response;
     connect->ready(core->stream);
 }
 

@@ -19,6 +19,7 @@ struct http1_reason {
 
 static const struct http1_reason http1_reasons[] = {
     {200, "OK"},
+    {304, "Not Modified"},
     {400, "Bad Request"},
     {401, "Unauthorized"},
     {403, "Forbidden"},
@@ -95,6 +96,8 @@ void http1_write_head(struct buffer *head, const struct connect_response *respon
             buffer_append(head, SLICE("\r\n"));
         }
     }
-    buffer_printf(head, "content-length: %zu\r\n", response->body.size);
+    if (response->status != 304) {
+        buffer_printf(head, "content-length: %zu\r\n", response->body.size);
+    }
     buffer_append(head, closes ? SLICE("connection: close\r\n\r\n") : SLICE("\r\n"));
 }

@@ -44,7 +44,7 @@ class Plain(ServerCase):
         for verb in ("POST", "PUT", "DELETE", "OPTIONS"):
             status, fields, _ = self.ask(verb, "/readyz")
             self.assertEqual((status, fields["allow"]), (405, "GET, HEAD"), verb)
-        for path in ("/healthz/", "/HEALTHZ", "/health", "/"):
+        for path in ("/healthz/", "/HEALTHZ", "/health", "//"):
             self.assertEqual(self.ask("GET", path)[0], 404, path)
 
     def test_a_body_is_ignored(self):

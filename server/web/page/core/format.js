@@ -1,0 +1,122 @@
+// Values of the contract as text: numbers, times, names of enums, shortened ids.
+
+import { h } from './dom.js';
+import { t, currentLanguage } from './words.js';
+
+// A count of proto JSON: 64-bit numbers arrive as text, absent ones are 0.
+export function count(value) {
+  return Number(value || 0);
+}
+
+export function number(value, digits = 0) {
+  return Number(value).toLocaleString(currentLanguage(), { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+export function percent(share, digits = 1) {
+  return share === undefined || share === null ? '–' : `${number(share * 100, digits)}%`;
+}
+
+export function signed(value, digits = 3) {
+  return `${value > 0 ? '+' : value < 0 ? '−' : '±'}${number(Math.abs(value), digits)}`;
+}
+
+// Part of a whole; undefined without a whole, so that it shows as a dash.
+export function share(part, whole) {
+  return whole ? part / whole : undefined;
+}
+
+const WORDS_OF_ENUMS = /_(FALSE|TRUE)?/g;
+
+// `FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED` with prefix `FEEDBACK_EVENT_TYPE_` is "mapping confirmed".
+export function enumWords(value, prefix) {
+  if (!value || value.endsWith('UNSPECIFIED')) return t('not given');
+  return t(value.slice(prefix.length).toLowerCase().replace(WORDS_OF_ENUMS, ' ').trim());
+}
+
+export function shortId(id) {
+  return id.length > 16 ? `${id.slice(0, 8)}…` : id;
+}
+
+// The end of a UUIDv7 differs, its begin is the time.
+export function tail(id) {
+  return id ? `…${id.slice(-6)}` : '';
+}
+
+export function mono(text, title) {
+  return h('span', { class: 'mono', title: title || undefined }, text);
+}
+
+export function idText(id) {
+  return id ? mono(shortId(id), id) : '–';
+}
+
+export function dateText(value) {
+  const date = new Date(value);
+  return date.toLocaleDateString(currentLanguage(), { day: 'numeric', month: 'short', year: 'numeric' });
+}
+
+export function timeText(value) {
+  const date = new Date(value);
+  return date.toLocaleString(currentLanguage(), { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' });
+}
+
+const STEPS = [[60, 'second', 1], [3600, 'minute', 60], [86400, 'hour', 3600], [86400 * 30, 'day', 86400]];
+
+export function agoText(value) {
+  const seconds = (Date.now() - new Date(value).getTime()) / 1000;
+  const step = STEPS.find(([limit]) => Math.abs(seconds) < limit);
+  if (!step) return dateText(value);
+  if (Math.abs(seconds) < 5) return t('just now');
+  return new Intl.RelativeTimeFormat(currentLanguage(), { numeric: 'always', style: 'short' }).format(-Math.round(seconds / step[2]), step[1]);
+}
+
+// A time as text that a pointer expands to the second.
+export function when(value) {
+  return value ? h('time', { datetime: value, title: timeText(value) }, agoText(value)) : '–';
+}
+
+export function bytesText(value) {
+  const bytes = count(value);
+  for (const [size, unit] of [[1 << 30, 'GiB'], [1 << 20, 'MiB'], [1 << 10, 'KiB']]) {
+    if (bytes >= size) return `${number(bytes / size, 1)} ${unit}`;
+  }
+  return `${number(bytes)} B`;
+}
+
+// JSON text indented; other text as it is.
+export function prettyJson(text) {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+// The value of one member, as people write it: 10, not "10".
+export function valueText(json) {
+  if (json === undefined || json === null) return '∅';
+  try {
+    const value = JSON.parse(json);
+    return typeof value === 'string' ? value || '""' : json;
+  } catch {
+    return json;
+  }
+}
+
+export function isoDay(date) {
+  return date.toISOString().slice(0, 10);
+}
+
+export function daysAgo(days) {
+  return isoDay(new Date(Date.now() - days * 86400000));
+}
+
+const MONTHS = 30;
+
+// The last `days` UTC days, today included, and as many before them.
+export function lastDays(days = MONTHS) {
+  return {
+    now: { startDate: daysAgo(days - 1), endDate: daysAgo(0) },
+    before: { startDate: daysAgo(2 * days - 1), endDate: daysAgo(days) },
+  };
+}

@@ -1,0 +1,111 @@
+// What is written elsewhere while the page is open: WatchEvents as a stream, and where the server has no streams
+// of this protocol, its newest events every few seconds while the page is visible.
+
+import { read, stream } from './call.js';
+import { currentToken } from './session.js';
+import { count } from './format.js';
+
+const POLL_MS = 4000;
+const POLL_EVENTS = 50;
+const AGAIN_MS = [500, 1000, 2000, 5000, 10000];
+
+const listeners = new Set();
+const stateListeners = new Set();
+let lastSeq = 0;
+let running = null;
+let state = 'off';
+
+// Calls `listener` with each event that was recorded since the page was opened; returns what ends that.
+export function onEvents(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+// Calls `listener` with on, off or waiting.
+export function onLiveState(listener) {
+  stateListeners.add(listener);
+  listener(state);
+}
+
+function setState(next) {
+  if (next === state) return;
+  state = next;
+  stateListeners.forEach((listener) => listener(state));
+}
+
+function take(event) {
+  const seq = count(event.seq);
+  if (seq <= lastSeq) return;
+  lastSeq = seq;
+  listeners.forEach((listener) => listener(event));
+}
+
+async function newest(pageSize, signal) {
+  const reply = await read('EventService/ListEvents', { pageSize }, { signal, once: true });
+  return (reply.events || []).reverse();
+}
+
+function pause(milliseconds, signal) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    const wake = () => { clearTimeout(timer); resolve(); };
+    signal.addEventListener('abort', wake, { once: true });
+    document.addEventListener('visibilitychange', wake, { once: true });
+  });
+}
+
+async function poll(signal) {
+  while (!signal.aborted) {
+    await pause(POLL_MS, signal);
+    if (signal.aborted || document.hidden) continue;
+    (await newest(POLL_EVENTS, signal)).forEach(take);
+    setState('on');
+  }
+}
+
+async function watch(signal) {
+  await stream('EventService/WatchEvents', { fromSeq: String(lastSeq + 1) }, (message) => {
+    if (message.event) take(message.event);
+  }, signal);
+}
+
+async function run(signal) {
+  let failures = 0;
+  let streams = true;
+  const first = await newest(1, signal).catch(() => []);
+  lastSeq = first.length ? count(first[0].seq) : 0;
+  setState('on');
+  while (!signal.aborted && currentToken()) {
+    const began = Date.now();
+    try {
+      await (streams ? watch(signal) : poll(signal));
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error.code === 'unimplemented') {
+        streams = false;
+        continue;
+      }
+      if (error.code === 'unauthenticated') {
+        setState('off');
+        return;
+      }
+    }
+    if (signal.aborted) return;
+    failures = Date.now() - began > 10000 ? 0 : failures + 1;
+    setState('waiting');
+    await pause(AGAIN_MS[Math.min(failures, AGAIN_MS.length) - 1] || 0, signal);
+    setState('on');
+  }
+}
+
+export function startLive() {
+  stopLive();
+  running = new AbortController();
+  run(running.signal);
+}
+
+export function stopLive() {
+  if (running) running.abort();
+  running = null;
+  setState('off');
+}

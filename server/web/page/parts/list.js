@@ -1,0 +1,341 @@
+// A list with filters, pages and a panel, all of whose state is in the address: the filters by their names, `size`,
+// `page` (the server's page token), and `open` (the row whose panel is open). Keys: j k enter, / and those of
+// its actions. New events reload it in place; rows that did not change keep their elements.
+
+import { h, show, breathe, icon, newId } from '../core/dom.js';
+import { t, tn } from '../core/words.js';
+import { go, changed } from '../core/route.js';
+import { addKeys } from '../core/keys.js';
+import { onEvents } from '../core/live.js';
+import { sayError } from '../core/notes.js';
+import { empty, errorBox, button, csvText, saveFile, loading } from './frame.js';
+
+const SIZES = ['25', '50', '200', '1000'];
+const ROWS_A_STEP = 40;
+const TYPING_MS = 300;
+const LIVE_MS = 500;
+
+// `spec`: name, caption, filters [{name, label, kind, options, placeholder}], load({parameters, size, token, signal}) ->
+// {rows, next}, key(row), columns [{head, cell(row), text(row), kind}], open(id, row) -> element, actions(row) ->
+// [{key, label, run}], empty, concerns(event), bulk(rows) -> elements.
+export class List {
+  constructor(root, route, spec) {
+    this.spec = spec;
+    this.root = root;
+    this.route = route;
+    this.rows = [];
+    this.nodes = new Map();
+    this.chosen = new Set();
+    this.focusKey = '';
+    this.closed = false;
+    this.abort = null;
+    this.build();
+    this.removeKeys = addKeys(spec.caption, this.keys());
+    this.removeEvents = spec.concerns ? onEvents((event) => this.onEvent(event)) : () => {};
+    this.reload();
+  }
+
+  build() {
+    const { spec } = this;
+    const columns = spec.bulk ? [{ head: '', kind: 'tick' }, ...spec.columns] : spec.columns;
+    this.body = h('tbody', null);
+    this.tickAll = h('input', { type: 'checkbox', 'aria-label': t('Select all rows of this page'), on: { change: () => this.tickEach(this.tickAll.checked) } });
+    this.table = h('table', { class: `list ${spec.name}` }, h('caption', { class: 'visually-hidden' }, spec.caption),
+      h('thead', null, h('tr', null, columns.map((column) => h('th', { scope: 'col', class: column.kind || '' }, column.kind === 'tick' ? this.tickAll : column.head)))), this.body);
+    this.message = h('div', { class: 'list-message', 'aria-live': 'polite' });
+    this.foot = h('div', { class: 'list-foot' });
+    this.bulkBar = h('div', { class: 'bulk', hidden: true });
+    this.panelPlace = h('div', { class: 'panel-place' });
+    show(this.root, this.filterBar(), this.bulkBar, h('div', { class: 'list-and-panel' }, h('div', { class: 'list-place' }, this.table, this.message, this.foot), this.panelPlace));
+  }
+
+  filterBar() {
+    if (!this.spec.filters) return null;
+    let timer = 0;
+    this.filters = this.spec.filters.map((filter) => {
+      const id = newId('f');
+      const value = this.route.parameters.get(filter.name) || filter.value || '';
+      const later = () => { clearTimeout(timer); timer = setTimeout(() => this.applyFilters(), filter.kind === 'select' ? 0 : TYPING_MS); };
+      const control = filter.kind === 'select'
+        ? h('select', { id, name: filter.name, on: { change: later } }, filter.options.map(([key, text]) => h('option', { value: key, selected: key === value }, text)))
+        : h('input', { id, name: filter.name, type: filter.kind || 'text', value, placeholder: filter.placeholder, autocomplete: 'off', spellcheck: 'false', on: { input: later, search: later } });
+      return { filter, control, node: h('div', { class: 'filter' }, h('label', { for: id }, filter.label), control) };
+    });
+    const clear = button(t('Clear'), () => { this.filters.forEach(({ control, filter }) => { control.value = filter.value || ''; }); this.applyFilters(); }, { kind: 'quiet' });
+    const first = this.filters.filter((one) => !one.filter.more);
+    const rest = this.filters.filter((one) => one.filter.more);
+    const isUsed = rest.some(({ filter, control }) => control.value !== (filter.value || ''));
+    const more = h('div', { class: 'filters more', hidden: !isUsed }, rest.map((one) => one.node));
+    const toggle = rest.length > 0 && button(t('More filters'), () => {
+      more.hidden = !more.hidden;
+      toggle.setAttribute('aria-expanded', String(!more.hidden));
+    }, { kind: 'quiet' });
+    if (toggle) toggle.setAttribute('aria-expanded', String(isUsed));
+    return h('form', { class: 'filter-bar', role: 'search', 'aria-label': t('Filters'), on: { submit: (event) => { event.preventDefault(); this.applyFilters(); } } },
+      h('div', { class: 'filters' }, first.map((one) => one.node), h('div', { class: 'filter-end' }, toggle, clear, this.spec.tools)), rest.length > 0 && more);
+  }
+
+  applyFilters() {
+    const changes = { page: '', open: '' };
+    for (const { filter, control } of this.filters) changes[filter.name] = control.value.trim() === (filter.value || '') ? '' : control.value.trim();
+    go(changed(changes), { replace: true });
+  }
+
+  parameters() {
+    const all = Object.fromEntries((this.spec.filters || []).map((filter) => [filter.name, filter.value || '']));
+    return { ...all, ...Object.fromEntries(this.route.parameters) };
+  }
+
+  // Takes a new address of the same view.
+  update(route) {
+    const before = this.route.parameters;
+    this.route = route;
+    const rest = (parameters) => [...parameters].filter(([name]) => name !== 'open').sort().join('&');
+    (this.filters || []).forEach(({ filter, control }) => {
+      const value = route.parameters.get(filter.name) || filter.value || '';
+      if (control !== document.activeElement && control.value !== value) control.value = value;
+    });
+    if (rest(before) !== rest(route.parameters)) this.reload();
+    else this.showPanel();
+  }
+
+  async reload({ quiet = false } = {}) {
+    if (this.abort) this.abort.abort();
+    const abort = new AbortController();
+    this.abort = abort;
+    if (!quiet) {
+      this.table.setAttribute('aria-busy', 'true');
+      if (!this.rows.length) show(this.message, loading());
+    }
+    try {
+      const size = Number(this.route.parameters.get('size')) || 50;
+      const { rows, next } = await this.spec.load({ parameters: this.parameters(), size, token: this.route.parameters.get('page') || '', signal: abort.signal });
+      if (abort.signal.aborted || this.closed) return;
+      await this.draw(rows, abort.signal);
+      this.next = next;
+      this.drawFoot();
+      this.showPanel();
+    } catch (error) {
+      if (abort.signal.aborted || this.closed) return;
+      if (quiet) return;
+      this.rows = [];
+      show(this.body);
+      show(this.foot);
+      show(this.message, errorBox(error, () => this.reload()));
+    } finally {
+      if (this.abort === abort) this.table.removeAttribute('aria-busy');
+    }
+  }
+
+  // Draws rows in pieces, so that the page answers meanwhile.
+  async draw(rows, signal) {
+    const before = this.nodes;
+    const nodes = new Map();
+    const old = new Set(before.keys());
+    const first = before.size === 0;
+    const list = [];
+    for (const [at, row] of rows.entries()) {
+      const key = this.spec.key(row);
+      const text = JSON.stringify(row);
+      const known = before.get(key);
+      nodes.set(key, known && known.text === text ? known : { text, node: this.rowNode(row, key, !first && !old.has(key)) });
+      list.push(nodes.get(key).node);
+      if (at % ROWS_A_STEP === ROWS_A_STEP - 1) {
+        if (first) this.body.append(...list.slice(-ROWS_A_STEP));
+        await breathe();
+        if (signal.aborted) return;
+      }
+    }
+    this.rows = rows;
+    this.nodes = nodes;
+    const focused = this.body.contains(document.activeElement);
+    if (first && rows.length >= ROWS_A_STEP) this.body.append(...list.slice(list.length - (list.length % ROWS_A_STEP)));
+    else this.body.replaceChildren(...list);
+    this.chosen = new Set([...this.chosen].filter((key) => nodes.has(key)));
+    this.drawBulk();
+    this.table.hidden = rows.length === 0;
+    show(this.message, rows.length === 0 && this.emptyMessage());
+    if (!nodes.has(this.focusKey)) this.focusKey = rows.length ? this.spec.key(rows[0]) : '';
+    this.markFocus(focused);
+  }
+
+  emptyMessage() {
+    const filtered = (this.spec.filters || []).some((filter) => (this.route.parameters.get(filter.name) || '') !== '');
+    if (this.route.parameters.get('page')) return empty(t('There is nothing more.'), t('This page of the list has no rows.'));
+    if (filtered) return empty(t('Nothing matches these filters.'), t('Change them, or clear all of them.'));
+    return this.spec.empty();
+  }
+
+  rowNode(row, key, isNew) {
+    const { spec } = this;
+    const cells = spec.columns.map((column, at) => {
+      const content = column.cell(row);
+      const inner = at === 0 && spec.open ? h('a', { class: 'row-link', href: changed({ open: key }), tabindex: '-1' }, content) : content;
+      return h('td', { class: column.kind || '', 'data-label': column.head || null }, inner);
+    });
+    const tick = spec.bulk && h('td', { class: 'tick' }, h('input', {
+      type: 'checkbox', 'aria-label': t('Select this row'), checked: this.chosen.has(key), on: { change: (event) => this.tick(key, event.target.checked) },
+    }));
+    return h('tr', {
+      class: `${isNew ? 'is-new' : ''} ${spec.rowKind ? spec.rowKind(row) : ''}`, tabindex: '-1', 'data-key': key,
+      on: { click: (event) => this.onClick(event, key), focus: () => { this.focusKey = key; this.markFocus(false); } },
+    }, tick, cells);
+  }
+
+  onClick(event, key) {
+    if (event.target.closest('button, input, select, label') || getSelection().toString()) return;
+    this.focusKey = key;
+    this.markFocus(false);
+    if (!this.spec.open || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    go(changed({ open: this.route.parameters.get('open') === key ? '' : key }));
+  }
+
+  markFocus(take) {
+    const open = this.route.parameters.get('open') || '';
+    for (const [key, { node }] of this.nodes) {
+      const isHere = key === this.focusKey;
+      node.tabIndex = isHere ? 0 : -1;
+      if (key === open) node.setAttribute('aria-current', 'true');
+      else node.removeAttribute('aria-current');
+      node.classList.toggle('is-here', isHere);
+      if (isHere && take) node.focus({ preventScroll: false });
+    }
+  }
+
+  move(step) {
+    const at = this.rows.findIndex((row) => this.spec.key(row) === this.focusKey);
+    const next = Math.max(0, Math.min(this.rows.length - 1, at + step));
+    if (!this.rows.length) return false;
+    this.focusKey = this.spec.key(this.rows[next]);
+    this.markFocus(true);
+    this.nodes.get(this.focusKey).node.scrollIntoView({ block: 'nearest' });
+    if (this.route.parameters.get('open')) go(changed({ open: this.focusKey }), { replace: true });
+    return true;
+  }
+
+  current() {
+    return this.rows.find((row) => this.spec.key(row) === this.focusKey);
+  }
+
+  act(name) {
+    const row = this.current();
+    const action = row && this.spec.actions && this.spec.actions(row).find((one) => one.key === name);
+    if (!action) return false;
+    Promise.resolve(action.run()).catch(sayError);
+    return true;
+  }
+
+  keys() {
+    const { spec } = this;
+    const keys = [
+      { key: 'j', label: t('next row'), run: () => this.move(1) },
+      { key: 'k', label: t('row before'), run: () => this.move(-1) },
+      { key: 'ArrowDown', run: () => (this.body.contains(document.activeElement) ? this.move(1) : false) },
+      { key: 'ArrowUp', run: () => (this.body.contains(document.activeElement) ? this.move(-1) : false) },
+      { key: 'Escape', run: () => (this.route.parameters.get('open') ? this.closePanel() : false) },
+    ];
+    if (spec.open) keys.push({ key: 'Enter', label: t('open the row'), run: () => (this.current() ? go(changed({ open: this.focusKey })) : false) });
+    if (spec.filters) keys.push({ key: '/', label: t('go to the filters'), run: () => this.filters[0].control.focus() });
+    if (spec.bulk) keys.push({ key: 'x', label: t('select the row'), run: () => (this.current() ? this.tick(this.focusKey, !this.chosen.has(this.focusKey)) : false) });
+    (spec.actionKeys || []).forEach(([key, label]) => keys.push({ key, label, run: () => this.act(key) }));
+    keys.push({ key: 'n', label: t('next page'), run: () => (this.next ? go(changed({ page: this.next, open: '' })) : false) });
+    return keys;
+  }
+
+  tick(key, on) {
+    if (on) this.chosen.add(key);
+    else this.chosen.delete(key);
+    const box = this.nodes.get(key).node.querySelector('input[type=checkbox]');
+    if (box) box.checked = on;
+    this.drawBulk();
+  }
+
+  tickEach(on) {
+    this.rows.forEach((row) => this.tick(this.spec.key(row), on));
+  }
+
+  drawBulk() {
+    if (!this.spec.bulk) return;
+    const rows = this.rows.filter((row) => this.chosen.has(this.spec.key(row)));
+    this.tickAll.checked = rows.length > 0 && rows.length === this.rows.length;
+    this.tickAll.indeterminate = rows.length > 0 && rows.length < this.rows.length;
+    this.bulkBar.hidden = rows.length === 0;
+    show(this.bulkBar, h('span', null, tn(rows.length, '{n} selected', '{n} selected')), rows.length > 0 && this.spec.bulk(rows),
+      button(t('Select none'), () => this.tickEach(false), { kind: 'quiet' }));
+  }
+
+  drawFoot() {
+    const token = this.route.parameters.get('page');
+    const size = h('select', { 'aria-label': t('Rows of a page'), on: { change: (event) => go(changed({ size: event.target.value === '50' ? '' : event.target.value, page: '', open: '' })) } },
+      SIZES.map((one) => h('option', { value: one, selected: one === (this.route.parameters.get('size') || '50') }, one)));
+    show(this.foot, h('span', { class: 'muted' }, tn(this.rows.length, '{n} row', '{n} rows'), this.next ? t(', more follow') : ''),
+      h('label', { class: 'size' }, t('Rows of a page'), size),
+      button('CSV', () => this.save(), { kind: 'quiet small', symbol: 'download', title: t('Save these rows as CSV') }),
+      h('span', { class: 'spring' }),
+      token && h('a', { class: 'button', href: changed({ page: '', open: '' }) }, t('First page')),
+      this.next && h('a', { class: 'button', href: changed({ page: this.next, open: '' }) }, t('Next page')));
+  }
+
+  save() {
+    const columns = this.spec.columns.filter((column) => column.text);
+    saveFile(`${this.spec.name}.csv`, csvText(columns.map((column) => column.head), this.rows.map((row) => columns.map((column) => column.text(row)))));
+  }
+
+  // Shows the panel of the address' row, beside the list.
+  async showPanel() {
+    const key = this.route.parameters.get('open') || '';
+    if (this.spec.open) this.markFocus(false);
+    if (key === this.openKey) return;
+    this.openKey = key;
+    this.root.classList.toggle('has-panel', key !== '');
+    if (!key) { show(this.panelPlace); return; }
+    if (this.nodes.has(key)) this.focusKey = key;
+    this.markFocus(false);
+    const close = h('button', { class: 'icon-button panel-close', type: 'button', 'aria-label': t('Close'), on: { click: () => this.closePanel() } }, icon('close'));
+    const content = h('div', { class: 'panel-content' }, loading());
+    const panel = h('aside', { class: 'panel', 'aria-label': this.spec.panelLabel || t('Details'), tabindex: '-1' }, close, content);
+    show(this.panelPlace, panel);
+    await this.fillPanel(key, content);
+  }
+
+  async fillPanel(key, content) {
+    try {
+      const node = await this.spec.open(key, this.rows.find((row) => this.spec.key(row) === key));
+      if (this.openKey === key) show(content, node);
+    } catch (error) {
+      if (this.openKey === key) show(content, errorBox(error, () => this.fillPanel(key, content)));
+    }
+  }
+
+  closePanel() {
+    go(changed({ open: '' }));
+    this.markFocus(true);
+  }
+
+  // Loads list and panel again, after something changed.
+  async refresh() {
+    await this.reload({ quiet: true });
+    const key = this.openKey;
+    if (key) {
+      const content = this.panelPlace.querySelector('.panel-content');
+      if (content) await this.fillPanel(key, content);
+    }
+  }
+
+  onEvent(event) {
+    if (!this.spec.concerns(event) || this.liveTimer) return;
+    this.liveTimer = setTimeout(() => {
+      this.liveTimer = 0;
+      if (!this.closed && !this.route.parameters.get('page')) this.reload({ quiet: true });
+    }, LIVE_MS);
+  }
+
+  close() {
+    this.closed = true;
+    clearTimeout(this.liveTimer);
+    if (this.abort) this.abort.abort();
+    this.removeKeys();
+    this.removeEvents();
+  }
+}

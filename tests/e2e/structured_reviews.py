@@ -399,6 +399,17 @@ class Placeholders(ReviewCase):
         self.assertEqual(example(as_of_seq=seq), wanted)
         self.assertEqual(example(as_of_seq=seq - 1), "STATIC")
 
+    def test_shipped_wording_needs_no_approval(self):
+        served = self.resolve(current_review=review_prompts.CurrentReview(bad_format=True))
+        found = self.mine.learning.ExplainExposure(learning.ExplainExposureRequest(exposure_ref=served.exposure_ref))
+        wording, = found.artifacts
+        self.assertEqual((wording.version, wording.fragment_set.version, wording.HasField("approved_by"),
+                          list(wording.evidence)), (0, 0, False, []))
+        self.assertTrue(wording.fragment_set.fragments)
+        plain = self.resolve()
+        self.assertFalse(self.mine.learning.ExplainExposure(
+            learning.ExplainExposureRequest(exposure_ref=plain.exposure_ref)).artifacts)
+
     def test_roles_and_faults(self):
         self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.resolve(self.client(roles.ROLE_VIEWER)))
         self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.resolve(self.client(roles.ROLE_INTEGRATOR)))
@@ -567,6 +578,27 @@ class Exposures(ReviewCase):
         plain = self.explain(served.exposure_ref)
         self.assertFalse(plain.HasField("text_matches") or plain.prompts)
 
+    def test_who_approved_the_wording(self):
+        ben = self.client(roles.ROLE_REVIEWER, user_id="ben")
+        served = self.resolve("run")
+        ben.reviews.ApproveFragmentSet(review_service.ApproveFragmentSetRequest(version=0))
+        shipped = self.resolve("run")
+        self.hold_out(100)
+        held_out = self.resolve("run-2")
+        for one, user, version, kinds in ((served, "anna", 1, ["EVENT_KIND_FRAGMENT_SET_APPROVED", "EVENT_KIND_FRAGMENT_SET_PUT"]),
+                                          (shipped, "ben", 0, ["EVENT_KIND_FRAGMENT_SET_APPROVED"])):
+            found = self.explain(one.exposure_ref).artifacts[0]
+            self.assertEqual((found.approved_by, found.version, found.fragment_set.version, found.fragment_set.state),
+                             (user, version, version, fragment_set.FRAGMENT_SET_STATE_APPROVED))
+            self.assertEqual([event_log.EventKind.Name(event.kind) for event in found.evidence], kinds)
+        self.submit("run", exposure_refs=[shipped.exposure_ref], bad_format=True)
+        self.submit("run-2", exposure_refs=[held_out.exposure_ref])
+        report = self.report("00000000-0000-0000-0000-000000000000")
+        self.assertEqual((report.artifact_kind, report.artifact_id), (artifact.ARTIFACT_KIND_FRAGMENT_SET, ""))
+        self.assertEqual([(one.exposure_count, one.outcome_count, one.bad_count)
+                          for one in (report.served, report.held_out)], [(1, 1, 1), (1, 1, 0)])
+        self.assertEqual(self.report(self.set.id).served.exposure_count, 0)
+
     def test_held_out_run_gets_the_baseline(self):
         self.hold_out(100)
         served = self.resolve("run", search_queries=["x1"])
@@ -606,6 +638,7 @@ class Exposures(ReviewCase):
         self.retract(made[bad[0]].id)
         report = self.report(self.set.id)
         self.assertEqual((report.held_out.outcome_count, report.held_out.bad_count), (3, 2))
+        self.assertEqual(recount.check(self.mine), [])
 
     def test_forged_and_other_references_store_nothing(self):
         good = self.resolve("run").exposure_ref
@@ -662,6 +695,20 @@ class CommandLine(ReviewCase):
                                  environment=self.here(ERRATA_TOKEN_FILE=str(self.folder / f"{self.org.id}.token")))
         self.assertEqual(out, 'See {"name":"X1"}\n')
         self.assertIn("SUPERVISOR_REVIEW: INJECTED by BAD_FORMAT", said)
+        reference = json.loads(self.cli("reviews", "resolve", "laptops", "--run", "run-2", "--bad-format", "yes",
+                                        "--json"))["exposureRef"]
+        self.assertIn(reference[:4], said)
+        cited = self.cli("reviews", "submit", "run-2", "--subcategory", "laptops", "--decision", "rejected",
+                         "--bad-format", "yes", "--exposure", reference).strip()
+        self.assertRegex(self.cli("reviews", "show", cited), r"prompts +event \d+: again BAD_FORMAT\n")
+        explained = self.cli("explain", reference)
+        self.assertRegex(explained, r"method +ResolvePlaceholders\n")
+        self.assertRegex(explained, r"wording +.*ships with the server")
+        self.assertRegex(explained, r"example item +.*X1")
+        self.assertRegex(explained, r"BAD_FORMAT +run-1 +EXTRACTION_REVIEW: Earlier results had format errors")
+        self.assertRegex(explained, r"again: .*BAD_FORMAT.* +run-2")
+        self.assertRegex(self.cli("analytics", "artifact", "0" * 8 + "-0000-0000-0000-" + "0" * 12),
+                         r"served +1 of 1 bad")
         self.assertIn("expected yes or no", self.run_cli(
             "reviews", "submit", "r", "--subcategory", "s", "--decision", "rejected", "--bad-format", "maybe", code=2)[1])
 

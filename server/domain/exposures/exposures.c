@@ -248,6 +248,9 @@ static enum err read_artifacts(struct arena *arena, const struct exposure_record
 
         artifacts[count] = (struct exposed_artifact){
             .seq = view.seq, .version = view.version, .line_count = view.line_count};
+        if (err == OK && view.seq == 0 && exposure->kind != EXPOSURE_KIND_PLACEHOLDERS) {
+            err = ERR_CORRUPT;
+        }
         if (err == OK && exposure->kind == EXPOSURE_KIND_SCORE) {
             err = read_rule(&view, &artifacts[count].rule);
         }

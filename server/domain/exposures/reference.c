@@ -434,6 +434,9 @@ static enum err decode(struct arena *arena, struct slice bytes, struct exposure 
         return ERR_INVALID;
     }
     exposure->artifact_count = (size_t)count;
+    if (exposure->kind == EXPOSURE_KIND_PLACEHOLDERS && count > PLACEHOLDER_ARTIFACTS_MAX) {
+        return ERR_INVALID;
+    }
     if (!take_more(&rest, (bytes.data[0] & FLAG_DOCUMENTS) != 0, exposure)) {
         return ERR_INVALID;
     }

@@ -12,8 +12,8 @@
 /* Usual size of an evidence event: two ids, a time and a document. */
 #define EVIDENCE_BYTES 160
 
-static void put_evidence(const struct event *event, const struct feedback_event_view *feedback,
-                         struct buffer *run)
+void explain_put_evidence(const struct event *event, const struct feedback_event_view *feedback,
+                          struct buffer *run)
 {
     const struct evidence_event_view view = {
         .event_id = event->id,
@@ -32,14 +32,14 @@ static void put_evidence(const struct event *event, const struct feedback_event_
     evidence_event_view_put(&view, EXPLAINED_ARTIFACT_EVIDENCE_FIELD, run);
 }
 
-static void approve(struct explained_artifact_view *view, const struct event *event)
+void explain_approve(struct explained_artifact_view *view, const struct event *event)
 {
     view->approved_by = event->actor_user_id;
     view->has_approved_by = event->actor_user_id.size > 0;
 }
 
-static enum err put_artifact(struct explaining *explaining, struct explained_artifact_view *view,
-                             struct buffer *evidence)
+enum err explain_put_artifact(struct explaining *explaining, struct explained_artifact_view *view,
+                              const struct buffer *evidence)
 {
     view->evidence.run = buffer_slice(evidence);
     explaining->is_expired = explaining->is_expired || (view->expired && !view->held_out);
@@ -106,10 +106,10 @@ static enum err explain_example(struct explaining *explaining, struct store_txn 
     if (err != OK) {
         return err;
     }
-    approve(&view, &example.event);
+    explain_approve(&view, &example.event);
     buffer_init(&evidence, explaining->ctx->arena, EVIDENCE_BYTES);
-    put_evidence(&example.event, &example.view, &evidence);
-    return put_artifact(explaining, &view, &evidence);
+    explain_put_evidence(&example.event, &example.view, &evidence);
+    return explain_put_artifact(explaining, &view, &evidence);
 }
 
 /* --- examples of documents --- */
@@ -136,7 +136,7 @@ static enum err put_document_evidence(struct explaining *explaining, struct stor
         if (err != OK) {
             return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
         }
-        put_evidence(&event, &feedback, evidence);
+        explain_put_evidence(&event, &feedback, evidence);
     }
     return OK;
 }
@@ -167,11 +167,11 @@ static enum err explain_document(struct explaining *explaining, struct store_txn
     buffer_init(&evidence, explaining->ctx->arena, EVIDENCE_BYTES);
     view.expired = served->example.shown_count != artifact->version;
     view.held_out = exposure->arm == EXPERIMENT_ARM_CONTROL;
-    approve(&view, &served->event);
+    explain_approve(&view, &served->event);
     if (view.expired) {
         view.content_sha256 = slice_of(served->event.content_sha256.bytes, SHA256_BYTES);
-        put_evidence(&served->event, &served->view, &evidence);
-        return put_artifact(explaining, &view, &evidence);
+        explain_put_evidence(&served->event, &served->view, &evidence);
+        return explain_put_artifact(explaining, &view, &evidence);
     }
     if (!view.held_out) {
         take_hint(explaining, &served->example.record);
@@ -181,7 +181,7 @@ static enum err explain_document(struct explaining *explaining, struct store_txn
     if (err == OK) {
         err = put_document_evidence(explaining, txn, &served->example, &view, &evidence);
     }
-    return err != OK ? err : put_artifact(explaining, &view, &evidence);
+    return err != OK ? err : explain_put_artifact(explaining, &view, &evidence);
 }
 
 /* --- templates --- */
@@ -212,10 +212,10 @@ static enum err explain_template(struct explaining *explaining,
     if (err != OK) {
         return err;
     }
-    approve(&view, event);
+    explain_approve(&view, event);
     buffer_init(&evidence, explaining->ctx->arena, EVIDENCE_BYTES);
-    put_evidence(event, NULL, &evidence);
-    return put_artifact(explaining, &view, &evidence);
+    explain_put_evidence(event, NULL, &evidence);
+    return explain_put_artifact(explaining, &view, &evidence);
 }
 
 /* --- mappings --- */
@@ -249,10 +249,10 @@ static enum err follow_mapping(struct explaining *explaining, struct store_txn *
             return err;
         }
         if (is_approved && !view->has_approved_by) {
-            approve(view, &event);
+            explain_approve(view, &event);
         }
         if (count < EXPLAIN_EVIDENCE_MAX) {
-            put_evidence(&event, is_feedback ? &feedback : NULL, evidence);
+            explain_put_evidence(&event, is_feedback ? &feedback : NULL, evidence);
             count++;
         } else if (is_approved) {
             break;
@@ -284,7 +284,7 @@ static enum err explain_mapping(struct explaining *explaining, struct store_txn 
     err = mapping_read_past(txn, org, &now, explaining->exposure.as_of_seq, &then, &is_cut);
     if (err == ERR_NOT_FOUND) { /* changed too often since */
         explaining->is_incomplete = true;
-        return put_artifact(explaining, &view, &evidence);
+        return explain_put_artifact(explaining, &view, &evidence);
     }
     if (err == OK) {
         mapping = mapping_view_of(org, &then.record);
@@ -296,29 +296,10 @@ static enum err explain_mapping(struct explaining *explaining, struct store_txn 
     if (err == OK) {
         err = follow_mapping(explaining, txn, &then, &view, &evidence);
     }
-    return err != OK ? err : put_artifact(explaining, &view, &evidence);
+    return err != OK ? err : explain_put_artifact(explaining, &view, &evidence);
 }
 
 /* --- all --- */
-
-static enum err explain_placeholders(struct explaining *explaining, struct store_txn *txn,
-                                     const struct exposed_artifact *artifact)
-{
-    struct explained_artifact_view view = {.version = artifact->version};
-    struct buffer evidence;
-    struct event event;
-    enum err err = explain_placeholder_artifact(explaining, txn, artifact, &view);
-
-    if (err == OK) {
-        err = log_read(txn, explaining->query->org, artifact->seq, &event);
-    }
-    if (err != OK) {
-        return err;
-    }
-    buffer_init(&evidence, explaining->ctx->arena, EVIDENCE_BYTES);
-    put_evidence(&event, NULL, &evidence);
-    return put_artifact(explaining, &view, &evidence);
-}
 
 static enum err explain_artifact(struct explaining *explaining, struct store_txn *txn,
                                  const struct exposed_artifact *artifact)
@@ -333,7 +314,7 @@ static enum err explain_artifact(struct explaining *explaining, struct store_txn
         return explain_rule(explaining, txn, artifact);
     }
     if (explaining->exposure.kind == EXPOSURE_KIND_PLACEHOLDERS) {
-        return explain_placeholders(explaining, txn, artifact);
+        return explain_placeholder_artifact(explaining, txn, artifact);
     }
     err = log_read(txn, explaining->query->org, artifact->seq, &event);
     if (err != OK) {

@@ -31,11 +31,21 @@ MUST_CHECK enum err explain_artifacts(struct explaining *explaining, struct stor
 /* Appends a rule of a score; adds its event, if it had one, to `score_events`. */
 MUST_CHECK enum err explain_rule(struct explaining *explaining, struct store_txn *txn,
                                  const struct exposed_artifact *artifact);
-/* Sets the members of an artifact of filled placeholders. */
+/* Appends an artifact of filled placeholders. */
 MUST_CHECK enum err explain_placeholder_artifact(struct explaining *explaining,
                                                  struct store_txn *txn,
-                                                 const struct exposed_artifact *artifact,
-                                                 struct explained_artifact_view *view);
+                                                 const struct exposed_artifact *artifact);
+struct feedback_event_view;
+
+/* Adds an event to the evidence of an artifact; `feedback` is NULL for an event of another kind. */
+void explain_put_evidence(const struct event *event, const struct feedback_event_view *feedback,
+                          struct buffer *run);
+/* Appends an artifact with its evidence. */
+MUST_CHECK enum err explain_put_artifact(struct explaining *explaining,
+                                         struct explained_artifact_view *view,
+                                         const struct buffer *evidence);
+/* Notes who approved an artifact. */
+void explain_approve(struct explained_artifact_view *view, const struct event *event);
 /* Appends why each signal of filled placeholders had guidance. */
 MUST_CHECK enum err explain_signals(struct explaining *explaining, struct store_txn *txn);
 /* Appends the prompts again, if the caller sent the request, and sets `hash` to that of their texts. */

@@ -33,13 +33,39 @@ static struct review_window_query query_of(const struct explaining *explaining)
 
 /* --- artifacts --- */
 
-static enum err encode_set(struct explaining *explaining, struct store_txn *txn,
-                           const struct event *event, struct explained_artifact_view *view)
+/* Describes the wording as it was approved, with the events that stored and approved it. The one that ships with the
+ * server needs no approval. */
+static enum err explain_set(struct explaining *explaining, struct store_txn *txn,
+                            const struct exposed_artifact *artifact,
+                            struct explained_artifact_view *view, struct buffer *evidence)
 {
+    struct org_id org = explaining->query->org;
     struct fragment_set_view set;
-    enum err err = fragment_set_of_event(explaining->ctx->arena, txn, event, &set);
+    struct event approval;
+    struct event put;
+    uint64_t approval_seq = 0;
+    enum err err =
+        fragment_set_approval_find(txn, org, explaining->exposure.as_of_seq, &approval_seq);
 
+    if (err == OK && approval_seq != 0) {
+        err = log_read(txn, org, approval_seq, &approval);
+    }
+    if (err == OK && artifact->seq != 0) {
+        err = approval_seq != 0 ? log_read(txn, org, artifact->seq, &put) : ERR_CORRUPT;
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    if (approval_seq != 0) {
+        explain_approve(view, &approval);
+        explain_put_evidence(&approval, NULL, evidence);
+    }
+    if (artifact->seq != 0) {
+        explain_put_evidence(&put, NULL, evidence);
+    }
     view->has_fragment_set = true;
+    err = approval_seq != 0 ? fragment_set_of_event(explaining->ctx->arena, txn, &approval, &set)
+                            : fragment_set_shipped(explaining->ctx->arena, &set);
     if (err == OK &&
         !view_encode(&fragment_set_view_type, &set, explaining->ctx->arena, &view->fragment_set)) {
         err = ERR_MEMORY;
@@ -47,13 +73,25 @@ static enum err encode_set(struct explaining *explaining, struct store_txn *txn,
     return err;
 }
 
-static enum err encode_item(struct explaining *explaining, struct store_txn *txn, uint64_t seq,
-                            struct explained_artifact_view *view)
+static enum err explain_item(struct explaining *explaining, struct store_txn *txn,
+                             const struct exposed_artifact *artifact,
+                             struct explained_artifact_view *view, struct buffer *evidence)
 {
     struct slice item = {NULL, 0};
     struct slice redacted = {NULL, 0};
-    enum err err = run_item_read(txn, explaining->query->org, seq, &item);
+    struct event event;
+    enum err err = log_read(txn, explaining->query->org, artifact->seq, &event);
 
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    explain_put_evidence(&event, NULL, evidence);
+    if (event.content_removed) {
+        view->expired = true;
+        view->content_sha256 = slice_of(event.content_sha256.bytes, SHA256_BYTES);
+        return OK;
+    }
+    err = run_item_read(txn, explaining->query->org, artifact->seq, &item);
     if (err == OK) {
         err = redact_item(explaining->ctx->arena, item, &redacted);
     }
@@ -62,24 +100,38 @@ static enum err encode_item(struct explaining *explaining, struct store_txn *txn
     return err;
 }
 
-enum err explain_placeholder_artifact(struct explaining *explaining, struct store_txn *txn,
-                                      const struct exposed_artifact *artifact,
-                                      struct explained_artifact_view *view)
+/* Determines whether an artifact is a wording, not an item. */
+static enum err is_wording(struct explaining *explaining, struct store_txn *txn,
+                           const struct exposed_artifact *artifact, bool *ret_is_wording)
 {
     struct event event;
-    enum err err = log_read(txn, explaining->query->org, artifact->seq, &event);
+    enum err err = OK;
 
-    if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    *ret_is_wording = artifact->seq == 0;
+    if (artifact->seq != 0) {
+        err = log_read(txn, explaining->query->org, artifact->seq, &event);
+        *ret_is_wording = err == OK && event.kind == EVENT_FRAGMENT_SET_PUT;
     }
-    view->held_out = explaining->exposure.arm == EXPERIMENT_ARM_CONTROL;
-    view->expired = event.content_removed;
-    if (event.content_removed) {
-        view->content_sha256 = slice_of(event.content_sha256.bytes, SHA256_BYTES);
-        return OK;
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+enum err explain_placeholder_artifact(struct explaining *explaining, struct store_txn *txn,
+                                      const struct exposed_artifact *artifact)
+{
+    struct explained_artifact_view view = {
+        .version = artifact->version,
+        .held_out = explaining->exposure.arm == EXPERIMENT_ARM_CONTROL,
+    };
+    struct buffer evidence;
+    bool is_set = false;
+    enum err err = is_wording(explaining, txn, artifact, &is_set);
+
+    buffer_init(&evidence, explaining->ctx->arena, EVIDENCE_BYTES);
+    if (err == OK) {
+        err = is_set ? explain_set(explaining, txn, artifact, &view, &evidence)
+                     : explain_item(explaining, txn, artifact, &view, &evidence);
     }
-    return event.kind == EVENT_FRAGMENT_SET_PUT ? encode_set(explaining, txn, &event, view)
-                                                : encode_item(explaining, txn, artifact->seq, view);
+    return err != OK ? err : explain_put_artifact(explaining, &view, &evidence);
 }
 
 /* --- signals --- */

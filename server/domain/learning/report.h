@@ -30,7 +30,10 @@ struct artifact_report {
 MUST_CHECK enum err artifact_kind_find(struct store_txn *txn, struct org_id org, struct uuid id,
                                        enum artifact_kind *ret_kind);
 
-/* ERR_NOT_FOUND for an id that is not of an example, a mapping, a template or a rule of the organisation. */
+/* The id of the wording of guidance that ships with the server: no event created it, so its number is 0. */
+#define ARTIFACT_ID_SHIPPED_WORDING ((struct uuid){.bytes = {0}})
+
+/* ERR_NOT_FOUND for an id that is not of an artifact of the organisation. */
 MUST_CHECK enum err artifact_report_read(struct store_txn *txn, struct org_id org, struct uuid id,
                                          struct artifact_report *ret_report);
 

@@ -45,6 +45,11 @@ static enum err make_shipped(struct arena *arena, bool is_active,
     return err;
 }
 
+enum err fragment_set_shipped(struct arena *arena, struct fragment_set_view *ret_view)
+{
+    return make_shipped(arena, true, ret_view);
+}
+
 /* Adds who approved a set, and when. */
 static enum err add_approval(struct store_txn *txn, struct org_id org, uint64_t seq,
                              struct fragment_set_view *view)

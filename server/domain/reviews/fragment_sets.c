@@ -71,8 +71,9 @@ static enum err newest_version(struct store_txn *txn, struct org_id org, uint32_
 
 /* --- reading --- */
 
-enum err fragment_sets_active_seq(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
-                                  uint64_t *ret_seq)
+/* Finds the last approval up to an event, and its set; zeros if there is none. */
+static enum err find_approval(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
+                              uint64_t *ret_approval_seq, uint64_t *ret_seq)
 {
     struct key prefix = key_org(org);
     struct key from = key_fragment_approval(org, as_of_seq);
@@ -82,6 +83,7 @@ enum err fragment_sets_active_seq(struct store_txn *txn, struct org_id org, uint
     enum err err = store_cursor_init(&cursor, txn, TABLE_FRAGMENT_APPROVAL, key_slice(&prefix),
                                      key_slice(&from), STORE_ASCENDING);
 
+    *ret_approval_seq = 0;
     *ret_seq = 0;
     if (err == OK) {
         err = store_cursor_next(&cursor, &key, &value);
@@ -90,10 +92,29 @@ enum err fragment_sets_active_seq(struct store_txn *txn, struct org_id org, uint
         err = ERR_CORRUPT;
     }
     if (err == OK) {
+        err = key_read_fragment_approval(key, ret_approval_seq);
+    }
+    if (err == OK) {
         *ret_seq = bytes_get_be64(value.data);
     }
     store_cursor_deinit(&cursor);
     return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err fragment_sets_active_seq(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
+                                  uint64_t *ret_seq)
+{
+    uint64_t approval_seq = 0;
+
+    return find_approval(txn, org, as_of_seq, &approval_seq, ret_seq);
+}
+
+enum err fragment_set_approval_find(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
+                                    uint64_t *ret_approval_seq)
+{
+    uint64_t seq = 0;
+
+    return find_approval(txn, org, as_of_seq, ret_approval_seq, &seq);
 }
 
 enum err fragment_sets_read_put(struct store_txn *txn, struct org_id org, uint64_t seq,

@@ -48,6 +48,9 @@ MUST_CHECK enum err fragment_set_approve(struct ctx *ctx, struct store_txn *txn,
 /* Reads the set that was in use after the event `as_of_seq`. Borrowed from the transaction. */
 MUST_CHECK enum err fragment_set_active(struct store_txn *txn, struct org_id org,
                                         uint64_t as_of_seq, struct fragment_set *ret_set);
+/* Returns the seq of the last approval up to the event `as_of_seq`; 0: there is none. */
+MUST_CHECK enum err fragment_set_approval_find(struct store_txn *txn, struct org_id org,
+                                               uint64_t as_of_seq, uint64_t *ret_approval_seq);
 /* Reads the set that an event stored; the shipped one for 0. Borrowed from the transaction. */
 MUST_CHECK enum err fragment_set_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                                       struct fragment_set *ret_set);
@@ -60,6 +63,9 @@ MUST_CHECK enum err fragment_set_apply(struct ctx *ctx, struct store_txn *txn,
 MUST_CHECK enum err fragment_set_of_event(struct arena *arena, struct store_txn *txn,
                                           const struct event *event,
                                           struct fragment_set_view *ret_view);
+
+/* The message of the set that ships with the server, if no other one is in use. In the arena. */
+MUST_CHECK enum err fragment_set_shipped(struct arena *arena, struct fragment_set_view *ret_view);
 
 /* A list of all versions, newest first, the shipped one last. */
 struct fragment_set_list {

@@ -300,7 +300,7 @@ enum err placeholders_expose(struct arena *arena, const struct placeholders_requ
     if (artifacts == NULL) {
         return ERR_MEMORY;
     }
-    if (placeholders->fragments.seq != 0 && placeholders->signals != 0) {
+    if (placeholders->signals != 0) {
         artifacts[exposure.artifact_count++] = (struct exposed_artifact){
             .seq = placeholders->fragments.seq, .version = placeholders->fragments.version};
     }

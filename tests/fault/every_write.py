@@ -71,7 +71,8 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
 READS = {"examples": "/errata.v1.PromptService/GetExamples",
          "prompt": "/errata.v1.PromptService/PreparePrompt",
          "match": "/errata.v1.MappingService/MatchLines",
-         "score": "/errata.v1.VerdictService/ScoreDocument"}
+         "score": "/errata.v1.VerdictService/ScoreDocument",
+         "resolve": "/errata.v1.ReviewService/ResolvePlaceholders"}
 REQUESTS = {"confirm": mappings.ConfirmMappingRequest, "reject": mappings.RejectMappingRequest}
 REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": feedback_service.BatchCaptureFeedbackEventsResponse,
            "extraction": extraction_service.RecordExtractionResponse,
@@ -130,7 +131,7 @@ class Load:
         self.pages = {}  # org -> (id of a document, its layout family when it was ingested)
         self.rules = {}  # org -> ids of learned rules
         self.retractable = {}  # org -> ids of captures, verdicts and reviews that no write retracts
-        self.served = {}  # (kind, org) -> [(request, id of what it stored)]
+        self.served = {}  # (kind, org) -> [(request, id of what it stored), or the reference of prompts]
         self.repeats = 0
         self.problems = []
         self.channel = None
@@ -325,10 +326,10 @@ class Load:
             served = self.served.setdefault((kind, org), [])
             return served[number_of(key, len(served))] if served and number_of(key, 5) == 0 else None
 
-    def was_served(self, kind, org, request, reported):
+    def was_served(self, kind, org, served_before):
         with self.lock:
             served = self.served.setdefault((kind, org), [])
-            served.append((request, reported))
+            served.append(served_before)
             del served[:-SERVED_MAX]
 
     def cite(self, kind, key, org, token, request, id_of):
@@ -341,7 +342,7 @@ class Load:
                 self.problems.append(f"{kind} {key}: another answer to what {before[1]} cited")
             return
         reported = self.write(kind, key, org, token, request, lambda reply: [id_of(reply)])
-        self.was_served(kind, org, request.SerializeToString(), id_of(reported))
+        self.was_served(kind, org, (request.SerializeToString(), id_of(reported)))
 
     def matches(self, key, org, token):
         self.cite("matches", key, org, token, mappings.RecordMatchesRequest(
@@ -371,7 +372,7 @@ class Load:
             request = extraction_service.RecordExtractionRequest.FromString(before[0])
             request.extraction.actor_user_id = key
         self.write("extraction", key, org, token, request, lambda reported: [reported.extraction.id])
-        self.was_served("extraction", org, request.SerializeToString(), None)
+        self.was_served("extraction", org, (request.SerializeToString(), None))
 
     def template(self, key, org, token):
         self.write("template", key, org, token, prompt_service.PutPromptTemplateRequest(
@@ -393,15 +394,26 @@ class Load:
             self.retractable.setdefault(org, []).append(reported.submission.id)
 
     def review(self, key, org, token):
-        """A review of one of few runs, in one of few subcategories."""
+        """A review of one of few runs, in one of few subcategories; every other one cites prompts of the run, some of
+        them those that an earlier review cited."""
         one = review.Review(run_id=f"run-{number_of(key + 'r', 30)}", subcategory=f"subcategory-{number_of(key + 's', 3)}",
                             item_id=key, decision=1 + number_of(key + "d", 3), reviewed_by=f"user-{number_of(key + 'u', 3)}",
                             missing_spec=[f"field-{number_of(key + 'f', 4)}"], bad_format=bool(number_of(key + "b", 2)),
                             notes=key)
+        if number_of(key + "x", 2):
+            one.exposure_refs.append(self.again("review", org, key) or self.resolved(key, token, one))
+            self.was_served("review", org, one.exposure_refs[0])
         reported = self.write("review", key, org, token, review_service.SubmitReviewRequest(review=one),
                               lambda reply: [reply.review.id])
         with self.lock:
             self.retractable.setdefault(org, []).append(reported.review.id)
+
+    def resolved(self, key, token, one):
+        """A reference of ResolvePlaceholders, for the run of a review."""
+        return self.read("resolve", token, review_prompts.ResolvePlaceholdersRequest(
+            subcategory=one.subcategory, run_id=one.run_id, prompts={"p": "{{EXTRACTION_REVIEW}}{{EXAMPLE_ITEM}}"},
+            current_review=review_prompts.CurrentReview(bad_format=bool(number_of(key + "c", 2)))),
+            review_prompts.ResolvePlaceholdersResponse).exposure_ref
 
     def item(self, key, org, token):
         self.write("item", key, org, token, review_service.PutItemRequest(item=run_item.RunItem(

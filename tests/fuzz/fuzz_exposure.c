@@ -14,6 +14,8 @@
 #define TAG_BYTES 16
 /* Artifacts that an input brings; a step of the numbers is repeated for more. */
 #define STEPS_MAX 8
+/* Artifacts of filled placeholders at most: the wording and the item. */
+#define PLACEHOLDER_ARTIFACTS 2
 
 struct server {
     struct arena arena;
@@ -60,6 +62,13 @@ static struct slice write_text(struct server *server, const struct exposure *exp
     return field.bytes;
 }
 
+static void expect_same_rule(const struct exposed_rule *read, const struct exposed_rule *written)
+{
+    ASSERT(read->count == written->count && read->accuracy == written->accuracy);
+    ASSERT(read->suppressed_by == written->suppressed_by && read->reduced == written->reduced);
+    ASSERT(read->shadow == written->shadow && read->raises == written->raises);
+}
+
 static void expect_same(const struct exposure *read, const struct exposure *written)
 {
     ASSERT(read->kind == written->kind && read->arm == written->arm);
@@ -68,10 +77,16 @@ static void expect_same(const struct exposure *read, const struct exposure *writ
     ASSERT(read->artifact_count == written->artifact_count);
     ASSERT(memcmp(read->text_hash, written->text_hash, EXPOSURE_TEXT_HASH_BYTES) == 0);
     ASSERT(read->is_listed || written->artifact_count > 20);
+    ASSERT(read->verdicts.base == written->verdicts.base);
+    ASSERT(read->verdicts.live == written->verdicts.live);
+    ASSERT(read->verdicts.shadow == written->verdicts.shadow);
+    ASSERT(read->placeholders.signals == written->placeholders.signals);
+    ASSERT(slice_equal(read->placeholders.subcategory, written->placeholders.subcategory));
     for (size_t i = 0; read->is_listed && i < read->artifact_count; i++) {
         ASSERT(read->artifacts[i].seq == written->artifacts[i].seq);
         ASSERT(read->artifacts[i].version == written->artifacts[i].version);
         ASSERT(read->artifacts[i].line_count == written->artifacts[i].line_count);
+        expect_same_rule(&read->artifacts[i].rule, &written->artifacts[i].rule);
     }
 }
 
@@ -87,6 +102,31 @@ static void check_taken(struct server *server, struct slice text)
     }
 }
 
+static struct exposed_rule make_rule(uint64_t step)
+{
+    return (struct exposed_rule){
+        .count = step,
+        .accuracy = step % 1000000007,
+        .suppressed_by = (enum score_gate)(step % (SCORE_GATE_POS_LAYOUT + 1)),
+        .reduced = step % 2 == 0,
+        .shadow = step % 3 == 0,
+        .raises = step % 5 == 0,
+    };
+}
+
+/* Sets what only some kinds have. */
+static void make_more(struct fuzz_input *input, struct exposure *made)
+{
+    if (made->kind == EXPOSURE_KIND_SCORE) {
+        made->verdicts = (struct exposed_verdicts){(enum verdict)(1 + fuzz_take_choice(input, 3)),
+                                                   (enum verdict)(1 + fuzz_take_choice(input, 3)),
+                                                   (enum verdict)(1 + fuzz_take_choice(input, 3))};
+    } else if (made->kind == EXPOSURE_KIND_PLACEHOLDERS) {
+        made->placeholders.signals = fuzz_take_choice(input, 1 << (EXPOSURE_SIGNALS_END - 1)) << 1;
+        made->placeholders.subcategory = fuzz_take_text(input);
+    }
+}
+
 static void make_exposure(struct server *server, struct fuzz_input *input, struct exposure *made)
 {
     size_t count = fuzz_take_number(input, 2) % (EXPOSURE_ARTIFACTS_MAX + 100);
@@ -95,7 +135,11 @@ static void make_exposure(struct server *server, struct fuzz_input *input, struc
     uint64_t steps[STEPS_MAX];
 
     ASSERT(artifacts != NULL);
-    made->kind = (enum exposure_kind)(1 + fuzz_take_choice(input, 3));
+    made->kind = (enum exposure_kind)(1 + fuzz_take_choice(input, EXPOSURE_KIND_PLACEHOLDERS));
+    make_more(input, made);
+    if (made->kind == EXPOSURE_KIND_PLACEHOLDERS) {
+        count %= PLACEHOLDER_ARTIFACTS + 1;
+    }
     made->arm = (enum experiment_arm)(1 + fuzz_take_choice(input, 3));
     made->served_at_us = (int64_t)fuzz_take_number(input, 8);
     made->as_of_seq = fuzz_take_number(input, 7);
@@ -107,6 +151,9 @@ static void make_exposure(struct server *server, struct fuzz_input *input, struc
         artifacts[i].version = (uint32_t)(1 + steps[(i + 1) % STEPS_MAX] % 3);
         artifacts[i].line_count =
             made->kind == EXPOSURE_KIND_MATCHES ? (uint32_t)steps[(i + 2) % STEPS_MAX] : 0;
+        if (made->kind == EXPOSURE_KIND_SCORE) {
+            artifacts[i].rule = make_rule(steps[(i + 3) % STEPS_MAX]);
+        }
     }
     made->artifacts = artifacts;
     made->artifact_count = count;

@@ -237,6 +237,7 @@ class Recount:
         self.thresholds = {}  # subcategory -> ReviewThresholds
         self.fragment_sets = recount_reviews.FragmentSets()
         self.reviews = {}  # sequence number -> recount_reviews.Entry
+        self.prompts = recount_reviews.Prompts()
         self.problems = []  # impossible events
         for event in events:
             self.take(event)
@@ -280,6 +281,7 @@ class Recount:
         seq = reported.retracted_seq
         if seq in self.reviews:
             self.reviews[seq].is_retracted = True
+            self.prompts.retract(self.reviews[seq], self.exposures)
             return
         if seq in self.submissions:
             self.retract_verdict(seq, self.submissions.pop(seq))
@@ -420,8 +422,14 @@ class Recount:
 
     def on_review(self, event, reported):
         self.reviews[event.seq] = recount_reviews.Entry(event, reported)
+        self.prompts.ids[event.seq] = event.id
+        self.problems += self.prompts.cite(self.reviews[event.seq], self.exposures)
+
+    def on_run_item(self, event, _reported):
+        self.prompts.ids[event.seq] = event.id
 
     def on_fragment_set(self, event, reported):
+        self.prompts.ids[event.seq] = event.id
         self.problems += self.fragment_sets.put(event, reported)
 
     def on_fragment_set_approved(self, event, reported):
@@ -612,6 +620,7 @@ class Recount:
 
     def on_exposure_recorded(self, event, reported):
         self.exposures[event.seq] = reported
+        self.prompts.expose(reported)
 
     def on_prompt_template(self, _event, reported):
         self.templates[reported.name] += 1
@@ -972,7 +981,7 @@ def check(client, counted=None):
     for look in (check_analytics, check_coverage, check_experiment, check_mappings, check_improvements, check_rules,
                  check_verdicts, recount_families.check_families, recount_reviews.check_runs,
                  recount_reviews.check_triggers, recount_reviews.check_cards,
-                 recount_reviews.check_fragment_sets):
+                 recount_reviews.check_fragment_sets, recount_reviews.check_prompts):
         look(client, counted, problems)
     check_once(counted, problems)
     return problems

@@ -1,7 +1,8 @@
 """Reviews by a recount of the log: runs, as GetRun returns them."""
 import collections
 
-from erratad import agent_card, fragment_set, review, review_prompts, review_service, review_triggers
+from erratad import (agent_card, event_log, extraction, fragment_set, learning, review, review_prompts, review_service,
+                     review_triggers)
 
 REVIEWED = review.REVIEW_DECISION_REVIEWED
 FLAGS = "information_present", "bad_format", "wrong_information", "wrong_physical_dimensions"
@@ -230,6 +231,70 @@ class FragmentSets:
                 wanted.approved_by = approval.actor_user_id
                 wanted.approved_at.CopyFrom(approval.created_at)
             yield wanted
+
+
+RECURRING = {review_prompts.REVIEW_SIGNAL_INFORMATION_PRESENT_LOW: lambda one: one.answer("information_present") is False,
+             review_prompts.REVIEW_SIGNAL_MISSING_SPEC: lambda one: bool(one.answer("missing_spec")),
+             review_prompts.REVIEW_SIGNAL_BAD_FORMAT: lambda one: one.answer("bad_format") is True,
+             review_prompts.REVIEW_SIGNAL_WRONG_INFORMATION: lambda one: one.answer("wrong_information") is True,
+             review_prompts.REVIEW_SIGNAL_WRONG_PHYSICAL_DIMENSIONS:
+                 lambda one: one.answer("wrong_physical_dimensions") is True}
+SHIPPED_WORDING = "00000000-0000-0000-0000-000000000000"
+
+
+class Prompts:
+    """What reviews that cite their prompts measure, by the log."""
+
+    def __init__(self):
+        self.kept = {}  # (number of the exposure, run) -> number of the review that measured it first
+        self.counts = collections.defaultdict(lambda: [0, 0, 0])  # (artifact, arm) -> exposures, outcomes, bad ones
+        self.ids = {0: SHIPPED_WORDING}  # number of an event that may be an artifact -> its id
+
+    def expose(self, reported):
+        if reported.exposure_kind == event_log.EXPOSURE_KIND_PLACEHOLDERS:
+            for one in reported.artifacts:
+                self.counts[one.seq, reported.arm][0] += 1
+
+    def cite(self, entry, exposures):
+        """Counts what a review measures; returns what is recorded otherwise."""
+        problems = []
+        for cited in entry.reported.exposures:
+            exposure = exposures[cited.exposure_seq]
+            key = cited.exposure_seq, entry.reported.run_id
+            wanted = key not in self.kept, [one for one in exposure.signals if one in RECURRING and RECURRING[one](entry)]
+            if (cited.measured, list(cited.recurred)) != wanted:
+                problems.append(f"review {entry.seq}: exposure {cited}, should be {wanted}")
+            self.kept.setdefault(key, entry.seq)
+            if cited.measured:
+                self.count(exposure, cited, 1)
+        return problems
+
+    def count(self, exposure, cited, sign):
+        for one in exposure.artifacts if exposure.signals else ():
+            counts = self.counts[one.seq, exposure.arm]
+            counts[1] += sign
+            counts[2] += sign * bool(cited.recurred)
+
+    def retract(self, entry, exposures):
+        for cited in entry.reported.exposures:
+            key = cited.exposure_seq, entry.reported.run_id
+            if self.kept.get(key) == entry.seq:
+                del self.kept[key]
+            if cited.measured:
+                self.count(exposures[cited.exposure_seq], cited, -1)
+
+
+def check_prompts(client, counted, problems):
+    prompts = counted.prompts
+    for seq in sorted({seq for seq, _ in prompts.counts}):
+        report = client.learning.GetArtifactReport(learning.GetArtifactReportRequest(artifact_id=prompts.ids[seq]))
+        none, treatment, control = (prompts.counts[seq, arm] for arm in (
+            extraction.EXPERIMENT_ARM_NONE, extraction.EXPERIMENT_ARM_TREATMENT, extraction.EXPERIMENT_ARM_CONTROL))
+        wanted = [[a + b for a, b in zip(none, treatment)], treatment, control]
+        reported = [[one.exposure_count, one.outcome_count, one.bad_count]
+                    for one in (report.served, report.treatment, report.held_out)]
+        if reported != wanted:
+            problems.append(f"artifact {seq} of prompts: {reported}, should be {wanted}")
 
 
 def check_fragment_sets(client, counted, problems):

@@ -92,16 +92,19 @@ const struct command analytics_commands[] = {
     {.group = "analytics",
      .name = "artifact",
      .arguments = "ARTIFACT",
-     .summary = "measure the effect of one example, mapping or template",
+     .summary = "measure the effect of one artifact, such as an example or a mapping",
      .help = "Prints the number of times an artifact was served, and the share of bad outcomes "
-             "among those that cite it. An outcome is bad if the extraction was corrected, or if "
-             "the mapping was rejected or superseded after it was served. The held-out documents "
+             "among those that cite it. An outcome is bad if the extraction was corrected, if the "
+             "mapping was rejected or superseded after it was served, or if the review of a run "
+             "found a signal again whose guidance was in its prompts. The held-out documents "
              "(`errata org settings --holdout`) that would have got the artifact are shown for "
              "comparison, with the difference of both rates and its 95% interval. The artifact "
              "helps if the whole interval is below 0%. Mappings are never held out; for a "
              "template, prompts without examples are the held-out ones.\n\nARTIFACT is the id of "
-             "an example (of its correction), of a mapping, or of a version of a template; `errata "
-             "explain` prints the ids of served artifacts.",
+             "an example (of its correction), of a mapping, of a version of a template or of the "
+             "wording of guidance, of a rule, or of the event that stored an example item; `errata "
+             "explain` prints the ids of served artifacts. The wording that ships with the server "
+             "has the id 00000000-0000-0000-0000-000000000000.",
      .examples = {{"errata examples a1b2c3 --json | jq -r '.examples[0].id' |\n"
                    "  xargs errata analytics artifact",
                    NULL}},

@@ -45,6 +45,8 @@ struct slice cell_last_used(struct cli *cli, struct json_value object, const cha
 /* reviews/ */
 /* what a review found, such as `bad format; missing: Width, Height` */
 struct slice cell_findings(struct cli *cli, struct json_value object, const char *name);
+/* `event 17: again BAD_FORMAT` of each exposure that a review cites */
+struct slice cell_cited_prompts(struct cli *cli, struct json_value object, const char *name);
 /* `40%`, or `-` for an absent one; proto JSON omits no `optional` 0 */
 struct slice cell_percent(struct cli *cli, struct json_value object, const char *name);
 /* `yes`, or nothing */
@@ -75,7 +77,7 @@ struct slice cell_interval(struct cli *cli, struct json_value object, const char
 struct slice cell_p_value(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_verdict(struct cli *cli, struct json_value object, const char *name);
 /* learning/ */
-/* `example`, `mapping`, `template`, or `expired`; and `held out` */
+/* `example`, `mapping`, `template`, `rule`, `wording`, `example item`, or `expired`; and `held out` */
 struct slice cell_artifact_kind(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_artifact_text(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_artifact_id(struct cli *cli, struct json_value object, const char *name);
@@ -84,7 +86,15 @@ struct slice cell_evidence(struct cli *cli, struct json_value object, const char
 struct slice cell_evidence_time(struct cli *cli, struct json_value object, const char *name);
 /* `superseded by ID`, or the status of a mapping */
 struct slice cell_since(struct cli *cli, struct json_value object, const char *name);
-/* `corrected by ID`, `not corrected`, `applied` */
+/* `corrected by ID`, `not corrected`, `applied`; of a review, the signals that it gives again; of a receipt, its verdict */
 struct slice cell_outcome(struct cli *cli, struct json_value object, const char *name);
+/* the document, the receipt or the run */
+struct slice cell_outcome_subject(struct cli *cli, struct json_value object, const char *name);
+/* `BAD_FORMAT, NOTES` */
+struct slice cell_signals(struct cli *cli, struct json_value object, const char *name);
+/* the runs whose reviews gave a signal, newest first */
+struct slice cell_signal_runs(struct cli *cli, struct json_value object, const char *name);
+/* `EXTRACTION_REVIEW: Check.; ...` */
+struct slice cell_signal_texts(struct cli *cli, struct json_value object, const char *name);
 
 #endif

@@ -13,11 +13,12 @@
 
 static struct json_value artifact_of(struct json_value object, const char **ret_kind)
 {
-    static const char *const members[] = {"example", "mapping", "promptTemplate"};
-    static const char *const kinds[] = {"example", "mapping", "template"};
+    static const char *const members[] = {"example", "mapping", "promptTemplate", "learnedRule",
+                                          "fragmentSet"};
+    static const char *const kinds[] = {"example", "mapping", "template", "rule", "wording"};
     struct json_value artifact = {JSON_NULL, {NULL, 0}};
 
-    *ret_kind = "expired";
+    *ret_kind = reply_member(object, "exampleItemJson").text.size > 2 ? "example item" : "expired";
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         artifact = reply_member(object, members[i]);
         if (artifact.text.size > 2) {
@@ -41,7 +42,20 @@ struct slice cell_artifact_kind(struct cli *cli, struct json_value object, const
                : slice_text(kind);
 }
 
-/* An example's output, both SKUs of a mapping, the name of a template. */
+/* `version 2: clearer` of a wording, or that it ships with the server. */
+static struct slice wording_text(struct cli *cli, struct json_value set)
+{
+    struct slice version = reply_count(cli, set, "version");
+    struct slice comment = reply_one_line(cli, set, "comment");
+
+    if (reply_text(cli, set, "id").size == 0) {
+        return SLICE("ships with the server");
+    }
+    return arena_printf(&cli->arena, "version %.*s%s%.*s", SLICE_ARGS(version),
+                        comment.size > 0 ? ": " : "", SLICE_ARGS(comment));
+}
+
+/* An example's output, both SKUs of a mapping, the name of a template, the pattern of a rule, a wording, an item. */
 struct slice cell_artifact_text(struct cli *cli, struct json_value object, const char *name)
 {
     const char *kind = NULL;
@@ -56,7 +70,14 @@ struct slice cell_artifact_text(struct cli *cli, struct json_value object, const
                             SLICE_ARGS(reply_text(cli, artifact, "customerSku")),
                             SLICE_ARGS(reply_text(cli, artifact, "internalSku")));
     }
-    return reply_text(cli, artifact, "name");
+    if (strcmp(kind, "rule") == 0) {
+        return reply_one_line(cli, artifact, "pattern");
+    }
+    if (strcmp(kind, "example item") == 0) {
+        return reply_one_line(cli, object, "exampleItemJson");
+    }
+    return strcmp(kind, "wording") == 0 ? wording_text(cli, artifact)
+                                        : reply_text(cli, artifact, "name");
 }
 
 /* The id that `errata analytics artifact` takes. */
@@ -76,12 +97,24 @@ static struct json_value first_of(struct json_value object, const char *name)
     return reply_next(&walk) ? walk.row : reply_member(object, name);
 }
 
+/* What an event is about: a document, a receipt or a run. */
+static struct slice subject_of(struct cli *cli, struct json_value event)
+{
+    static const char *const members[] = {"documentId", "receiptId", "runId"};
+    struct slice subject = {NULL, 0};
+
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && subject.size == 0; i++) {
+        subject = reply_text(cli, event, members[i]);
+    }
+    return subject;
+}
+
 struct slice cell_evidence(struct cli *cli, struct json_value object, const char *name)
 {
     struct reply_walk walk = reply_walk(object, name);
     struct json_value newest = first_of(object, name);
     struct slice id = reply_text(cli, newest, "eventId");
-    struct slice document = reply_text(cli, newest, "documentId");
+    struct slice document = subject_of(cli, newest);
     size_t count = 0;
 
     while (reply_next(&walk)) {
@@ -120,8 +153,70 @@ struct slice cell_outcome(struct cli *cli, struct json_value object, const char 
     if (correction.size > 0) {
         return arena_printf(&cli->arena, "corrected by %.*s", SLICE_ARGS(correction));
     }
+    if (slice_equal(kind, SLICE("REVIEW_SUBMITTED"))) {
+        struct slice signals = cell_signals(cli, object, "recurred");
+
+        return signals.size > 0 ? arena_printf(&cli->arena, "again: %.*s", SLICE_ARGS(signals))
+                                : SLICE("nothing again");
+    }
+    if (slice_equal(kind, SLICE("VERDICT_SUBMITTED"))) {
+        return reply_word(cli, object, "correctVerdict", "VERDICT_");
+    }
     return slice_equal(kind, SLICE("EXTRACTION_RECORDED")) ? SLICE("not corrected")
                                                            : SLICE("applied");
+}
+
+struct slice cell_outcome_subject(struct cli *cli, struct json_value object, const char *name)
+{
+    (void)name;
+    return subject_of(cli, object);
+}
+
+/* --- signals --- */
+
+struct slice cell_signals(struct cli *cli, struct json_value object, const char *name)
+{
+    struct reply_walk signals = reply_walk(object, name);
+    struct buffer words;
+
+    buffer_init(&words, &cli->arena, 64);
+    while (reply_next(&signals)) {
+        struct slice word = {NULL, 0};
+
+        if (json_string(&cli->arena, signals.row.text, &word) == OK) {
+            buffer_printf(&words, "%s%.*s", words.size > 0 ? ", " : "",
+                          SLICE_ARGS(slice_after(word, strlen("REVIEW_SIGNAL_"))));
+        }
+    }
+    return buffer_slice(&words);
+}
+
+struct slice cell_signal_runs(struct cli *cli, struct json_value object, const char *name)
+{
+    struct reply_walk reviews = reply_walk(object, name);
+    struct buffer runs;
+
+    buffer_init(&runs, &cli->arena, 64);
+    while (reply_next(&reviews)) {
+        buffer_printf(&runs, "%s%.*s", runs.size > 0 ? ", " : "",
+                      SLICE_ARGS(reply_one_line(cli, reviews.row, "runId")));
+    }
+    return runs.size > 0 ? buffer_slice(&runs) : SLICE("the current review");
+}
+
+struct slice cell_signal_texts(struct cli *cli, struct json_value object, const char *name)
+{
+    struct reply_walk fragments = reply_walk(object, name);
+    struct buffer texts;
+
+    buffer_init(&texts, &cli->arena, 64);
+    while (reply_next(&fragments)) {
+        buffer_printf(
+            &texts, "%s%.*s: %.*s", texts.size > 0 ? "; " : "",
+            SLICE_ARGS(reply_word(cli, fragments.row, "placeholder", "REVIEW_PLACEHOLDER_")),
+            SLICE_ARGS(reply_one_line(cli, fragments.row, "text")));
+    }
+    return buffer_slice(&texts);
 }
 
 /* --- the request --- */
@@ -181,10 +276,16 @@ static enum cli_exit fill_explain(struct request *request, struct cli *cli)
 
 static const char *method_of(struct slice kind)
 {
-    if (slice_equal(kind, SLICE("EXAMPLES"))) {
-        return "GetExamples";
+    static const char *const kinds[] = {"EXAMPLES", "PROMPT", "MATCHES", "SCORE", "PLACEHOLDERS"};
+    static const char *const methods[] = {"GetExamples", "PreparePrompt", "MatchLines",
+                                          "ScoreDocument", "ResolvePlaceholders"};
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (slice_equal(kind, slice_text(kinds[i]))) {
+            return methods[i];
+        }
     }
-    return slice_equal(kind, SLICE("PROMPT")) ? "PreparePrompt" : "MatchLines";
+    return "";
 }
 
 static struct slice text_state(struct cli *cli, struct json_value reply)
@@ -213,6 +314,7 @@ static void print_head(struct cli *cli, struct json_value reply)
         arena_printf(&cli->arena, "event %.*s", SLICE_ARGS(reply_text(cli, reply, "asOfSeq"))));
     reply_print_member(cli, "arm", reply_word(cli, reply, "arm", "EXPERIMENT_ARM_"));
     reply_print_member(cli, "recorded as", reply_text(cli, reply, "exposureId"));
+    reply_print_member(cli, "subcategory", reply_text(cli, reply, "subcategory"));
     reply_print_member(cli, "artifacts", reply_count(cli, reply, "artifactCount"));
     reply_print_member(cli, "text", text_state(cli, reply));
 }
@@ -230,6 +332,9 @@ static enum cli_exit print_explained(struct cli *cli, struct json_value reply)
     }
     print_head(cli, reply);
     result = view_print_table(cli, "ExplainedArtifact", reply, "artifacts", NULL);
+    if (result == CLI_OK) {
+        result = view_print_table(cli, "ExplainedSignal", reply, "signals", NULL);
+    }
     if (result == CLI_OK) {
         result = view_print_table(cli, "ExposureOutcome", reply, "outcomes", NULL);
     }
@@ -251,10 +356,12 @@ const struct command explain_commands[] = {
     {.name = "explain",
      .arguments = "REFERENCE|@FILE|-",
      .summary = "what was served, from which corrections, and the outcomes",
-     .help = "Prints what the reference of a response of GetExamples, PreparePrompt or MatchLines "
-             "served: each example, mapping and template as it was then, the events that it was "
-             "learned from and who approved it, and what happened to it since; then the outcomes "
-             "that cited the reference, and which were corrected. REFERENCE may also be the id of "
+     .help = "Prints what the reference of a response of GetExamples, PreparePrompt, MatchLines, "
+             "ScoreDocument or ResolvePlaceholders served: each example, mapping, template, rule, "
+             "wording and item as it was then, the events that it was learned from and who "
+             "approved it, and what happened to it since; of prompts that reviews filled, which "
+             "reviews gave each signal its guidance; then the outcomes that cited the reference, "
+             "and which were corrected or found a signal again. REFERENCE may also be the id of "
              "an EXPOSURE_RECORDED event (`errata events list --kind EXPOSURE_RECORDED`).\n\n"
              "Nothing is stored. With the values that a prompt was filled with, it reports whether "
              "the whole text has the recorded hash.",

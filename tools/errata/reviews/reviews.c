@@ -84,6 +84,22 @@ struct slice cell_findings(struct cli *cli, struct json_value object, const char
     return buffer_slice(&findings);
 }
 
+struct slice cell_cited_prompts(struct cli *cli, struct json_value object, const char *name)
+{
+    struct reply_walk cited = reply_walk(object, name);
+    struct buffer text;
+
+    buffer_init(&text, &cli->arena, 64);
+    while (reply_next(&cited)) {
+        struct slice seq = reply_text(cli, cited.row, "exposureSeq");
+        struct slice signals = cell_signals(cli, cited.row, "recurred");
+
+        buffer_printf(&text, "%sevent %.*s: %s%.*s", text.size > 0 ? "; " : "", SLICE_ARGS(seq),
+                      signals.size > 0 ? "again " : "nothing again", SLICE_ARGS(signals));
+    }
+    return buffer_slice(&text);
+}
+
 static enum cli_exit print_review_id(struct cli *cli, struct json_value reply)
 {
     print_line(&cli->out, reply_text(cli, reply_member(reply, "review"), "id"));
@@ -218,22 +234,27 @@ static void note_placeholder(struct cli *cli, struct json_value placeholder)
 {
     struct slice name = reply_word(cli, placeholder, "placeholder", "REVIEW_PLACEHOLDER_");
     struct slice source = reply_word(cli, placeholder, "source", "PLACEHOLDER_SOURCE_");
-    struct reply_walk signals = reply_walk(placeholder, "signals");
-    const char *before = " by ";
-    struct buffer words;
+    struct slice signals = cell_signals(cli, placeholder, "signals");
 
-    buffer_init(&words, &cli->arena, 64);
-    while (reply_next(&signals)) {
-        struct slice word = {NULL, 0};
+    cli_note(cli, "%.*s: %.*s%s%.*s", SLICE_ARGS(name), SLICE_ARGS(source),
+             signals.size > 0 ? " by " : "", SLICE_ARGS(signals));
+}
 
-        if (json_string(&cli->arena, signals.row.text, &word) == OK) {
-            buffer_printf(&words, "%s%.*s", before,
-                          SLICE_ARGS(slice_after(word, strlen("REVIEW_SIGNAL_"))));
-            before = ", ";
-        }
+/* Notes what the caller of the prompts has to know of them. */
+static void note_resolved(struct cli *cli, struct json_value reply)
+{
+    struct slice arm = reply_word(cli, reply, "arm", "EXPERIMENT_ARM_");
+    struct slice reference = reply_text(cli, reply, "exposureRef");
+
+    if (reply_text(cli, reply, "degraded").size > 0) {
+        cli_note(cli, "stored reviews could not be used; `errata admin verify` finds the damage");
     }
-    cli_note(cli, "%.*s: %.*s%.*s", SLICE_ARGS(name), SLICE_ARGS(source),
-             SLICE_ARGS(buffer_slice(&words)));
+    if (slice_equal(arm, SLICE("CONTROL"))) {
+        cli_note(cli, "the run is held out: no guidance, no example of other runs");
+    }
+    if (reference.size > 0) {
+        cli_note(cli, "reference: %.*s", SLICE_ARGS(reference));
+    }
 }
 
 /* Prints the filled prompts; without prompts, the texts of the placeholders. */
@@ -261,6 +282,7 @@ static enum cli_exit print_resolved(struct cli *cli, struct json_value reply)
             print_line(&cli->out, text);
         }
     }
+    note_resolved(cli, reply);
     return CLI_OK;
 }
 
@@ -272,6 +294,7 @@ static const struct option_spec item_options[] = {
     {NULL, NULL, NULL}};
 static const struct option_spec resolve_options[] = {
     {"prompt", "NAME=TEXT|NAME=@FILE", "a prompt to fill; may be given several times"},
+    {"run", "RUN", "the run that is prepared, which may be held out"},
     {"static", "TEXT|@FILE|-", "the example without a reviewed item"},
     {"query", "TEXT", "an explicit search query; may be given several times"},
     {"information-present", "ANSWER", "the current review: whether enough data is present"},
@@ -305,6 +328,7 @@ static const struct option_spec submit_options[] = {
     {"dimensions", "ANSWER", "whether dimensions or units are wrong"},
     {"notes", "TEXT|@FILE|-", "what the reviewer noted"},
     {"snapshot", "JSON|@FILE|-", "the item as it was reviewed, as an object"},
+    {"exposure", "REFERENCE", "prompts of the run, by their reference; may be given several times"},
     {"reviewer", "USER", "the reviewer, if the token is bound to no user"},
     {"annotator", "ANNOTATOR", "who or what judged"},
     {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
@@ -337,7 +361,11 @@ const struct command review_commands[] = {
      .examples = {{"errata reviews submit run-17 --subcategory laptops --decision reviewed", NULL},
                   {"errata reviews submit run-18 --subcategory laptops --decision rejected \\\n"
                    "  --bad-format yes --missing Width --missing Height",
-                   NULL}},
+                   NULL},
+                  {"errata reviews resolve laptops --run run-19 --json | jq -r .exposureRef |\n"
+                   "  xargs errata reviews submit run-19 --subcategory laptops --decision reviewed "
+                   "--exposure",
+                   "cites the prompts of the run, so that the effect of guidance is measured"}},
      .options = submit_options,
      COMMAND_CALL("ReviewService/SubmitReview", .print = print_review_id)},
     {.group = "reviews",
@@ -391,7 +419,8 @@ const struct command review_commands[] = {
      .help = "Fills {{CATEGORIZER_REVIEW}}, {{EXTRACTION_REVIEW}}, {{SUPERVISOR_REVIEW}} and "
              "{{EXAMPLE_ITEM}} of prompts, by the triggers of the subcategory and by a current "
              "review, and prints the prompts; without prompts, the texts. Standard error reports "
-             "which signals filled each placeholder.",
+             "which signals filled each placeholder, and the reference that the run's reviews "
+             "cite (`errata reviews submit --exposure`).",
      .examples =
          {{"errata reviews resolve laptops --prompt 'extract=Extract. {{EXTRACTION_REVIEW}}'",
            NULL},

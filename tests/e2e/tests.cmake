@@ -53,6 +53,10 @@ if(TARGET client)
     errata_python_test(e2e_client_trouble FILE tests/e2e/client_trouble.py LABEL e2e)
 endif()
 
+# The Python package: as the build makes it, and as it is installed.
+errata_python_test(e2e_python_client FILE tests/e2e/python_client.py LABEL e2e)
+errata_python_test(e2e_python_package FILE tests/e2e/python_package.py LABEL e2e release)
+
 # Documents are measured when the machine has nothing else to do: these have it to themselves.
 if(TARGET errata-pdf-worker)
     errata_python_test(e2e_pdf_ingest FILE tests/e2e/pdf_ingest.py LABEL e2e release)

@@ -14,6 +14,7 @@
 #ifndef ERRATA_STORE_WORK_H
 #define ERRATA_STORE_WORK_H
 
+#include "store/base/histogram.h"
 #include "store/log.h"
 
 #define WORK_QUEUE_REQUESTS_MAX 4096
@@ -89,6 +90,8 @@ struct writer_stats {
     uint64_t commit_requests; /* requests in those commits */
     uint64_t commit_duration_us; /* sum */
     uint64_t commit_failures;
+    struct histogram commit_sizes; /* requests of each commit, by histogram_sizes */
+    struct histogram commit_durations_us; /* time of each sync, by histogram_durations_us */
     uint32_t queue_requests; /* current */
     uint32_t queue_bytes; /* current */
     int64_t

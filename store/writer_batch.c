@@ -131,6 +131,9 @@ static void count_commit(struct writer *writer, const struct txn_times *times, i
         writer->stats.commits++;
         writer->stats.commit_requests += times->request_count;
         writer->stats.commit_duration_us += (uint64_t)duration_us;
+        histogram_add(&writer->stats.commit_sizes, &histogram_sizes, times->request_count);
+        histogram_add(&writer->stats.commit_durations_us, &histogram_durations_us,
+                      (uint64_t)duration_us);
         if (times->request_count > 0) {
             writer_cost_learn_commit(&writer->cost, times->request_count, duration_us,
                                      times->end_us);

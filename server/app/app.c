@@ -113,6 +113,9 @@ static enum err listen_and_publish(struct app *app)
     enum err err = net_server_listen(app->net, &app->bound, &app->fault);
 
     if (err == OK) {
+        err = app_metrics_listen(app);
+    }
+    if (err == OK) {
         err = files_write(app->config->data, APP_ADDRESS_FILE, slice_of(line, (size_t)size),
                           &app->fault);
     }
@@ -141,6 +144,12 @@ static void on_net_closed(void *user)
     app_close_if_idle(app);
 }
 
+static void close_net(struct app *app)
+{
+    app_metrics_close(app);
+    net_server_close(app->net, on_net_closed, app);
+}
+
 /* Starts to serve, or ends the server. */
 static void become_ready(struct app *app)
 {
@@ -150,7 +159,7 @@ static void become_ready(struct app *app)
         app_log_failure(app, "cannot serve calls", err);
         app->exit_status = APP_EXIT_FAILED;
         move_to(app, APP_CLOSING);
-        net_server_close(app->net, on_net_closed, app);
+        close_net(app);
     }
 }
 
@@ -243,7 +252,7 @@ void app_close_if_idle(struct app *app)
 {
     struct writer_stats stats;
 
-    if (app->state != APP_CLOSING || !app->net_closed || app->warming ||
+    if (app->state != APP_CLOSING || !app->net_closed || app->metrics.open || app->warming ||
         pipeline_live_count(app->pipeline) != 0 || pool_count(app->pool) != 0 ||
         !verifier_is_idle(app->verifier) || !backup_is_idle(app->backup)) {
         return;
@@ -264,7 +273,7 @@ static void on_net_drained(void *user)
     if (app->state == APP_DRAINING) {
         move_to(app, APP_CLOSING);
     }
-    net_server_close(app->net, on_net_closed, app);
+    close_net(app);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -281,7 +290,7 @@ static void on_signal(uv_signal_t *handle, int number)
     case APP_STARTING:
         move_to(app, APP_CLOSING);
         pipeline_drain(app->pipeline);
-        net_server_close(app->net, on_net_closed, app);
+        close_net(app);
         return;
     case APP_SERVING:
         move_to(app, APP_DRAINING);
@@ -551,7 +560,8 @@ static enum err make_transport(struct app *app)
     }
     protocols[0] = grpc_server_protocol(app->grpc);
     protocols[1] = http1_server_protocol(app->http1); /* takes any first bytes, so it is the last */
-    return net_server_new(&app->loop, &net, &app->net);
+    err = net_server_new(&app->loop, &net, &app->net);
+    return err != OK ? err : app_metrics_make(app);
 }
 
 /* Starts handles, signals and timers; then the tables are read ahead, and then sockets are
@@ -569,16 +579,22 @@ static enum err start_app(struct app *app)
     return pool_submit(app->pool, on_warm_work, on_warm_done, app);
 }
 
-/* Binds the address first, so that an unusable one is reported before anything is created in the
+/* Binds the addresses first, so that an unusable one is reported before anything is created in the
  * data folder. */
-static enum err bind_address(struct app *app)
+static enum err bind_addresses(struct app *app)
 {
-    return net_bind(app->config->listen_host, app->config->listen_port, &app->fault, &app->bound);
+    enum err err =
+        net_bind(app->config->listen_host, app->config->listen_port, &app->fault, &app->bound);
+
+    return err != OK ? err : app_metrics_bind(app);
 }
 
 int app_run(const struct config *config)
 {
-    struct app app = {.config = config, .state = APP_STARTING, .bound = {.socket = -1}};
+    struct app app = {.config = config,
+                      .state = APP_STARTING,
+                      .bound = {.socket = -1},
+                      .metrics = {.bound = {.socket = -1}}};
     enum err err = OK;
 
     if (!app_has_descriptors()) {
@@ -586,7 +602,7 @@ int app_run(const struct config *config)
     }
     app_guard_start();
     app_init(&app, on_writer_async);
-    err = bind_address(&app);
+    err = bind_addresses(&app);
     if (err == OK) {
         err = open_store(&app);
     }

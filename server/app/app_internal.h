@@ -52,6 +52,18 @@ struct app_pressure {
     int64_t logged_us; /* time of the last log line; 0: none */
 };
 
+/* Connections of --metrics-listen: some collectors, each with one or two. */
+#define APP_METRICS_CONNECTIONS_MAX 64
+
+/* app_metrics.c: the listener of --metrics-listen; all NULL without it. */
+struct app_metrics {
+    struct net_bound bound; /* until `net` takes it */
+    struct call_server *calls; /* without methods */
+    struct http1_server *http1;
+    struct net_server *net;
+    bool open; /* app_metrics_close was called, and has not ended */
+};
+
 struct app {
     const struct config *config;
     enum app_state state;
@@ -82,6 +94,8 @@ struct app {
     struct pipeline *pipeline;
     struct call_server *calls;
     struct plain_table plain; /* app_plain_make */
+    struct plain_table open_plain; /* likewise, for --metrics-listen */
+    struct app_metrics metrics;
     struct grpc_server *grpc;
     struct http1_server *http1;
     struct net_server *net;
@@ -163,7 +177,19 @@ void app_embed_free(struct app *app);
 /* Reports to the services whether there is a model. */
 void app_embed_report_health(struct app *app);
 
-/* app_plain.c: fills `plain`. */
+/* app_metrics.c */
+/* Binds --metrics-listen, before anything is created in the data folder. */
+MUST_CHECK enum err app_metrics_bind(struct app *app);
+/* Creates the parts, after app_plain_make and the services. */
+MUST_CHECK enum err app_metrics_make(struct app *app);
+/* Listens. */
+MUST_CHECK enum err app_metrics_listen(struct app *app);
+/* Closes it; app_close_if_idle is called afterwards. */
+void app_metrics_close(struct app *app);
+/* Frees the parts, after the loop has ended. */
+void app_metrics_free(struct app *app);
+
+/* app_plain.c: fills `plain` and `open_plain`. */
 void app_plain_make(struct app *app);
 
 /* app_pdf.c */

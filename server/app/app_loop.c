@@ -209,6 +209,7 @@ void app_close_handles(struct app *app)
 
 void app_deinit(struct app *app)
 {
+    app_metrics_free(app);
     net_server_free(app->net);
     http1_server_free(app->http1);
     grpc_server_free(app->grpc);

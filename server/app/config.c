@@ -16,6 +16,7 @@
 enum option_kind {
     OPTION_PATH,
     OPTION_LISTEN,
+    OPTION_METRICS_LISTEN,
     OPTION_LEVEL,
     OPTION_FORMAT,
     OPTION_BYTES,
@@ -43,6 +44,8 @@ static const struct option options[] = {
     {"data", OPTION_PATH, offsetof(struct config, data), 0, 0, "the path of a folder"},
     {"listen", OPTION_LISTEN, 0, 0, 0,
      "ADDRESS:PORT, such as 127.0.0.1:7443 or [::1]:7443; port 0 picks one"},
+    {"metrics-listen", OPTION_METRICS_LISTEN, 0, 0, 0,
+     "ADDRESS:PORT, such as 127.0.0.1:9464; port 0 picks one"},
     {"log-level", OPTION_LEVEL, offsetof(struct config, log_level), 0, 0,
      "error, warning, info or debug"},
     {"log-format", OPTION_FORMAT, offsetof(struct config, log_format), 0, 0, "text or json"},
@@ -79,6 +82,12 @@ static const char help[] =
     "  --listen ADDRESS:PORT      default 127.0.0.1:7443; port 0 selects a free port. The address "
     "is\n"
     "                             printed and written to DIR/address\n"
+    "  --metrics-listen ADDRESS:PORT\n"
+    "                             another address for /metrics, /healthz and /readyz, without a "
+    "token;\n"
+    "                             default: only on --listen, where /metrics needs a token with "
+    "the\n"
+    "                             server flag\n"
     "  --config FILE              file of `name = value` lines with these names; variables such "
     "as\n"
     "                             ERRATA_LOG_LEVEL override it, and flags override both\n"
@@ -177,6 +186,7 @@ static bool read_number(const struct option *option, const char *value, uint64_t
         break;
     case OPTION_PATH:
     case OPTION_LISTEN:
+    case OPTION_METRICS_LISTEN:
     case OPTION_LEVEL:
     case OPTION_FORMAT:
     case OPTION_SWITCH:
@@ -199,6 +209,9 @@ static bool set_value(struct config *config, const struct option *option, const 
     case OPTION_LISTEN:
         return config_value_listen(value, config->listen_host, sizeof(config->listen_host),
                                    &config->listen_port);
+    case OPTION_METRICS_LISTEN:
+        return config_value_listen(value, config->metrics_host, sizeof(config->metrics_host),
+                                   &config->metrics_port);
     case OPTION_LEVEL:
         return config_value_level(value, &config->log_level);
     case OPTION_FORMAT:

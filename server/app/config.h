@@ -32,6 +32,8 @@ struct config {
     char restore_file[CONFIG_PATH_BYTES_MAX]; /* argument of --restore */
     char listen_host[CONFIG_HOST_BYTES_MAX]; /* an IP address, without brackets */
     uint16_t listen_port; /* 0: any free port */
+    char metrics_host[CONFIG_HOST_BYTES_MAX]; /* empty: metrics only on the main port */
+    uint16_t metrics_port; /* 0: any free port */
     enum logger_level log_level;
     enum logger_format log_format;
     uint64_t map_bytes;

@@ -51,7 +51,9 @@ enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
 
     env->method_counts =
         arena_calloc(arena, (size_t)contract_method_count * ENV_CODES, sizeof(uint64_t));
-    if (env->method_counts == NULL) {
+    env->method_durations_us =
+        arena_calloc(arena, contract_method_count, sizeof(*env->method_durations_us));
+    if (env->method_counts == NULL || env->method_durations_us == NULL) {
         return ERR_MEMORY;
     }
     err = embedder_new(arena, slice_of(NULL, 0), &env->embedder);
@@ -117,9 +119,12 @@ int64_t env_log_ahead_us(const struct service_env *env, const struct clock *cloc
     return newest_us > now_us ? newest_us - now_us : 0;
 }
 
-void env_count_call(struct service_env *env, uint16_t method_index, uint32_t code)
+void env_count_call(struct service_env *env, uint16_t method_index, uint32_t code,
+                    int64_t duration_us)
 {
     if (code < ENV_CODES) {
         env->method_counts[(size_t)method_index * ENV_CODES + code]++;
     }
+    histogram_add(&env->method_durations_us[method_index], &histogram_durations_us,
+                  duration_us > 0 ? (uint64_t)duration_us : 0);
 }

@@ -18,8 +18,8 @@
 #include <stdatomic.h>
 
 #define ENV_PAGE_TOKEN_KEY_BYTES 32
-/* Maximum counters that one source reports to GetServerInfo; net has about twenty. */
-#define ENV_COUNTERS_MAX 64
+/* Maximum counters of all sources; the transport has about 40. */
+#define ENV_COUNTERS_MAX 96
 
 /* The event log may be ahead of the clock by this much without a warning, since adjustments of
  * clocks by seconds are common. */
@@ -72,6 +72,8 @@ struct service_env {
     enum health_status health[HEALTH_PART_COUNT];
     /* Calls by method_info.index and status code; `method_counts[index * ENV_CODES + code]`. */
     uint64_t *method_counts;
+    struct histogram *method_durations_us; /* of ended calls, by method_info.index */
+    atomic_uint_fast64_t examples_served; /* by GetExamples and PreparePrompt; any thread */
     struct settings_cache settings_cache; /* used only on the loop */
     struct rule_cache rule_cache; /* likewise, except for rule_cache_offer */
     struct embedder *embedder; /* of n-grams until app_embed.c has loaded a model; any thread */
@@ -102,6 +104,11 @@ struct slice env_part_name(enum health_part part);
  * not ahead. */
 int64_t env_log_ahead_us(const struct service_env *env, const struct clock *clock);
 /* Counts one ended call. */
-void env_count_call(struct service_env *env, uint16_t method_index, uint32_t code);
+void env_count_call(struct service_env *env, uint16_t method_index, uint32_t code,
+                    int64_t duration_us);
+/* Writes the counters of the sanitiser, the writer and the store, then those of the transport, and
+ * returns their number: what GetServerInfo and the metrics report. */
+size_t env_read_counters(const struct service_env *env, const struct clock *clock,
+                         struct env_counter counters[ENV_COUNTERS_MAX]);
 
 #endif

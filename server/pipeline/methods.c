@@ -17,6 +17,9 @@ static const char *const role_names[] = {
     [ROLE_SERVICE] = "SERVICE", [ROLE_INTEGRATOR] = "INTEGRATOR", [ROLE_ADMIN] = "ADMIN",
 };
 
+#define AUTHORIZATION_REPEATED                                                                     \
+    "authorization: given several times; expected one header with 'Bearer errata_...'"
+
 #define ROLE_NAMES_COUNT (sizeof(role_names) / sizeof(role_names[0]))
 
 enum err pipeline_begin_read(struct pipeline *pipeline, struct store_txn **ret_txn)
@@ -96,19 +99,45 @@ void pipeline_give_arena(struct pipeline *pipeline, struct arena *arena)
     pipeline->arenas[pipeline->arena_count++] = *arena;
 }
 
-/* Authenticates by the store if the cache does not have the identity. */
-static enum err look_up_identity(struct rpc *rpc, uint64_t version, struct auth_identity *identity)
+/* Authenticates by the cache, or by the store if that does not have the identity. `version` is that
+ * of the TOKEN table, read before. */
+static enum err identify(struct pipeline *pipeline, struct ctx *ctx, struct slice authorization,
+                         uint64_t version, struct auth_identity *ret_identity)
 {
-    struct pipeline *pipeline = rpc->pipeline;
     struct store_txn *txn = NULL;
-    enum err err = pipeline_begin_read(pipeline, &txn);
+    enum err err = OK;
 
+    if (auth_check_cached(pipeline->config.auth, authorization, version, pipeline->config.clock,
+                          ret_identity)) {
+        return OK;
+    }
+    err = pipeline_begin_read(pipeline, &txn);
     if (err != OK) {
         return err;
     }
-    err = auth_check(pipeline->config.auth, &rpc->ctx, txn, rpc->call->authorization, version,
-                     identity);
+    err = auth_check(pipeline->config.auth, ctx, txn, authorization, version, ret_identity);
     pipeline_end_read(pipeline);
+    return err;
+}
+
+enum err pipeline_admit_server(struct pipeline *pipeline, const struct plain_request *request,
+                               struct fault *fault)
+{
+    uint64_t version = writer_table_version(pipeline->config.writer, TABLE_TOKEN);
+    struct ctx ctx = {request->arena, pipeline->config.clock, pipeline->config.random, fault};
+    struct auth_identity identity = {.server = false};
+    enum err err = OK;
+
+    if (request->authorization_repeated) {
+        return fault_say(fault, ERR_UNAUTHENTICATED, AUTHORIZATION_REPEATED);
+    }
+    err = identify(pipeline, &ctx, request->authorization, version, &identity);
+    pipeline_note_refusal(pipeline,
+                          &(struct refused){.peer = request->peer, .method = request->path}, err);
+    if (err == OK && !identity.server) {
+        err = fault_say(fault, ERR_DENIED,
+                        "authorization: the token has no server flag; expected a token with it");
+    }
     return err;
 }
 
@@ -121,12 +150,9 @@ enum err rpc_authenticate(struct rpc *rpc)
     struct auth_identity identity;
     enum err err = OK;
 
-    if (!auth_check_cached(pipeline->config.auth, rpc->call->authorization, version,
-                           pipeline->config.clock, &identity)) {
-        err = look_up_identity(rpc, version, &identity);
-        if (err != OK) {
-            return err;
-        }
+    err = identify(pipeline, &rpc->ctx, rpc->call->authorization, version, &identity);
+    if (err != OK) {
+        return err;
     }
     rpc->token_version = version;
     rpc->token_expire_at_us = identity.expire_at_us;
@@ -198,9 +224,7 @@ static enum err admit(struct rpc *rpc)
         return ERR_DRAINING;
     }
     if (rpc->call->authorization_repeated) {
-        return fault_say(
-            &rpc->fault, ERR_UNAUTHENTICATED,
-            "authorization: given several times; expected one header with 'Bearer errata_...'");
+        return fault_say(&rpc->fault, ERR_UNAUTHENTICATED, AUTHORIZATION_REPEATED);
     }
     err = rpc_authenticate(rpc);
     if (err != OK) {
@@ -468,30 +492,26 @@ void rpc_continue(struct rpc *rpc, enum err result)
     }
 }
 
-static bool is_slow(const struct rpc *rpc)
+static bool is_slow(const struct rpc *rpc, int64_t duration_us)
 {
-    int64_t now_us = clock_monotonic_coarse_us(rpc->pipeline->config.clock);
-
     /* Documents wait for their turn, and streams last long, so neither counts as slow. */
-    return now_us - rpc->call->started_us > PIPELINE_SLOW_US &&
-           rpc->method->stream == METHOD_UNARY && !rpc_takes_document(rpc);
+    return duration_us > PIPELINE_SLOW_US && rpc->method->stream == METHOD_UNARY &&
+           !rpc_takes_document(rpc);
 }
 
 /* Logs one line per call at level debug, and always one for an internal error or a slow call; never
  * payloads. */
-static void log_call(const struct rpc *rpc, enum err result)
+static void log_call(const struct rpc *rpc, enum err result, int64_t duration_us)
 {
     uint32_t code = err_status(result);
     bool refused = result == ERR_DRAINING || result == ERR_BUSY; /* rpc_note_refusal logs these */
     bool failed = code == STATUS_INTERNAL || (code == STATUS_UNAVAILABLE && !refused);
-    enum logger_level level = failed || is_slow(rpc) ? LOGGER_INFO : LOGGER_DEBUG;
-    int64_t duration_us = 0;
+    enum logger_level level = failed || is_slow(rpc, duration_us) ? LOGGER_INFO : LOGGER_DEBUG;
     char org[UUID_TEXT_BYTES];
 
     if (!logger_wants(level)) {
         return;
     }
-    duration_us = clock_monotonic_us(rpc->pipeline->config.clock) - rpc->call->started_us;
     uuid_format(rpc->principal.org.uuid, org);
 
     const struct logger_field fields[] = {
@@ -516,12 +536,13 @@ void rpc_finish(struct rpc *rpc, enum err result)
     struct arena stage_arena = rpc->stage_arena;
     struct arena work_arena = rpc->work_arena;
     struct arena write_arena = rpc_write_take_arena(rpc);
+    int64_t duration_us = clock_monotonic_us(pipeline->config.clock) - call->started_us;
 
     ASSERT(rpc->state != RPC_ENDED);
     rpc_document_close(rpc);
     rpc->state = RPC_ENDED;
-    env_count_call(pipeline->config.env, rpc->method->index, (uint32_t)status.code);
-    log_call(rpc, result);
+    env_count_call(pipeline->config.env, rpc->method->index, (uint32_t)status.code, duration_us);
+    log_call(rpc, result, duration_us);
     rpc_note_refusal(rpc, result);
     unlink_live(pipeline, rpc);
     call_finish(call, &status); /* copies the status, whose texts may be in these arenas */

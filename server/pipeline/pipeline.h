@@ -10,6 +10,7 @@
 
 #include "server/auth/auth.h"
 #include "server/call/call.h"
+#include "server/call/plain.h"
 #include "server/pipeline/backup_jobs.h"
 #include "server/pipeline/document_jobs.h"
 #include "server/pipeline/env.h"
@@ -98,6 +99,10 @@ void pipeline_end_expired(struct pipeline *pipeline);
 /* Refuses new calls and ends streamed responses once they have caught up; unary calls and streamed
  * requests continue. */
 void pipeline_drain(struct pipeline *pipeline);
+/* Checks that a plain request has a token with the `server` flag. ERR_UNAUTHENTICATED, which is
+ * counted as for calls, or ERR_DENIED, with a message in `fault`. */
+MUST_CHECK enum err pipeline_admit_server(struct pipeline *pipeline,
+                                          const struct plain_request *request, struct fault *fault);
 /* Returns the number of calls that have not ended. */
 size_t pipeline_live_count(const struct pipeline *pipeline);
 

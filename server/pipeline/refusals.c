@@ -34,16 +34,16 @@ static bool kind_of(enum err result, enum refusal_kind *ret_kind)
     return true;
 }
 
-static void write_line(const struct rpc *rpc, enum refusal_kind kind, enum err result,
-                       uint64_t count)
+static void write_line(const struct pipeline *pipeline, const struct refused *refused,
+                       enum refusal_kind kind, enum err result)
 {
     struct slice reason = slice_text(err_name(result));
-    bool has_key_id = rpc->service.principal != NULL;
-    uint32_t key_id = rpc->principal.key_id;
+    bool has_key_id = refused->principal != NULL;
+    uint32_t key_id = has_key_id ? refused->principal->key_id : 0;
     char key_text[KEY_ID_TEXT_BYTES];
 
     if (kind == REFUSAL_TOKEN) {
-        struct auth_refusal refusal = auth_last_refusal(rpc->pipeline->config.auth);
+        struct auth_refusal refusal = auth_last_refusal(pipeline->config.auth);
 
         reason = slice_text(refusal.reason);
         has_key_id = refusal.has_key_id;
@@ -54,17 +54,17 @@ static void write_line(const struct rpc *rpc, enum refusal_kind kind, enum err r
     const struct logger_field fields[] = {
         LOGGER_TEXT_FIELD("reason", reason),
         LOGGER_TEXT_FIELD("key_id", slice_of(key_text, has_key_id ? KEY_ID_TEXT_BYTES - 1 : 0)),
-        LOGGER_TEXT_FIELD("peer", rpc->call->peer),
-        LOGGER_TEXT_FIELD("method", rpc->method->path),
-        LOGGER_NUMBER_FIELD("refusals", count),
+        LOGGER_TEXT_FIELD("peer", refused->peer),
+        LOGGER_TEXT_FIELD("method", refused->method),
+        LOGGER_NUMBER_FIELD("refusals", pipeline->refusals[kind].count),
     };
 
     logger_write(LOGGER_INFO, refusal_lines[kind], fields, sizeof(fields) / sizeof(fields[0]));
 }
 
-void rpc_note_refusal(const struct rpc *rpc, enum err result)
+void pipeline_note_refusal(struct pipeline *pipeline, const struct refused *refused,
+                           enum err result)
 {
-    struct pipeline *pipeline = rpc->pipeline;
     enum refusal_kind kind = REFUSAL_TOKEN;
     struct refusal_log *log = NULL;
     int64_t now_us = 0;
@@ -79,6 +79,17 @@ void rpc_note_refusal(const struct rpc *rpc, enum err result)
     if (log->has_line && now_us < log->next_us) {
         return;
     }
-    write_line(rpc, kind, result, log->count);
+    write_line(pipeline, refused, kind, result);
     *log = (struct refusal_log){.has_line = true, .next_us = now_us + REFUSALS_LINE_US};
+}
+
+void rpc_note_refusal(const struct rpc *rpc, enum err result)
+{
+    const struct refused refused = {
+        .peer = rpc->call->peer,
+        .method = rpc->method->path,
+        .principal = rpc->service.principal,
+    };
+
+    pipeline_note_refusal(rpc->pipeline, &refused, result);
 }

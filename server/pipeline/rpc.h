@@ -155,7 +155,16 @@ struct arena pipeline_take_arena(struct pipeline *pipeline, size_t limit_bytes);
 void pipeline_give_arena(struct pipeline *pipeline, struct arena *arena);
 
 /* refusals.c */
-/* Counts the end of a call, and logs it at intervals if it is a refusal of one of these kinds. */
+/* What was refused, for the log. */
+struct refused {
+    struct slice peer;
+    struct slice method; /* path of the method, or of a plain request */
+    const struct principal *principal; /* NULL: unknown */
+};
+/* Counts a result, and logs it at intervals, if it is a refusal of one of these kinds. */
+void pipeline_note_refusal(struct pipeline *pipeline, const struct refused *refused,
+                           enum err result);
+/* Does the same at the end of a call. */
 void rpc_note_refusal(const struct rpc *rpc, enum err result);
 
 /* receive.c */

@@ -25,6 +25,7 @@ class Configuration(unittest.TestCase):
             ["--data", "/tmp/x", "--log-format=json", "--map-size", "64MiB"],
             ["--data", "/tmp/x", "--message-bytes-max=1048576", "--connections-max=1"],
             ["--data", "/tmp/x", "--drain-timeout", "500ms"],
+            ["--data", "/tmp/x", "--metrics-listen", "0.0.0.0:9464"],
             ["--data", "/tmp/x", "--listen", "0.0.0.0:1", "--insecure-allow-remote"],
         ):
             with self.subTest(arguments=arguments):
@@ -47,6 +48,7 @@ class Configuration(unittest.TestCase):
             (["--data", "x", "--listen", "example.org:80"], "ADDRESS:PORT"),
             (["--data", "x", "--listen", "0.0.0.0:80"], "--insecure-allow-remote"),
             (["--data", "x", "--listen", "[::]:80"], "is reachable from other hosts"),
+            (["--data", "x", "--metrics-listen", "9464"], "ADDRESS:PORT"),
             (["--data", "x", "--map-size", "1"], "16MiB to 512GiB"),
             (["--data", "x", "--map-size", "1TB"], "16MiB to 512GiB"),
             (["--data", "x", "--map-size", "99999999999999999999GiB"], "16MiB to 512GiB"),

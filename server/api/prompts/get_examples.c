@@ -42,6 +42,7 @@ enum err prompt_service_get_examples_read(struct prompt_service_get_examples_cal
         .has_as_of = call->as_of.is_given,
         .as_of_seq = call->as_of.seq,
         .exposure_key = &call->service->env->exposure_key,
+        .served = &call->service->env->examples_served,
         .now_us = clock_wall_us(call->ctx->clock),
         /* A long read runs on the pool, which may not use the loop's cache. */
         .settings_cache = is_long(call) ? NULL : &call->service->env->settings_cache,

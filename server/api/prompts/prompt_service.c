@@ -189,6 +189,7 @@ static enum err read_query(struct prompt_service_prepare_prompt_call *call,
                      .has_as_of = call->as_of.is_given,
                      .as_of_seq = call->as_of.seq,
                      .exposure_key = &call->service->env->exposure_key,
+                     .served = &call->service->env->examples_served,
                      .now_us = clock_wall_us(call->ctx->clock),
                      .arena = arena},
     };

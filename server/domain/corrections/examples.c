@@ -692,6 +692,9 @@ static enum err look_up(struct lookup *lookup, struct store_txn *txn,
         lookup->incomplete = false;
     }
     lookup->served_count = held_out ? 0 : lookup->count;
+    if (query->served != NULL && err == OK) {
+        atomic_fetch_add_explicit(query->served, lookup->served_count, memory_order_relaxed);
+    }
     return err != OK ? err : find_readiness(lookup);
 }
 

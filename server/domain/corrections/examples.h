@@ -18,6 +18,7 @@
 #include <errata/v1/example_grouping.fields.h>
 #include <errata/v1/match_mode.fields.h>
 #include <errata/v1/prompt_service.fields.h>
+#include <stdatomic.h>
 
 #define EXAMPLES_LIMIT_DEFAULT 3
 #define EXAMPLES_LIMIT_MAX 20
@@ -50,6 +51,8 @@ struct examples_query {
     const struct exposure_key *exposure_key; /* key of the reference; NULL: no reference */
     int64_t now_us; /* wall clock, for the reference */
     struct settings_cache *settings_cache; /* the calling thread's; NULL: none */
+    atomic_uint_fast64_t
+        *served; /* increased by the number of served examples; NULL: not counted */
     struct arena *arena; /* memory for examples that DOCUMENT grouping builds */
 };
 

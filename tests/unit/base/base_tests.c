@@ -34,5 +34,6 @@ int main(void)
     failed += run_time_tests();
     failed += run_report_tests();
     failed += run_heap_tests();
+    failed += run_histogram_tests();
     return failed == 0 ? 0 : 1;
 }

@@ -26,5 +26,6 @@ int run_json_use_tests(void);
 int run_time_tests(void);
 int run_report_tests(void);
 int run_heap_tests(void);
+int run_histogram_tests(void);
 
 #endif

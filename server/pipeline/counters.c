@@ -1,0 +1,58 @@
+/*
+ * counters.c: reads the counters of one server, which GetServerInfo and the metrics report.
+ */
+#include "server/domain/text/sanitise.h"
+#include "server/pipeline/env.h"
+#include "store/base/assert.h"
+
+/* Maximum number of counters written by read_own_counters. */
+#define OWN_COUNTERS_MAX 24
+
+/* Reads the counters of the sanitiser, the writer and the store; returns their number. */
+static size_t read_own_counters(const struct service_env *env, const struct clock *clock,
+                                struct env_counter *counters)
+{
+    struct writer_stats writer = writer_read_stats(env->writer);
+    struct store_stats store = {0};
+    size_t count = 0;
+
+    counters[count++] = (struct env_counter){"sanitiser_fallbacks", sanitise_fallback_count()};
+    counters[count++] =
+        (struct env_counter){"examples_served_total", atomic_load(&env->examples_served)};
+    counters[count++] = (struct env_counter){"commits_total", writer.commits};
+    counters[count++] = (struct env_counter){"commit_requests_total", writer.commit_requests};
+    counters[count++] = (struct env_counter){"commit_duration_us_total", writer.commit_duration_us};
+    counters[count++] = (struct env_counter){"commit_failures_total", writer.commit_failures};
+    counters[count++] = (struct env_counter){"write_queue_requests", writer.queue_requests};
+    counters[count++] = (struct env_counter){"write_queue_bytes", writer.queue_bytes};
+    counters[count++] = (struct env_counter){"store_writable", writer.writable ? 1 : 0};
+    counters[count++] =
+        (struct env_counter){"log_ahead_us", (uint64_t)env_log_ahead_us(env, clock)};
+    counters[count++] =
+        (struct env_counter){"refused_tokens_total", env->refusal_counts[REFUSAL_TOKEN]};
+    counters[count++] =
+        (struct env_counter){"refused_disk_full_total", env->refusal_counts[REFUSAL_DISK_FULL]};
+    counters[count++] =
+        (struct env_counter){"refused_busy_total", env->refusal_counts[REFUSAL_BUSY]};
+    if (store_stats(env->backend, &store) == OK) {
+        counters[count++] = (struct env_counter){"map_bytes", store.map_bytes};
+        counters[count++] = (struct env_counter){"map_used_bytes", store.map_used_bytes};
+        counters[count++] = (struct env_counter){"store_readers", store.reader_count};
+        counters[count++] =
+            (struct env_counter){"store_reader_lag_commits", store.reader_lag_commits};
+    }
+    return count;
+}
+
+size_t env_read_counters(const struct service_env *env, const struct clock *clock,
+                         struct env_counter counters[ENV_COUNTERS_MAX])
+{
+    size_t count = read_own_counters(env, clock, counters);
+
+    ASSERT(count <= OWN_COUNTERS_MAX);
+    if (env->read_counters != NULL) {
+        count += env->read_counters(env->read_counters_user, counters + count,
+                                    ENV_COUNTERS_MAX - OWN_COUNTERS_MAX);
+    }
+    return count;
+}

@@ -125,3 +125,9 @@ add_executable(bench_vector_search EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/be
 target_link_libraries(bench_vector_search PRIVATE warnings defines m)
 errata_link(bench_vector_search "domain_embed;domain_vectors")
 add_dependencies(bench bench_vector_search)
+
+# Measures the evaluator of decisions and the detection of conflicts against people's labels.
+add_executable(bench_evaluator_accuracy EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/evaluator_accuracy.c)
+target_link_libraries(bench_evaluator_accuracy PRIVATE warnings defines m)
+errata_link(bench_evaluator_accuracy "domain_embed;domain_evaluator;domain_conflicts")
+add_dependencies(bench bench_evaluator_accuracy)

@@ -1,0 +1,100 @@
+/*
+ * lexicon.h: what English words and short phrases mean for reviews and rules: cues of praise, requests and negation,
+ * concepts of reviews, opposites, choices, units. The entries are data (lexicon.def, concepts.def). A phrase matches
+ * by the stems of its words, within a sentence.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_WORDS_LEXICON_H
+#define ERRATA_SERVER_DOMAIN_WORDS_LEXICON_H
+
+#include "server/domain/words/words.h"
+
+/* Words of a phrase. */
+#define LEXICON_PHRASE_WORDS_MAX 5
+/* Concepts that the data may number. */
+#define LEXICON_CONCEPTS_MAX 128
+
+/* The lists that an entry may be in. Its value is of the list. */
+enum lexicon_list {
+    LEXICON_FUNCTION, /* a word without content: articles, pronouns, auxiliaries */
+    LEXICON_VAGUE, /* a word or phrase that says nothing about the work */
+    LEXICON_PRAISE,
+    LEXICON_WORRY, /* takes praise back: though, not, but */
+    LEXICON_REQUEST, /* asks for a change, or names a defect */
+    LEXICON_GENERAL, /* speaks of all work, not of one place */
+    LEXICON_SPECIFIC, /* speaks of one place, time, person or exception */
+    LEXICON_PLACE, /* names a part that a number may follow: line 12 */
+    LEXICON_TECHNICAL, /* is written with a capital and names neither a person nor a place */
+    LEXICON_CONCEPT, /* value: the concept */
+    LEXICON_NEGATION, /* value: enum lexicon_negation */
+    LEXICON_CONDITION, /* value: enum lexicon_condition */
+    LEXICON_LIGHT, /* a verb or word of rules that does not name their object */
+    LEXICON_OPPOSITE, /* value: pair * 2 + 1 for its negative side */
+    LEXICON_CHOICE, /* value: group * 100 + member */
+    LEXICON_BOUND, /* value: enum lexicon_bound */
+    LEXICON_NUMBER, /* value: the number that the word means */
+    LEXICON_UNIT, /* value: enum lexicon_unit */
+    LEXICON_MEASURE, /* a word that goes with a bound: length, size */
+    LEXICON_LIST_COUNT
+};
+
+enum lexicon_negation {
+    NEGATION_WORD, /* not, never, avoid */
+    NEGATION_CONTRAST, /* instead of, rather than: what follows is not wanted, what precedes is */
+    NEGATION_WITHOUT
+};
+
+enum lexicon_condition {
+    CONDITION_WHEN,
+    CONDITION_BEFORE,
+    CONDITION_AFTER
+};
+
+enum lexicon_bound {
+    BOUND_AT_MOST,
+    BOUND_BELOW,
+    BOUND_AT_LEAST,
+    BOUND_ABOVE,
+    BOUND_EXACTLY
+};
+
+enum lexicon_unit {
+    UNIT_MILLISECOND,
+    UNIT_SECOND,
+    UNIT_MINUTE,
+    UNIT_HOUR,
+    UNIT_DAY,
+    UNIT_WEEK,
+    UNIT_MONTH,
+    UNIT_YEAR,
+    UNIT_BYTE,
+    UNIT_KILOBYTE,
+    UNIT_MEGABYTE,
+    UNIT_GIGABYTE,
+    UNIT_PERCENT,
+    UNIT_COUNT
+};
+
+/* A phrase that was found. */
+struct lexicon_match {
+    enum lexicon_list list;
+    int value;
+    uint16_t from; /* its first word */
+    uint16_t count; /* its words */
+};
+
+struct lexicon_matches {
+    struct lexicon_match *items; /* in the arena; by their first word, longer ones first */
+    size_t count;
+};
+
+struct lexicon;
+
+/* Builds the lexicon in the arena: about a quarter of a millisecond. Fails only with ERR_MEMORY. */
+MUST_CHECK enum err lexicon_build(struct arena *arena, const struct lexicon **ret_lexicon);
+/* Finds every phrase in the words. Fails only with ERR_MEMORY. */
+MUST_CHECK enum err lexicon_find(const struct lexicon *lexicon, struct arena *arena,
+                                 const struct words *words, struct lexicon_matches *ret_matches);
+/* Returns the name of a concept, for people; empty if there is none of the number. */
+struct slice lexicon_concept_name(int concept);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * words.h: the words of an English text as cues and rules compare them: folded, with a stem that unites the forms of a
+ * word. Nothing here knows what a word means (lexicon.h).
+ */
+#ifndef ERRATA_SERVER_DOMAIN_WORDS_WORDS_H
+#define ERRATA_SERVER_DOMAIN_WORDS_WORDS_H
+
+#include "store/base/arena.h"
+#include "store/base/err.h"
+
+/* Words of a text that are compared; a comment or a rule has fewer, and later ones are ignored. */
+#define WORDS_MAX 400
+/* Bytes of a word that its stem is made of. */
+#define WORD_STEM_BYTES_MAX 64
+
+/* What is between a word and the one before it. */
+enum word_gap {
+    WORD_GAP_SPACE, /* or a hyphen */
+    WORD_GAP_COMMA, /* a comma, dash, colon or parenthesis */
+    WORD_GAP_END /* the end of a sentence, or the start of the text */
+};
+
+struct word {
+    struct slice text; /* folded, in the arena of the words */
+    struct slice stem; /* in the same arena */
+    uint64_t hash; /* of the stem */
+    enum word_gap gap;
+    bool is_number; /* digits, with a point between them or not */
+    bool is_percent; /* a number before `%` */
+};
+
+struct words {
+    struct word *items; /* in the arena */
+    size_t count; /* at most WORDS_MAX */
+};
+
+/* Splits a text of valid UTF-8. A word is letters, digits, `_`, and apostrophes or points within;
+ * digits at its start are a word of their own. Fails only with
+ * ERR_MEMORY. */
+MUST_CHECK enum err words_split(struct arena *arena, struct slice text, struct words *ret_words);
+/* Writes the stem of a folded word and returns its size, at most WORD_STEM_BYTES_MAX. */
+size_t word_stem(struct slice word, uint8_t stem[WORD_STEM_BYTES_MAX]);
+/* Returns the hash of a stem. */
+uint64_t word_hash(struct slice stem);
+
+#endif

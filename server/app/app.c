@@ -10,6 +10,7 @@
 #include "server/app/files.h"
 #include "server/auth/first_token.h"
 #include "server/auth/token.h"
+#include "server/connect/connect.h"
 #include "store/base/assert.h"
 #include "store/base/heap.h"
 
@@ -525,6 +526,28 @@ static enum err make_services(struct app *app)
     return pipeline_new(&app->arena, &pipeline, &app->pipeline);
 }
 
+/* Protocols over HTTP, in the order in which they are asked for a request. */
+static const struct http_protocol *const http_protocols[] = {
+    &connect_protocol,
+    &http_plain_protocol,
+};
+
+_Static_assert(CONFIG_ORIGINS_MAX <= HTTP_CORS_ORIGINS_MAX, "all configured origins fit");
+
+/* Splits the configured origins. */
+static void take_origins(const char *origins, struct http_cors *cors)
+{
+    struct slice rest = slice_text(origins);
+
+    while (rest.size > 0 && cors->count < HTTP_CORS_ORIGINS_MAX) {
+        const uint8_t *comma = memchr(rest.data, ',', rest.size);
+        size_t size = comma != NULL ? (size_t)(comma - rest.data) : rest.size;
+
+        cors->origins[cors->count++] = slice_of(rest.data, size);
+        rest = slice_after(rest, comma != NULL ? size + 1 : size);
+    }
+}
+
 static enum err make_transport(struct app *app)
 {
     struct call_config calls = call_config_default(pipeline_handlers(app->pipeline));
@@ -550,11 +573,18 @@ static enum err make_transport(struct app *app)
     if (err != OK) {
         return err;
     }
-    err = grpc_server_new(app->calls, &app->grpc);
+    take_origins(app->config->cors_origins, &app->cors);
+    err =
+        http_server_new(app->calls, http_protocols,
+                        sizeof(http_protocols) / sizeof(http_protocols[0]), &app->cors, &app->http);
     if (err != OK) {
         return err;
     }
-    err = http1_server_new(app->calls, app->ctx.clock, &app->http1);
+    err = grpc_server_new(app->calls, app->http, &app->grpc);
+    if (err != OK) {
+        return err;
+    }
+    err = http1_server_new(app->http, app->ctx.clock, &app->http1);
     if (err != OK) {
         return err;
     }

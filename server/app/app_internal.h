@@ -9,6 +9,7 @@
 #include "server/app/verifier.h"
 #include "server/domain/admin/admin.h"
 #include "server/grpc/grpc.h"
+#include "server/http/http_cors.h"
 #include "server/http1/http1.h"
 #include "server/http2/h2.h"
 #include "server/jobs/pdf/pdf_jobs.h"
@@ -59,6 +60,8 @@ struct app_pressure {
 struct app_metrics {
     struct net_bound bound; /* until `net` takes it */
     struct call_server *calls; /* without methods */
+    struct http_cors cors; /* no origins */
+    struct http_server *http;
     struct http1_server *http1;
     struct net_server *net;
     bool open; /* app_metrics_close was called, and has not ended */
@@ -97,6 +100,8 @@ struct app {
     struct plain_table open_plain; /* likewise, for --metrics-listen */
     struct app_metrics metrics;
     struct grpc_server *grpc;
+    struct http_cors cors;
+    struct http_server *http;
     struct http1_server *http1;
     struct net_server *net;
     struct net_bound bound; /* bound sockets until `net` takes them */

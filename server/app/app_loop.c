@@ -213,6 +213,7 @@ void app_deinit(struct app *app)
     net_server_free(app->net);
     http1_server_free(app->http1);
     grpc_server_free(app->grpc);
+    http_server_free(app->http);
     call_server_free(app->calls);
     pipeline_free(app->pipeline);
     writer_free(app->writer);

@@ -5,6 +5,7 @@
  */
 #include "server/app/app_internal.h"
 
+#include "server/http/http_protocol.h"
 #include "store/base/logger.h"
 
 static const struct method_info *find_no_method(struct slice path)
@@ -19,6 +20,8 @@ static void on_metrics_tick(void *user, int64_t now_us)
 
     call_server_tick(app->metrics.calls, now_us);
 }
+
+static const struct http_protocol *const metrics_protocols[] = {&http_plain_protocol};
 
 enum err app_metrics_bind(struct app *app)
 {
@@ -54,7 +57,11 @@ enum err app_metrics_make(struct app *app)
     if (err != OK) {
         return err;
     }
-    err = http1_server_new(metrics->calls, app->ctx.clock, &metrics->http1);
+    err = http_server_new(metrics->calls, metrics_protocols, 1, &metrics->cors, &metrics->http);
+    if (err != OK) {
+        return err;
+    }
+    err = http1_server_new(metrics->http, app->ctx.clock, &metrics->http1);
     if (err != OK) {
         return err;
     }
@@ -97,6 +104,7 @@ void app_metrics_free(struct app *app)
 {
     net_server_free(app->metrics.net);
     http1_server_free(app->metrics.http1);
+    http_server_free(app->metrics.http);
     call_server_free(app->metrics.calls);
     net_unbind(&app->metrics.bound);
 }

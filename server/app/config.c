@@ -17,6 +17,7 @@ enum option_kind {
     OPTION_PATH,
     OPTION_LISTEN,
     OPTION_METRICS_LISTEN,
+    OPTION_ORIGINS,
     OPTION_LEVEL,
     OPTION_FORMAT,
     OPTION_BYTES,
@@ -57,6 +58,8 @@ static const struct option options[] = {
      "1 to 100000"},
     {"connections-per-address", OPTION_COUNT, offsetof(struct config, address_connections_max), 1,
      100000, "1 to 100000"},
+    {"cors-origin", OPTION_ORIGINS, offsetof(struct config, cors_origins), 0, 0,
+     "origins such as https://app.example.com or http://localhost:3000, with commas between them"},
     {"drain-timeout", OPTION_DURATION, offsetof(struct config, drain_timeout_ms), 0, 3600000,
      "0 to 1h, such as 500ms, 30s or 2m"},
     {"pdf-worker", OPTION_PATH, offsetof(struct config, pdf_worker), 0, 0,
@@ -109,6 +112,11 @@ static const char help[] =
     "  --connections-max N        default 10000; near the limit, the longest idle ones are closed\n"
     "  --connections-per-address N\n"
     "                             default 2500; raise it if many clients share a proxy\n"
+    "  --cors-origin ORIGIN       a page of this origin may call the server from a browser, such "
+    "as\n"
+    "                             https://app.example.com; repeated, or with commas. The server's "
+    "own\n"
+    "                             origin always may\n"
     "  --drain-timeout TIME       time for running calls to finish at shutdown, default 30s\n"
     "  --pdf-worker PATH          the program that reads PDFs, default errata-pdf-worker beside "
     "erratad;\n"
@@ -187,6 +195,7 @@ static bool read_number(const struct option *option, const char *value, uint64_t
     case OPTION_PATH:
     case OPTION_LISTEN:
     case OPTION_METRICS_LISTEN:
+    case OPTION_ORIGINS:
     case OPTION_LEVEL:
     case OPTION_FORMAT:
     case OPTION_SWITCH:
@@ -212,6 +221,9 @@ static bool set_value(struct config *config, const struct option *option, const 
     case OPTION_METRICS_LISTEN:
         return config_value_listen(value, config->metrics_host, sizeof(config->metrics_host),
                                    &config->metrics_port);
+    case OPTION_ORIGINS:
+        return config_value_origins(value, (char *)at, CONFIG_ORIGINS_BYTES_MAX,
+                                    CONFIG_ORIGINS_MAX);
     case OPTION_LEVEL:
         return config_value_level(value, &config->log_level);
     case OPTION_FORMAT:

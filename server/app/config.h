@@ -11,6 +11,8 @@
 #define CONFIG_PATH_BYTES_MAX 4096
 #define CONFIG_HOST_BYTES_MAX 256
 #define CONFIG_PROBLEM_BYTES_MAX 1024
+#define CONFIG_ORIGINS_BYTES_MAX 4096
+#define CONFIG_ORIGINS_MAX 32
 /* Limit of the file's size; a typical one is a page of lines. */
 #define CONFIG_FILE_BYTES_MAX (64 * 1024)
 
@@ -40,6 +42,7 @@ struct config {
     uint64_t message_bytes_max;
     uint32_t connections_max;
     uint32_t address_connections_max; /* maximum connections of one address */
+    char cors_origins[CONFIG_ORIGINS_BYTES_MAX]; /* --cors-origin: all of them, with commas */
     uint32_t drain_timeout_ms;
     char pdf_worker[CONFIG_PATH_BYTES_MAX]; /* empty: the program in the folder of erratad */
     char model[CONFIG_PATH_BYTES_MAX]; /* the encoder's model file; empty: none */

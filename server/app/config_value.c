@@ -183,6 +183,58 @@ bool config_value_listen(const char *value, char *host, size_t host_size, uint16
     return true;
 }
 
+/* Returns the length of the origin at the front; 0 if there is none. */
+static size_t origin_bytes(const char *text)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789.-:[]";
+    size_t scheme = 0;
+    size_t host = 0;
+
+    if (strncmp(text, "http://", 7) == 0) {
+        scheme = 7;
+    } else if (strncmp(text, "https://", 8) == 0) {
+        scheme = 8;
+    }
+    host = strspn(text + scheme, allowed);
+    return scheme > 0 && host > 0 ? scheme + host : 0;
+}
+
+/* Returns the number of origins in the text; 0 if it is malformed. */
+static size_t count_origins(const char *text)
+{
+    size_t count = 0;
+
+    for (;;) {
+        size_t origin = origin_bytes(text);
+
+        if (origin == 0) {
+            return 0;
+        }
+        count++;
+        text += origin;
+        if (*text != ',') {
+            return *text == '\0' ? count : 0;
+        }
+        text++;
+    }
+}
+
+bool config_value_origins(const char *value, char *list, size_t size, size_t count_max)
+{
+    size_t used = strlen(list);
+    size_t bytes = strlen(value);
+    size_t count = count_origins(value);
+
+    if (count == 0 || count_origins(list) + count > count_max || used + 1 + bytes >= size) {
+        return false;
+    }
+    if (used > 0) {
+        list[used++] = ',';
+    }
+    memcpy(list + used, value, bytes + 1);
+    return true;
+}
+
 bool config_value_is_loopback(const char *host)
 {
     struct in6_addr six;

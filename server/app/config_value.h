@@ -18,6 +18,9 @@ bool config_value_duration_ms(const char *value, uint64_t *ret_duration_ms);
 bool config_value_switch(const char *value, bool *ret_on);
 bool config_value_level(const char *value, enum logger_level *ret_level);
 bool config_value_format(const char *value, enum logger_format *ret_format);
+/* Appends an origin, such as https://app.example.com or http://localhost:3000, or several with commas
+ * between them, to a list with commas. */
+bool config_value_origins(const char *value, char *list, size_t size, size_t count_max);
 /* Parses `127.0.0.1:7443`, `[::1]:7443`, `localhost:7443`; writes the host without brackets. */
 bool config_value_listen(const char *value, char *host, size_t host_size, uint16_t *ret_port);
 /* Returns whether only this machine can reach the address. */

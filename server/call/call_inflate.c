@@ -35,9 +35,8 @@ static void call_refuse_packed(struct call_core *core, enum err err)
                          "message: too large; expected at most %zu bytes after decompression",
                          max));
     } else if (err == ERR_MALFORMED) {
-        call_refuse_err(
-            core, err,
-            "message: cannot be decompressed; expected gzip, as announced by grpc-encoding");
+        call_refuse_err(core, err,
+                        "message: cannot be decompressed; expected gzip, as the request announces");
     } else {
         call_refuse_err(core, err, NULL);
     }

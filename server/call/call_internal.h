@@ -38,11 +38,6 @@ void call_share_leave(struct call_core *core);
 void call_take_message(struct call_core *core, struct slice message);
 /* Resumes a request that waited. */
 void call_go_on(struct call_core *core);
-/* The arena of request messages: of the call for a single one; reset after each of a stream. */
-static inline struct arena *call_input_arena(struct call_core *core)
-{
-    return method_has_one_request(core->call.method) ? &core->arena : &core->input_arena;
-}
 /* Charges the memory for request messages; false if there is too little, and the call is
  * refused. */
 MUST_CHECK bool call_take_budget(struct call_core *core, size_t bytes);

@@ -93,6 +93,20 @@ static enum err call_finish_reply(struct call_core *core, struct buffer *ret_byt
     return err;
 }
 
+/* Puts a finished reply into the form in which it is sent. */
+static enum err call_wrap_reply(struct call_core *core, struct buffer *bytes)
+{
+    struct slice reply = buffer_slice(bytes);
+    enum err err = OK;
+
+    if (core->protocol->wrap_reply == NULL) {
+        return OK;
+    }
+    buffer_init(bytes, core->reply.arena, 0);
+    err = core->protocol->wrap_reply(core, reply, bytes);
+    return err == OK && !buffer_ok(bytes) ? ERR_MEMORY : err;
+}
+
 enum err call_reply_end(struct call *call)
 {
     struct call_core *core = call_core_of(call);
@@ -113,6 +127,9 @@ enum err call_reply_end(struct call *call)
         return ERR_INTERNAL; /* a second reply */
     }
     err = call_finish_reply(core, &bytes);
+    if (err == OK) {
+        err = call_wrap_reply(core, &bytes);
+    }
     if (err != OK) {
         return err;
     }

@@ -55,11 +55,13 @@ struct call_protocol {
      * is invalid. NULL: values are used as sent. */
     bool (*read_value)(struct arena *arena, struct slice name, struct slice sent,
                        struct slice *ret_value);
-    /* Converts a request message, decompressed, to protobuf in the call's arena; false if it refused
-     * the call instead. Only for calls with one request. NULL: messages are protobuf. */
+    /* Converts a request message, decompressed, to protobuf in call_input_arena; false if it refused
+     * the call instead. NULL: messages are protobuf. */
     bool (*read_message)(struct call_core *core, struct slice sent, struct slice *ret_message);
     /* Appends a reply message in the form that is sent. NULL: as protobuf. */
     enum err (*write_message)(struct call_core *core, struct slice message, struct buffer *sent);
+    /* Appends a reply, with its head, in the form in which it is sent. NULL: as it is. */
+    enum err (*wrap_reply)(struct call_core *core, struct slice reply, struct buffer *sent);
     /* Replies were queued. */
     void (*replies)(struct call_core *core);
     /* The services finished the call: sends `core->status` after the queued replies. */
@@ -271,6 +273,12 @@ void call_refuse_text(struct call_core *core, enum err err, struct slice text);
 void call_refuse_err(struct call_core *core, enum err err, const char *message);
 
 /* call_input.c: request messages as their bytes arrive. */
+/* Returns the arena of request messages: of the call for a single one; reset after each of a
+ * stream. */
+static inline struct arena *call_input_arena(struct call_core *core)
+{
+    return method_has_one_request(core->call.method) ? &core->arena : &core->input_arena;
+}
 /* Records that a message has started to arrive, so that the rest is expected in time. */
 void call_expect_message(struct call_core *core);
 /* Begins a message of this size (as sent), or refuses the call. */

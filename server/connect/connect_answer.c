@@ -1,109 +1,144 @@
 /*
- * connect_answer.c: the end of a call as one response of HTTP: the reply, or an error in JSON.
- * Trailing metadata is sent in fields named trailer-NAME.
+ * connect_answer.c: the response of a call: of a unary one the reply, or an error in JSON, with
+ * trailing metadata in fields named trailer-NAME; of a stream the replies, and after them one message
+ * with the error and the trailing metadata.
  */
 #include "server/connect/connect_internal.h"
-#include "store/base/assert.h"
-#include "store/base/base64.h"
+#include "store/base/bytes.h"
+#include "store/base/json.h"
 
-static void connect_add(struct connect_response *response, struct slice name, struct slice value)
+/* Flags of the envelope that ends a stream. */
+#define CONNECT_END_STREAM 2
+
+static void connect_unary_head(struct call_core *core, struct http_head *head)
 {
-    ASSERT(response->field_count < CONNECT_FIELDS_MAX);
-    response->fields[response->field_count++] = (struct call_field){name, value};
-}
+    const struct connect_call *connect = connect_call_of(core);
 
-/* Adds the services' metadata, with a prefix; values of -bin names in base64. A field is left out
- * if there is no memory for it. */
-static void connect_add_all(struct connect_response *response, struct call_core *core,
-                            const struct call_field *fields, uint32_t count, const char *prefix)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        struct slice name = arena_printf(&core->arena, "%s%.*s", prefix, (int)fields[i].name.size,
-                                         (const char *)fields[i].name.data);
-        struct slice value = fields[i].value;
-        uint8_t *text = NULL;
-
-        if (name.size >= 4 && memcmp(name.data + name.size - 4, "-bin", 4) == 0) {
-            text = arena_alloc(&core->arena, BASE64_DIGITS(value.size) + 1);
-            if (text == NULL) {
-                continue;
-            }
-            value = slice_of(text, base64_write(value, BASE64_STANDARD, text));
+    if (core->status.code == STATUS_OK) {
+        head->status = 200;
+        http_add(head, SLICE("content-type"),
+                 connect->codec == CONNECT_JSON ? SLICE("application/json")
+                                                : SLICE("application/proto"));
+        if (core->reply_is_compressed) {
+            http_add(head, SLICE("content-encoding"), SLICE("gzip"));
         }
-        if (name.size > 0) {
-            connect_add(response, name, value);
+    } else {
+        head->status = connect_http_status(core->status.code);
+        http_add(head, SLICE("content-type"), SLICE("application/json"));
+        if (connect->encoding == CONNECT_UNKNOWN_ENCODING) {
+            http_add(head, SLICE("accept-encoding"), SLICE("gzip"));
         }
     }
+    if (connect->is_get) {
+        http_add(head, SLICE("vary"), SLICE("Accept-Encoding"));
+    }
+    http_add_metadata(head, core, core->leading, core->leading_count, "");
+    http_add_metadata(head, core, core->trailing, core->trailing_count, "trailer-");
 }
 
-static void connect_answer_text(const struct connect_call *connect,
-                                struct connect_response *response)
+static void connect_stream_head(struct call_core *core, struct http_head *head)
 {
-    response->status = connect->http_status;
-    connect_add(response, SLICE("content-type"), connect->type);
-    if (connect->extra.name.size > 0) {
-        connect_add(response, connect->extra.name, connect->extra.value);
+    head->status = 200;
+    http_add(head, SLICE("content-type"),
+             connect_call_of(core)->codec == CONNECT_JSON ? SLICE("application/connect+json")
+                                                          : SLICE("application/connect+proto"));
+    http_add(head, SLICE("connect-accept-encoding"), SLICE("gzip"));
+    if (call_compresses(core)) {
+        http_add(head, SLICE("connect-content-encoding"), SLICE("gzip"));
     }
-    for (uint32_t i = 0;
-         connect->plain_response != NULL && i < connect->plain_response->field_count; i++) {
-        const struct plain_field *field = &connect->plain_response->fields[i];
-
-        connect_add(response, field->name, field->value);
-    }
-    response->body = connect->text;
+    http_add_metadata(head, core, core->leading, core->leading_count, "");
 }
 
-static void connect_answer_reply(struct call_core *core, struct connect_response *response)
+static enum err connect_head(struct call_core *core, struct http_head *head)
 {
-    response->status = 200;
-    connect_add(response, SLICE("content-type"),
-                connect_call_of(core)->codec == CONNECT_JSON ? SLICE("application/json")
-                                                             : SLICE("application/proto"));
-    if (core->reply_is_compressed) {
-        connect_add(response, SLICE("content-encoding"), SLICE("gzip"));
+    if (connect_call_of(core)->is_stream) {
+        connect_stream_head(core, head);
+    } else {
+        connect_unary_head(core, head);
     }
-    ASSERT(core->pieces != NULL && core->pieces->next == NULL);
-    response->body = core->pieces->bytes;
-}
-
-static enum err connect_answer_error(struct call_core *core, struct connect_response *response)
-{
-    struct buffer json;
-
-    buffer_init(&json, &core->arena, 512);
-    connect_write_error(core, &json);
-    if (!buffer_ok(&json)) {
-        return ERR_MEMORY;
-    }
-    response->status = connect_http_status(core->status.code);
-    connect_add(response, SLICE("content-type"), SLICE("application/json"));
-    if (connect_call_of(core)->encoding == CONNECT_UNKNOWN_ENCODING) {
-        connect_add(response, SLICE("accept-encoding"), SLICE("gzip"));
-    }
-    response->body = buffer_slice(&json);
     return OK;
 }
 
-enum err connect_respond(struct call_core *core, struct connect_response *ret_response)
+/* Appends the values of a field's name, unless an earlier field had it. */
+static void connect_write_values(struct call_core *core, uint32_t first, struct buffer *json)
 {
-    const struct connect_call *connect = connect_call_of(core);
-    enum err err = OK;
+    const struct call_field *fields = core->trailing;
+    struct slice name = fields[first].name;
+    bool is_binary = name.size >= 4 && memcmp(name.data + name.size - 4, "-bin", 4) == 0;
 
-    ASSERT(core->ended);
-    ret_response->field_count = 0;
-    if (connect->http_status != 0) {
-        connect_answer_text(connect, ret_response);
+    for (uint32_t i = 0; i < first; i++) {
+        if (slice_equal(fields[i].name, name)) {
+            return;
+        }
+    }
+    buffer_append(json, first > 0 ? SLICE(",") : SLICE(""));
+    json_write_string(json, name, false);
+    buffer_append(json, SLICE(":["));
+    for (uint32_t i = first; i < core->trailing_count; i++) {
+        if (!slice_equal(fields[i].name, name)) {
+            continue;
+        }
+        buffer_append(json, i > first ? SLICE(",") : SLICE(""));
+        if (is_binary) {
+            connect_write_base64(json, fields[i].value);
+        } else {
+            json_write_string(json, fields[i].value, false);
+        }
+    }
+    buffer_append_byte(json, ']');
+}
+
+/* Writes the message that ends a stream: the error, if there is one, and trailing metadata. */
+static void connect_write_end(struct call_core *core, struct buffer *json)
+{
+    bool failed = core->status.code != STATUS_OK;
+
+    buffer_append_byte(json, '{');
+    if (failed) {
+        buffer_append(json, SLICE("\"error\":"));
+        connect_write_error(core, json);
+    }
+    if (core->trailing_count > 0) {
+        buffer_append(json, failed ? SLICE(",\"metadata\":{") : SLICE("\"metadata\":{"));
+        for (uint32_t i = 0; i < core->trailing_count; i++) {
+            connect_write_values(core, i, json);
+        }
+        buffer_append_byte(json, '}');
+    }
+    buffer_append_byte(json, '}');
+}
+
+static enum err connect_tail(struct call_core *core, struct slice *ret_tail)
+{
+    static const uint8_t head[CALL_ENVELOPE_BYTES] = {CONNECT_END_STREAM};
+    struct buffer tail;
+
+    if (!connect_call_of(core)->is_stream && core->status.code == STATUS_OK) {
         return OK;
     }
-    if (core->status.code == STATUS_OK) {
-        connect_answer_reply(core, ret_response);
+    buffer_init(&tail, &core->arena, 512);
+    if (connect_call_of(core)->is_stream) {
+        buffer_append(&tail, slice_of(head, sizeof(head)));
+        connect_write_end(core, &tail);
     } else {
-        err = connect_answer_error(core, ret_response);
+        connect_write_error(core, &tail);
     }
-    if (connect->is_get) {
-        connect_add(ret_response, SLICE("vary"), SLICE("Accept-Encoding"));
+    if (!buffer_ok(&tail)) {
+        return ERR_MEMORY;
     }
-    connect_add_all(ret_response, core, core->leading, core->leading_count, "");
-    connect_add_all(ret_response, core, core->trailing, core->trailing_count, "trailer-");
-    return err;
+    if (connect_call_of(core)->is_stream) {
+        bytes_put_be32(tail.data + 1, (uint32_t)(tail.size - CALL_ENVELOPE_BYTES));
+    }
+    *ret_tail = buffer_slice(&tail);
+    return OK;
 }
+
+const struct http_protocol connect_protocol = {
+    .state_bytes = sizeof(struct connect_call),
+    .selects = connect_selects,
+    .start = connect_start,
+    .take_body = connect_take_body,
+    .take_end = connect_take_end,
+    .head = connect_head,
+    .tail = connect_tail,
+};

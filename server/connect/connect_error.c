@@ -46,7 +46,7 @@ unsigned connect_http_status(enum status_code code)
     return connect_codes[code].http_status;
 }
 
-static void connect_write_base64(struct buffer *json, struct slice bytes)
+void connect_write_base64(struct buffer *json, struct slice bytes)
 {
     buffer_append_byte(json, '"');
     if (buffer_reserve(json, BASE64_DIGITS(bytes.size) + 1)) {

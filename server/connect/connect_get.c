@@ -92,7 +92,7 @@ static struct slice connect_take_until(struct slice *rest, char mark)
 
 static bool connect_read_parameters(struct call_core *core, struct connect_parameters *parameters)
 {
-    struct slice rest = connect_call_of(core)->query;
+    struct slice rest = http_exchange_of(core)->query;
 
     while (rest.size > 0) {
         struct slice value = connect_take_until(&rest, '&');

@@ -3,9 +3,9 @@
  * are in one block (Trailers-Only).
  */
 #include "server/grpc/grpc_internal.h"
+#include "server/grpc/grpc_status.h"
 #include "server/grpc/grpc_text.h"
 #include "store/base/assert.h"
-#include "store/base/text.h"
 
 #define GRPC_FIELD(name, value)                                                                    \
     {                                                                                              \
@@ -36,42 +36,6 @@ static const struct h2_field grpc_busy_fields[] = {
     GRPC_FIELD("grpc-retry-pushback-ms", "200"),
 };
 
-/* Codes in decimal, without leading zeros. */
-static const struct slice grpc_code_texts[] = {
-#define STATUS(name, number) [number] = {(const uint8_t *)#number, sizeof(#number) - 1},
-#include "store/base/status_codes.def"
-#undef STATUS
-};
-
-_Static_assert(sizeof(grpc_code_texts) / sizeof(grpc_code_texts[0]) == STATUS_UNAUTHENTICATED + 1,
-               "each code has a text");
-
-/* The fields of one block, while they are collected; places after `count` are not initialised. */
-struct grpc_block {
-    size_t count;
-    struct h2_field fields[H2_FIELDS_MAX];
-};
-
-static void grpc_block_add(struct grpc_block *block, const struct h2_field *field)
-{
-    ASSERT(block->count < H2_FIELDS_MAX);
-    block->fields[block->count++] = *field;
-}
-
-/* Adds the services' metadata. A value is left out if there is no memory to encode it. */
-static void grpc_block_add_all(struct grpc_block *block, struct arena *arena,
-                               const struct call_field *fields, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct h2_field field = {fields[i].name, fields[i].value};
-
-        if (!grpc_name_is_binary(field.name) ||
-            grpc_base64_encode(arena, fields[i].value, &field.value) == OK) {
-            grpc_block_add(block, &field);
-        }
-    }
-}
-
 static void grpc_add_head(struct grpc_block *block, struct call_core *core)
 {
     grpc_block_add(block, &grpc_status_field);
@@ -79,40 +43,7 @@ static void grpc_add_head(struct grpc_block *block, struct call_core *core)
     if (grpc_call_of(core)->encoding == GRPC_ENCODING_UNKNOWN) {
         grpc_block_add(block, &grpc_accepts_field);
     }
-    grpc_block_add_all(block, &core->arena, core->leading, core->leading_count);
-}
-
-/* Texts that cannot be encoded are left out: only the code is essential. */
-static void grpc_add_status(struct grpc_block *block, struct call_core *core)
-{
-    struct h2_field field = {SLICE("grpc-status"), grpc_code_texts[core->status.code]};
-    struct slice message = core->status.message;
-
-    grpc_block_add(block, &field);
-    if (core->status.code == STATUS_OK) {
-        message.size = 0;
-    }
-    if (message.size > CALL_STATUS_MESSAGE_BYTES_MAX) {
-        message = text_first_bytes(message, CALL_STATUS_MESSAGE_BYTES_MAX);
-    }
-    field.name = SLICE("grpc-message");
-    if (message.size > 0 && grpc_percent_encode(&core->arena, message, &field.value) == OK) {
-        grpc_block_add(block, &field);
-    }
-    field.name = SLICE("grpc-status-details-bin");
-    if (core->status.details.size > 0 &&
-        core->status.details.size <= CALL_STATUS_DETAILS_BYTES_MAX &&
-        grpc_base64_encode(&core->arena, core->status.details, &field.value) == OK) {
-        grpc_block_add(block, &field);
-    }
-    if (core->status.retry_ms != 0) {
-        field.name = SLICE("grpc-retry-pushback-ms");
-        field.value = arena_printf(&core->arena, "%d", (int)core->status.retry_ms);
-        if (field.value.size > 0) {
-            grpc_block_add(block, &field);
-        }
-    }
-    grpc_block_add_all(block, &core->arena, core->trailing, core->trailing_count);
+    grpc_block_add_metadata(block, &core->arena, core->leading, core->leading_count);
 }
 
 struct h2_stream *grpc_stream_of(const struct call_core *core)
@@ -145,7 +76,7 @@ static void grpc_respond_trailers_only(struct call_core *core)
     block.count = 0;
     grpc_call_of(core)->responded = true;
     grpc_add_head(&block, core);
-    grpc_add_status(&block, core);
+    grpc_block_add_status(&block, core);
     h2_stream_respond(grpc_stream_of(core), block.fields, block.count, false);
 }
 
@@ -154,7 +85,7 @@ void grpc_send_trailers(struct call_core *core)
     struct grpc_block block;
 
     block.count = 0;
-    grpc_add_status(&block, core);
+    grpc_block_add_status(&block, core);
     h2_stream_send_trailers(grpc_stream_of(core), block.fields, block.count);
 }
 
@@ -220,8 +151,8 @@ static bool grpc_read_value(struct arena *arena, struct slice name, struct slice
 
 const struct call_protocol grpc_call_protocol = {
     .state_bytes = sizeof(struct grpc_call),
-    .reply_head_bytes = GRPC_PREFIX_BYTES,
-    .write_head = grpc_write_prefix,
+    .reply_head_bytes = CALL_ENVELOPE_BYTES,
+    .write_head = call_write_envelope,
     .read_value = grpc_read_value,
     .replies = grpc_on_replies,
     .finished = grpc_on_finished,

@@ -5,12 +5,11 @@
 #ifndef ERRATA_SERVER_GRPC_GRPC_INTERNAL_H
 #define ERRATA_SERVER_GRPC_GRPC_INTERNAL_H
 
-#include "server/call/protocol.h"
+#include "server/call/envelope.h"
 #include "server/grpc/grpc.h"
+#include "server/http/http.h"
 #include "server/http2/h2.h"
 
-/* Prefix of a message on the wire: flag and length. */
-#define GRPC_PREFIX_BYTES 5
 /* Fields that the protocol adds to a block: status, message, details, content type, encodings. */
 #define GRPC_OWN_FIELDS_MAX 7
 _Static_assert(2 * CALL_ADDED_MAX + GRPC_OWN_FIELDS_MAX <= H2_FIELDS_MAX,
@@ -20,11 +19,13 @@ _Static_assert(H2_STREAM_WINDOW_BYTES * 4 <= CALL_HELD_BYTES_MAX,
 
 struct grpc_server {
     struct call_server *calls; /* borrowed */
+    struct http_server *http; /* borrowed; NULL: requests that are not gRPC are refused */
     struct h2_shared *h2;
 };
 
 struct grpc_session {
     struct call_server *server;
+    struct http_server *http;
     struct net_link *link;
     struct h2_conn *conn;
     struct call_share share;
@@ -43,7 +44,7 @@ enum grpc_content {
     GRPC_CONTENT_GRPC /* application/grpc or application/grpc+proto */
 };
 
-/* The protocol's state of a call: values of the request's fields, and the prefix being received. */
+/* The protocol's state of a call: values of the request's fields, and the message being received. */
 struct grpc_call {
     uint32_t generation; /* generation of the stream */
     enum grpc_content content;
@@ -53,12 +54,20 @@ struct grpc_call {
     bool timeout_is_bad;
     bool no_memory;
     bool responded; /* the response's fields were handed to HTTP/2 */
-    uint8_t prefix_bytes; /* bytes of the prefix received so far */
-    uint8_t prefix[GRPC_PREFIX_BYTES];
+    struct call_envelopes envelopes;
     int64_t timeout_us; /* INT64_MAX: no timeout */
+    struct slice authority;
+    struct slice verb; /* empty: POST */
+    struct slice path; /* empty: the method's */
 };
 
 extern const struct call_protocol grpc_call_protocol;
+
+/* Returns whether the call is gRPC; else it is an exchange of server/http. */
+static inline bool grpc_is_call(const struct call_core *core)
+{
+    return core->protocol == &grpc_call_protocol;
+}
 
 static inline struct grpc_call *grpc_call_of(const struct call_core *core)
 {
@@ -70,14 +79,14 @@ struct h2_stream *grpc_stream_of(const struct call_core *core);
 
 /* Takes one field of the request's headers. */
 void grpc_take_field(struct call_core *core, struct slice name, struct slice value);
-/* Ends the headers: starts the call, or refuses it. */
-void grpc_take_head_end(struct call_core *core);
-/* grpc_frames.c */
-/* Takes bytes of the request's length-prefixed messages and returns how many: not all if output is
- * above the mark. */
-size_t grpc_take_frames(struct call_core *core, struct slice bytes);
-/* Writes the prefix of a reply message. */
-void grpc_write_prefix(uint8_t *head, uint32_t bytes, bool compressed);
+/* Ends the headers: starts the call, or refuses it, or makes it an exchange of `http` (may be
+ * NULL). */
+void grpc_take_head_end(struct call_core *core, struct http_server *http);
+/* grpc_http.c: requests that are not gRPC. */
+/* Makes an exchange of a call whose headers are complete. */
+void grpc_begin_http(struct call_core *core, struct http_server *http);
+/* Gives bytes of the body to the exchange. */
+void grpc_take_http_body(struct call_core *core, struct h2_stream *stream, struct slice bytes);
 /* Resumes the request: takes the bytes that were held, and its end. */
 void grpc_take_held(struct call_core *core);
 /* Sends trailers after the body was read to its end. */

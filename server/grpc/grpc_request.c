@@ -73,6 +73,15 @@ static void grpc_take_timeout(struct call_core *core, struct slice value)
     }
 }
 
+/* Keeps a pseudo-field that a request may need if it is not gRPC. */
+static void grpc_keep(struct call_core *core, struct slice value, struct slice *ret_copy)
+{
+    if (!h2_stream_is_over_limit(grpc_stream_of(core)) &&
+        !arena_copy(&core->arena, value, ret_copy)) {
+        grpc_call_of(core)->no_memory = true;
+    }
+}
+
 /* Takes fields that the transport uses; false for the others. */
 static bool grpc_take_known_field(struct call_core *core, struct slice name, struct slice value)
 {
@@ -84,6 +93,9 @@ static bool grpc_take_known_field(struct call_core *core, struct slice name, str
     case 5:
         if (slice_equal(name, SLICE(":path"))) {
             core->call.method = call_find_method(core->server, value);
+            if (core->call.method == NULL) {
+                grpc_keep(core, value, &grpc->path);
+            }
             return true;
         }
         return false;
@@ -91,11 +103,18 @@ static bool grpc_take_known_field(struct call_core *core, struct slice name, str
         if (slice_equal(name, SLICE(":method"))) {
             grpc->is_post = slice_equal(value, SLICE("POST"));
             grpc->is_head = slice_equal(value, SLICE("HEAD"));
+            if (!grpc->is_post) {
+                grpc_keep(core, value, &grpc->verb);
+            }
             return true;
         }
         return slice_equal(name, SLICE(":scheme"));
     case 10:
-        return slice_equal(name, SLICE(":authority"));
+        if (slice_equal(name, SLICE(":authority"))) {
+            grpc_keep(core, value, &grpc->authority);
+            return true;
+        }
+        return false;
     case 12:
         if (slice_equal(name, SLICE("content-type"))) {
             grpc->content = grpc_content_of(value);
@@ -125,7 +144,14 @@ static bool grpc_take_known_field(struct call_core *core, struct slice name, str
 
 void grpc_take_field(struct call_core *core, struct slice name, struct slice value)
 {
-    if (grpc_take_known_field(core, name, value) || h2_stream_is_over_limit(grpc_stream_of(core))) {
+    bool known = grpc_take_known_field(core, name, value);
+
+    /* A known field before the content type may be another protocol's. */
+    if (known && (grpc_call_of(core)->content == GRPC_CONTENT_GRPC || name.data[0] == ':' ||
+                  name.size == SLICE("te").size)) {
+        return;
+    }
+    if (h2_stream_is_over_limit(grpc_stream_of(core))) {
         return;
     }
     if (call_take_metadata(core, name, grpc_trim(value)) != OK) {
@@ -166,10 +192,16 @@ static bool grpc_refuse_http(struct call_core *core)
     return true;
 }
 
-void grpc_take_head_end(struct call_core *core)
+void grpc_take_head_end(struct call_core *core, struct http_server *http)
 {
-    const struct grpc_call *grpc = grpc_call_of(core);
+    struct grpc_call *grpc = grpc_call_of(core);
 
+    if (grpc->content != GRPC_CONTENT_GRPC && http != NULL &&
+        !h2_stream_is_over_limit(grpc_stream_of(core))) {
+        grpc_begin_http(core, http);
+        return;
+    }
+    grpc->envelopes.gzip = grpc->encoding == GRPC_GZIP;
     if (grpc_refuse_http(core)) {
         return;
     }

@@ -54,7 +54,7 @@ static void grpc_on_fields_end(void *user, struct h2_stream *stream)
         grpc_answer_busy(stream);
         return;
     }
-    grpc_take_head_end(core);
+    grpc_take_head_end(core, session->http);
 }
 
 static void grpc_on_data(void *user, struct h2_stream *stream, struct slice bytes)
@@ -63,12 +63,16 @@ static void grpc_on_data(void *user, struct h2_stream *stream, struct slice byte
     size_t taken = bytes.size;
 
     (void)user;
+    if (core != NULL && !grpc_is_call(core)) {
+        grpc_take_http_body(core, stream, bytes);
+        return;
+    }
     if (core != NULL && core->held.size > 0 && !core->ended) {
         call_hold_bytes(core, bytes);
         return;
     }
     if (core != NULL) {
-        taken = grpc_take_frames(core, bytes);
+        taken = call_take_envelopes(core, &grpc_call_of(core)->envelopes, bytes);
     }
     h2_stream_consume(stream, taken);
     if (taken < bytes.size) {
@@ -84,6 +88,10 @@ static void grpc_on_request_end(void *user, struct h2_stream *stream)
     if (core == NULL) {
         return;
     }
+    if (!grpc_is_call(core)) {
+        http_take_end(core);
+        return;
+    }
     core->request_end = true;
     if (call_end_is_due(core)) {
         call_take_end(core);
@@ -92,20 +100,35 @@ static void grpc_on_request_end(void *user, struct h2_stream *stream)
 
 static size_t grpc_body_ready(void *user, struct h2_stream *stream, size_t max, bool *ret_end)
 {
+    struct call_core *core = h2_stream_user(stream);
+
     (void)user;
-    return call_output_ready(h2_stream_user(stream), max, ret_end);
+    return grpc_is_call(core) ? call_output_ready(core, max, ret_end)
+                              : http_body_ready(core, max, ret_end);
 }
 
 static void grpc_body_copy(void *user, struct h2_stream *stream, uint8_t *to, size_t size)
 {
+    struct call_core *core = h2_stream_user(stream);
+
     (void)user;
-    call_output_copy(h2_stream_user(stream), to, size);
+    if (grpc_is_call(core)) {
+        call_output_copy(core, to, size);
+    } else {
+        http_body_copy(core, to, size);
+    }
 }
 
-static void grpc_body_end(void *user, struct h2_stream *stream)
+static bool grpc_body_end(void *user, struct h2_stream *stream)
 {
+    struct call_core *core = h2_stream_user(stream);
+
     (void)user;
-    grpc_send_trailers(h2_stream_user(stream));
+    if (!grpc_is_call(core)) {
+        return false;
+    }
+    grpc_send_trailers(core);
+    return true;
 }
 
 /* Feeds held bytes to the call, as far as it takes them. */
@@ -115,7 +138,7 @@ static void grpc_take_held_bytes(struct call_core *core, struct h2_stream *strea
     size_t taken = 0;
 
     core->input.progress_us = core->server->now_us;
-    taken = grpc_take_frames(core, held);
+    taken = call_take_envelopes(core, &grpc_call_of(core)->envelopes, held);
     h2_stream_consume(stream, taken);
     call_drop_held(core, taken);
 }
@@ -143,8 +166,12 @@ static void grpc_on_drained(void *user, struct h2_stream *stream)
     if (core == NULL) {
         return;
     }
-    call_output_moved(core);
-    grpc_take_held(core);
+    if (grpc_is_call(core)) {
+        call_output_moved(core);
+        grpc_take_held(core);
+    } else {
+        http_body_moved(core);
+    }
     if (core->full && !core->ended) {
         h2_stream_want_drained(stream);
     }
@@ -201,6 +228,7 @@ static enum err grpc_open(void *user, struct net_link *link, int64_t now_us, voi
         return ERR_MEMORY;
     }
     session->server = server->calls;
+    session->http = server->http;
     session->link = link;
     err = h2_conn_new(server->h2, session, now_us, &session->conn);
     if (err != OK) {
@@ -291,7 +319,8 @@ struct net_protocol grpc_server_protocol(struct grpc_server *server)
     };
 }
 
-enum err grpc_server_new(struct call_server *calls, struct grpc_server **ret_server)
+enum err grpc_server_new(struct call_server *calls, struct http_server *http,
+                         struct grpc_server **ret_server)
 {
     struct grpc_server *server = calloc(1, sizeof(*server));
     enum err err = OK;
@@ -300,6 +329,7 @@ enum err grpc_server_new(struct call_server *calls, struct grpc_server **ret_ser
         return ERR_MEMORY;
     }
     server->calls = calls;
+    server->http = http;
     err = h2_shared_new(&grpc_h2_handlers, &server->h2);
     if (err != OK) {
         free(server);

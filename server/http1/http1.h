@@ -1,12 +1,12 @@
 /*
- * http1.h: HTTP/1.1 as a protocol of net: one request at a time of a connection becomes a call of
- * server/connect, and its response bytes. Requests that are sent ahead wait. No libuv: the owner of
+ * http1.h: HTTP/1.1 as a protocol of net: one request at a time of a connection becomes an exchange of
+ * server/http, and its response bytes. Requests that are sent ahead wait. No libuv: the owner of
  * the sockets calls the table's functions.
  */
 #ifndef ERRATA_SERVER_HTTP1_HTTP1_H
 #define ERRATA_SERVER_HTTP1_HTTP1_H
 
-#include "server/call/server.h"
+#include "server/http/http.h"
 #include "server/net/protocol.h"
 #include "store/base/clock.h"
 
@@ -30,8 +30,8 @@ struct http1_stats {
     uint64_t refused; /* requests that were refused for their form, or came too slowly */
 };
 
-/* Borrows the server of the calls and the clock, which must outlive it. */
-MUST_CHECK enum err http1_server_new(struct call_server *calls, const struct clock *clock,
+/* Borrows the server of the exchanges and the clock, which must outlive it. */
+MUST_CHECK enum err http1_server_new(struct http_server *http, const struct clock *clock,
                                      struct http1_server **ret_server);
 /* Returns the protocol's table; it borrows the server. It accepts any first bytes, so it must be the
  * last one that net tries. */

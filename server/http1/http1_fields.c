@@ -8,6 +8,7 @@
 struct http1_framing {
     struct slice name;
     void (*take)(struct http1_parser *parser, struct slice value);
+    bool is_event; /* it is reported, too */
 };
 
 static struct slice http1_trim(struct slice text)
@@ -98,11 +99,11 @@ static void http1_take_expect(struct http1_parser *parser, struct slice value)
     }
 
 static const struct http1_framing http1_framings[] = {
-    {HTTP1_NAME("host"), http1_take_host},
-    {HTTP1_NAME("content-length"), http1_take_length},
-    {HTTP1_NAME("transfer-encoding"), http1_take_coding},
-    {HTTP1_NAME("connection"), http1_take_connection},
-    {HTTP1_NAME("expect"), http1_take_expect},
+    {HTTP1_NAME("host"), http1_take_host, true},
+    {HTTP1_NAME("content-length"), http1_take_length, false},
+    {HTTP1_NAME("transfer-encoding"), http1_take_coding, false},
+    {HTTP1_NAME("connection"), http1_take_connection, false},
+    {HTTP1_NAME("expect"), http1_take_expect, false},
 };
 
 /* Splits the line; the name becomes lower case in place. False if the line is refused. */
@@ -148,7 +149,9 @@ bool http1_take_field(struct http1_parser *parser, struct http1_event *ret_event
     for (size_t i = 0; i < sizeof(http1_framings) / sizeof(http1_framings[0]); i++) {
         if (slice_equal(name, http1_framings[i].name)) {
             http1_framings[i].take(parser, value);
-            return false;
+            if (!http1_framings[i].is_event || parser->state == HTTP1_STATE_REFUSED) {
+                return false;
+            }
         }
     }
     *ret_event = (struct http1_event){HTTP1_FIELD, name, value};

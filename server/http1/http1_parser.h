@@ -38,7 +38,7 @@ enum http1_refusal {
 enum http1_event_kind {
     HTTP1_MORE, /* more bytes are needed */
     HTTP1_LINE, /* the request line: name is the method, value the target */
-    HTTP1_FIELD, /* a header field that does not concern framing; its name in lower case */
+    HTTP1_FIELD, /* a header field that does not concern framing, or host; its name in lower case */
     HTTP1_HEAD_END, /* all fields were received: the parser's members have what framing needs */
     HTTP1_BODY, /* bytes of the body, in value */
     HTTP1_END, /* the request is complete; the next byte begins another one */

@@ -3,8 +3,10 @@
  */
 #include "server/http1/http1_response.h"
 
+#include "store/base/assert.h"
 #include "store/base/timestamp.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #define US_PER_S INT64_C(1000000)
@@ -19,6 +21,7 @@ struct http1_reason {
 
 static const struct http1_reason http1_reasons[] = {
     {200, "OK"},
+    {204, "No Content"},
     {304, "Not Modified"},
     {400, "Bad Request"},
     {401, "Unauthorized"},
@@ -67,37 +70,44 @@ void http1_format_date(int64_t wall_us, char date[HTTP1_DATE_BYTES])
                    months[(month + 11) % 12], text, text + 11);
 }
 
-/* Returns whether a value may be sent: a line end in it would begin another field. */
-static bool http1_is_value(struct slice value)
-{
-    for (size_t i = 0; i < value.size; i++) {
-        if ((value.data[i] < ' ' && value.data[i] != '\t') || value.data[i] == 0x7f) {
-            return false;
-        }
-    }
-    return true;
-}
-
-void http1_write_head(struct buffer *head, const struct connect_response *response, int64_t wall_us,
-                      bool closes)
+void http1_write_head(struct buffer *to, const struct http_head *head, int64_t wall_us, bool closes)
 {
     char date[HTTP1_DATE_BYTES] = "";
 
     http1_format_date(wall_us, date);
-    buffer_printf(head, "HTTP/1.1 %u %s\r\ndate: %s\r\n", response->status,
-                  http1_reason_of(response->status), date);
-    for (uint32_t i = 0; i < response->field_count; i++) {
-        const struct call_field *field = &response->fields[i];
+    buffer_printf(to, "HTTP/1.1 %u %s\r\ndate: %s\r\n", head->status, http1_reason_of(head->status),
+                  date);
+    for (uint32_t i = 0; i < head->field_count; i++) {
+        buffer_append(to, head->fields[i].name);
+        buffer_append(to, SLICE(": "));
+        buffer_append(to, head->fields[i].value);
+        buffer_append(to, SLICE("\r\n"));
+    }
+    if (!head->has_length) {
+        buffer_append(to, SLICE("transfer-encoding: chunked\r\n"));
+    } else if (http_status_has_length(head->status)) {
+        buffer_printf(to, "content-length: %" PRIu64 "\r\n", head->length);
+    }
+    buffer_append(to, closes ? SLICE("connection: close\r\n\r\n") : SLICE("\r\n"));
+}
 
-        if (http1_is_value(field->value)) {
-            buffer_append(head, field->name);
-            buffer_append(head, SLICE(": "));
-            buffer_append(head, field->value);
-            buffer_append(head, SLICE("\r\n"));
+size_t http1_write_chunk_line(uint8_t *to, size_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t length = 0;
+    unsigned shift = 28;
+
+    ASSERT(size > 0 && size <= UINT32_MAX);
+    while (size >> shift == 0) {
+        shift -= 4;
+    }
+    for (;; shift -= 4) {
+        to[length++] = (uint8_t)digits[size >> shift & 15];
+        if (shift == 0) {
+            break;
         }
     }
-    if (response->status != 304) {
-        buffer_printf(head, "content-length: %zu\r\n", response->body.size);
-    }
-    buffer_append(head, closes ? SLICE("connection: close\r\n\r\n") : SLICE("\r\n"));
+    to[length++] = '\r';
+    to[length++] = '\n';
+    return length;
 }

@@ -4,6 +4,7 @@
  * then it is known whether the request has ended. A response before that end closes the connection,
  * after the peer had time to read it (net's linger).
  */
+#include "server/http/http.h"
 #include "server/http1/http1.h"
 #include "server/http1/http1_parser.h"
 #include "server/http1/http1_response.h"
@@ -16,7 +17,8 @@
 #define HTTP1_REFUSAL_ARENA_BYTES ((size_t)16 * 1024)
 
 struct http1_server {
-    struct call_server *calls; /* borrowed */
+    struct http_server *http; /* borrowed */
+    struct call_server *calls; /* its calls */
     const struct clock *clock;
     struct http1_stats stats;
 };
@@ -30,7 +32,9 @@ struct http1_session {
     bool request_ended; /* all of the request was received */
     bool is_head; /* the response has no body */
     bool ready; /* the response is due */
-    bool rendered; /* the response is in `output` */
+    bool rendered; /* the response's head was written to `output` */
+    bool chunked; /* its body is chunked */
+    bool body_ended; /* its body was sent, as far as it is not in `output` */
     bool closes; /* the connection ends after the response */
     bool ended; /* nothing more is read or written, but `output` */
     bool draining;
@@ -39,7 +43,7 @@ struct http1_session {
     uint32_t requests;
     unsigned refused_status; /* not 0: the response without a call, with `refused_text` */
     struct slice refused_text;
-    struct slice output[2]; /* head and body: what is left of them */
+    struct slice output[2]; /* head, and body without a call: what is left of them */
     int64_t idle_since_us; /* since when no request is open */
     int64_t head_since_us; /* since when a head is arriving; INT64_MAX: none */
     uint8_t *ahead; /* owned: requests that were sent ahead; NULL: none */
@@ -48,13 +52,28 @@ struct http1_session {
     struct http1_parser parser;
 };
 
-static void http1_on_ready(void *user)
+static void http1_on_output(void *stream)
 {
-    struct http1_session *session = user;
+    struct http1_session *session = stream;
 
     session->ready = true;
     session->link->wake(session->link);
 }
+
+/* Bytes of the request no longer wait: the next turn may read more of them. */
+static void http1_on_consumed(void *stream, size_t bytes)
+{
+    struct http1_session *session = stream;
+
+    (void)bytes;
+    session->link->wake(session->link);
+}
+
+static const struct http_version http1_version = {
+    .is_http2 = false,
+    .output = http1_on_output,
+    .consumed = http1_on_consumed,
+};
 
 static void http1_release_call(struct http1_session *session)
 {
@@ -78,18 +97,19 @@ static void http1_answer_refusal(struct http1_session *session, unsigned status,
     session->in_request = true;
     session->refused_status = status;
     session->refused_text = text;
-    http1_on_ready(session);
+    http1_on_output(session);
 }
 
 static void http1_begin_request(struct http1_session *session, const struct http1_event *event)
 {
     struct http1_server *server = session->server;
+    const struct http_line line = {.method = event->name, .target = event->value};
 
     session->in_request = true;
     session->requests++;
     server->stats.requests++;
     session->is_head = slice_equal(event->name, SLICE("HEAD"));
-    session->core = connect_open(server->calls, http1_on_ready, session);
+    session->core = http_open(server->http, &http1_version, session);
     if (session->core == NULL) {
         server->calls->stats.calls_refused++;
         server->calls->stats.calls_ended[STATUS_UNAVAILABLE]++;
@@ -98,7 +118,7 @@ static void http1_begin_request(struct http1_session *session, const struct http
     }
     session->core->share = &session->share;
     session->core->call.peer = session->link->peer;
-    connect_take_line(session->core, event->name, event->value);
+    http_take_line(session->core, &line);
     if (!arena_copy(&session->core->arena, session->link->peer, &session->core->call.peer)) {
         session->core->call.peer = slice_of(NULL, 0);
     }
@@ -107,15 +127,17 @@ static void http1_begin_request(struct http1_session *session, const struct http
 static void http1_end_head(struct http1_session *session)
 {
     const struct http1_parser *parser = &session->parser;
-    bool has_body = http1_parser_has_body(parser);
+    const struct http_body body = {.has_body = http1_parser_has_body(parser),
+                                   .has_length = parser->has_length,
+                                   .length = parser->length};
 
     session->head_since_us = INT64_MAX;
     session->closes = session->closes || parser->closes || session->requests >= HTTP1_REQUESTS_MAX;
     if (session->core == NULL) {
         return;
     }
-    connect_take_head_end(session->core, has_body, parser->has_length || !has_body, parser->length);
-    session->continue_due = parser->expects_continue && has_body && !session->core->ended;
+    http_take_head_end(session->core, &body);
+    session->continue_due = parser->expects_continue && body.has_body && !session->core->ended;
 }
 
 static void http1_on_event(struct http1_session *session, const struct http1_event *event)
@@ -126,7 +148,7 @@ static void http1_on_event(struct http1_session *session, const struct http1_eve
         break;
     case HTTP1_FIELD:
         if (session->core != NULL) {
-            connect_take_field(session->core, event->name, event->value);
+            http_take_field(session->core, event->name, event->value);
         }
         break;
     case HTTP1_HEAD_END:
@@ -135,13 +157,13 @@ static void http1_on_event(struct http1_session *session, const struct http1_eve
     case HTTP1_BODY:
         session->continue_due = false;
         if (session->core != NULL) {
-            connect_take_body(session->core, event->value);
+            (void)http_take_body(session->core, event->value); /* the rest is held */
         }
         break;
     case HTTP1_END:
         session->request_ended = true;
         if (session->core != NULL) {
-            connect_take_end(session->core);
+            http_take_end(session->core);
         }
         break;
     case HTTP1_REFUSED:
@@ -171,13 +193,21 @@ static size_t http1_take(struct http1_session *session, struct slice bytes)
     return taken;
 }
 
+/* Stops reading while bytes wait: of the next request, or of this one for the services. */
+static void http1_set_pause(struct http1_session *session)
+{
+    const struct call_core *core = session->core;
+
+    session->link->paused =
+        session->ahead_bytes > 0 || (core != NULL && !core->ended && core->held.size > 0);
+}
+
 /* Keeps bytes of a next request, and stops reading. More than the limit cannot come: the peer is
  * ended then. */
 static void http1_keep_ahead(struct http1_session *session, struct slice bytes)
 {
     uint8_t *ahead = NULL;
 
-    session->link->paused = true;
     if (session->ahead_bytes + bytes.size <= HTTP1_AHEAD_BYTES_MAX && !FAULT("http1.ahead")) {
         ahead = realloc(session->ahead, session->ahead_bytes + bytes.size);
     }
@@ -199,7 +229,7 @@ static void http1_drop_ahead(struct http1_session *session, size_t bytes)
     }
     free(session->ahead);
     session->ahead = NULL;
-    session->link->paused = false;
+    http1_set_pause(session);
 }
 
 /* Begins the next request that was sent ahead. */
@@ -211,17 +241,19 @@ static void http1_take_ahead(struct http1_session *session)
     }
 }
 
-/* Builds the response of the call, or of the refusal. */
-static enum err http1_build(struct http1_session *session, struct connect_response *ret_response)
+/* Builds the head of the call's response, or of the refusal. */
+static enum err http1_build_head(struct http1_session *session, struct http_head *ret_head)
 {
     if (session->core != NULL) {
-        return connect_respond(session->core, ret_response);
+        return http_take_head(session->core, ret_head);
     }
-    ret_response->status = session->refused_status;
-    ret_response->field_count = 1;
-    ret_response->fields[0] =
+    ret_head->status = session->refused_status;
+    ret_head->field_count = 1;
+    ret_head->fields[0] =
         (struct call_field){SLICE("content-type"), SLICE("text/plain; charset=utf-8")};
-    ret_response->body = session->refused_text;
+    ret_head->has_length = true;
+    ret_head->length = session->refused_text.size;
+    ret_head->no_body = session->is_head;
     return OK;
 }
 
@@ -229,25 +261,28 @@ static enum err http1_build(struct http1_session *session, struct connect_respon
 static void http1_render(struct http1_session *session)
 {
     struct arena *arena = session->core != NULL ? &session->core->arena : &session->arena;
-    struct connect_response response;
-    struct buffer head;
+    struct http_head head;
+    struct buffer text;
 
-    session->ready = false;
     session->rendered = true;
+    session->body_ended = true;
     session->closes = session->closes || !session->request_ended || session->draining;
-    if (http1_build(session, &response) != OK) {
+    if (http1_build_head(session, &head) != OK) {
         session->closes = true;
         return;
     }
-    buffer_init(&head, arena, 512);
-    http1_write_head(&head, &response, clock_wall_us(session->server->clock), session->closes);
-    if (!buffer_ok(&head)) {
+    buffer_init(&text, arena, 512);
+    http1_write_head(&text, &head, clock_wall_us(session->server->clock), session->closes);
+    if (!buffer_ok(&text)) {
         session->closes = true;
         return;
     }
     session->continue_due = false;
-    session->output[0] = buffer_slice(&head);
-    session->output[1] = session->is_head ? slice_of(NULL, 0) : response.body;
+    session->chunked = !head.has_length;
+    session->body_ended = session->core == NULL || head.no_body;
+    session->output[0] = buffer_slice(&text);
+    session->output[1] =
+        session->core == NULL && !head.no_body ? session->refused_text : slice_of(NULL, 0);
 }
 
 /* The response was sent: the next request may come, or the connection ends. */
@@ -260,6 +295,7 @@ static void http1_end_exchange(struct http1_session *session)
     session->in_request = false;
     session->request_ended = false;
     session->rendered = false;
+    session->ready = false;
     session->idle_since_us = session->server->calls->now_us;
     if (ends) {
         session->ended = true;
@@ -281,6 +317,54 @@ static size_t http1_write(struct slice *bytes, uint8_t *to, size_t size)
     return step;
 }
 
+/* Writes the next `size` bytes of the body, which are ready; `end`: nothing follows. Returns how many
+ * bytes that makes with the chunk around them. */
+static size_t http1_write_piece(struct http1_session *session, uint8_t *to, size_t size, bool end)
+{
+    size_t used = 0;
+
+    if (session->chunked && size > 0) {
+        used = http1_write_chunk_line(to, size);
+    }
+    http_body_copy(session->core, to + used, size);
+    used += size;
+    if (session->chunked && size > 0) {
+        memcpy(to + used, "\r\n", 2);
+        used += 2;
+    }
+    if (session->chunked && end) {
+        memcpy(to + used, "0\r\n\r\n", 5);
+        used += 5;
+    }
+    return used;
+}
+
+/* Writes as much of the call's body as is ready and fits; returns how much. */
+static size_t http1_write_body(struct http1_session *session, uint8_t *to, size_t size)
+{
+    size_t used = 0;
+
+    while (!session->body_ended && size - used > HTTP1_CHUNK_ROOM_BYTES) {
+        bool end = false;
+        size_t ready = http_body_ready(session->core, size - used - HTTP1_CHUNK_ROOM_BYTES, &end);
+
+        if (ready == 0 && !end) {
+            break;
+        }
+        used += http1_write_piece(session, to + used, ready, end);
+        session->body_ended = end;
+        http_body_moved(session->core);
+    }
+    return used;
+}
+
+/* Returns whether the response's head is to be written. */
+static bool http1_head_is_due(const struct http1_session *session)
+{
+    return session->ready && !session->rendered &&
+           (session->core == NULL || http_head_is_due(session->core));
+}
+
 static size_t http1_drain(void *user, uint8_t *to, size_t size)
 {
     struct http1_session *session = user;
@@ -292,15 +376,19 @@ static size_t http1_drain(void *user, uint8_t *to, size_t size)
         session->continue_due = false;
         used += http1_write(&go_on, to, size);
     }
-    if (session->ready) {
+    if (http1_head_is_due(session)) {
         http1_render(session);
     }
     for (size_t i = 0; i < 2; i++) {
         used += http1_write(&session->output[i], to + used, size - used);
     }
     if (session->rendered && session->output[0].size + session->output[1].size == 0) {
-        http1_end_exchange(session);
+        used += http1_write_body(session, to + used, size - used);
+        if (session->body_ended) {
+            http1_end_exchange(session);
+        }
     }
+    http1_set_pause(session);
     if (call_share_go_on(session->server->calls, &session->share)) {
         session->link->wake(session->link);
     }
@@ -310,20 +398,21 @@ static size_t http1_drain(void *user, uint8_t *to, size_t size)
 static size_t http1_feed(void *user, struct slice bytes, int64_t now_us)
 {
     struct http1_session *session = user;
+    size_t taken = bytes.size;
 
     session->server->calls->now_us = now_us;
     if (session->ended || session->closes) {
         /* Only the rest of a request that is being answered matters. */
         if (!session->ended && !session->request_ended && !session->rendered) {
-            return http1_take(session, bytes);
+            taken = http1_take(session, bytes);
         }
-        return bytes.size;
-    }
-    if (session->request_ended || session->ahead_bytes > 0) {
+    } else if (session->request_ended || session->ahead_bytes > 0) {
         http1_keep_ahead(session, bytes);
-        return bytes.size;
+    } else {
+        taken = http1_take(session, bytes);
     }
-    return http1_take(session, bytes);
+    http1_set_pause(session);
+    return taken;
 }
 
 static void http1_tick(void *user, int64_t now_us)
@@ -439,7 +528,7 @@ struct net_protocol http1_server_protocol(struct http1_server *server)
     };
 }
 
-enum err http1_server_new(struct call_server *calls, const struct clock *clock,
+enum err http1_server_new(struct http_server *http, const struct clock *clock,
                           struct http1_server **ret_server)
 {
     struct http1_server *server = calloc(1, sizeof(*server));
@@ -447,7 +536,8 @@ enum err http1_server_new(struct call_server *calls, const struct clock *clock,
     if (server == NULL) {
         return ERR_MEMORY;
     }
-    server->calls = calls;
+    server->http = http;
+    server->calls = http_server_calls(http);
     server->clock = clock;
     *ret_server = server;
     return OK;

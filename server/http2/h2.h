@@ -21,7 +21,7 @@
 /* Size of a request's header list: names and values, and 32 bytes per field (RFC 9113, 6.5.2). */
 #define H2_HEADER_LIST_BYTES_MAX (16u * 1024)
 /* Fields of one header or trailer block of a response. */
-#define H2_FIELDS_MAX 40
+#define H2_FIELDS_MAX 56
 /* CONTINUATION frames of one header block: 8 x 16 KiB exceeds any legitimate header list. */
 #define H2_CONTINUATIONS_MAX 8
 /* Requests, and bytes, that one h2_conn_feed takes. The caller drains their responses before it
@@ -129,8 +129,9 @@ struct h2_handlers {
     size_t (*body_ready)(void *user, struct h2_stream *stream, size_t max, bool *ret_end);
     /* Copies the next `size` bytes of the body, which body_ready reported. */
     void (*body_copy)(void *user, struct h2_stream *stream, uint8_t *to, size_t size);
-    /* The body was read to its end. Call h2_stream_send_trailers here. */
-    void (*body_end)(void *user, struct h2_stream *stream);
+    /* The body was read to its end. Call h2_stream_send_trailers here and return true, or return
+     * false: the response has no trailers. */
+    bool (*body_end)(void *user, struct h2_stream *stream);
     /* Called once after h2_stream_want_drained, when the output that was ready has been taken. */
     void (*on_drained)(void *user, struct h2_stream *stream);
     /* The stream is closed and must not be used any more. Called once for each on_request. */
@@ -190,6 +191,8 @@ uint32_t h2_stream_generation(const struct h2_stream *stream);
 /* Returns whether the request's fields exceed H2_HEADER_LIST_BYTES_MAX, so that it must be
  * refused. */
 bool h2_stream_is_over_limit(const struct h2_stream *stream);
+/* Returns whether the request is complete. */
+bool h2_stream_request_ended(const struct h2_stream *stream);
 /* Starts the response. Memory that the fields point to must stay valid until on_close. Without a
  * body the response ends here; if the request has not ended yet, RST_STREAM(NO_ERROR) follows. */
 void h2_stream_respond(struct h2_stream *stream, const struct h2_field *fields, size_t count,
@@ -199,6 +202,10 @@ void h2_stream_respond(struct h2_stream *stream, const struct h2_field *fields, 
  * H2_TEXT_LINGER_US, then the stream is reset with NO_ERROR. Only on_close is called afterwards. */
 void h2_stream_respond_text(struct h2_stream *stream, const struct h2_field *fields, size_t count,
                             struct slice text);
+/* Call before h2_stream_respond, if the response is complete but the request may not be: its rest is
+ * read and ignored for H2_TEXT_LINGER_US, in place of the reset. No more on_data and on_request_end
+ * are called. */
+void h2_stream_linger(struct h2_stream *stream);
 /* Sends trailers. May be called only inside body_end; the fields must stay valid until on_close. */
 void h2_stream_send_trailers(struct h2_stream *stream, const struct h2_field *fields, size_t count);
 /* Reports that more of the body is ready, or its end. */

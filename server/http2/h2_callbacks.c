@@ -127,7 +127,7 @@ static int h2_on_data_chunk(nghttp2_session *session, uint8_t flags, int32_t id,
     if (stream == NULL) {
         return nghttp2_session_consume(session, id, size) == 0 ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
     }
-    if (stream->is_text) {
+    if (stream->lingers) {
         /* The body is ignored; the stream's own window stays closed, which bounds the bytes
          * received. */
         return nghttp2_session_consume_connection(session, size) == 0
@@ -162,7 +162,7 @@ static int h2_on_stream_frame(struct h2_conn *conn, const nghttp2_frame *frame)
     if (frame->hd.type == NGHTTP2_HEADERS) {
         h2_end_fields(conn, stream);
     }
-    if (stream->request_end && !stream->is_text) {
+    if (stream->request_end && !stream->lingers) {
         conn->shared->handlers->on_request_end(conn->user, stream);
     }
     return 0;
@@ -216,7 +216,7 @@ static int h2_note_answer_sent(struct h2_conn *conn, const nghttp2_frame *frame)
     if (stream == NULL || stream->request_end) {
         return 0;
     }
-    if (stream->is_text) {
+    if (stream->lingers) {
         stream->linger_until_us = conn->now_us + H2_TEXT_LINGER_US;
         return 0;
     }

@@ -40,8 +40,9 @@ struct h2_stream {
     int64_t blocked_since_us; /* start of the current wait of output; INT64_MAX: none waits */
     struct slice text; /* unsent part of a text of h2_stream_respond_text */
     int64_t
-        linger_until_us; /* time until which the rest of the request is read after the text; INT64_MAX: it is not read */
+        linger_until_us; /* time until which the rest of the request is read after the response; INT64_MAX: it is not read */
     bool is_text; /* answered by h2_stream_respond_text */
+    bool lingers; /* the rest of the request is ignored, and read for a while after the response */
     bool fields_end; /* the request's first header block is whole */
     bool request_end; /* the peer has ended its side */
     bool wants_drained;

@@ -100,6 +100,16 @@ bool h2_stream_is_over_limit(const struct h2_stream *stream)
     return stream->header_list_bytes > H2_HEADER_LIST_BYTES_MAX;
 }
 
+bool h2_stream_request_ended(const struct h2_stream *stream)
+{
+    return stream->request_end;
+}
+
+void h2_stream_linger(struct h2_stream *stream)
+{
+    stream->lingers = true;
+}
+
 /* Converts fields that stay valid while the stream exists to nghttp2's form; nothing is copied. */
 static void h2_fields_convert(const struct h2_field *fields, size_t count, nghttp2_nv *to)
 {
@@ -153,9 +163,11 @@ static ssize_t h2_stream_read_body(nghttp2_session *session, int32_t id, uint8_t
     }
     *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
     if (end) {
+        *flags |= NGHTTP2_DATA_FLAG_EOF;
         /* Trailers submitted earlier would overtake the body. */
-        *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
-        conn->shared->handlers->body_end(conn->user, stream);
+        if (conn->shared->handlers->body_end(conn->user, stream)) {
+            *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        }
         stream->blocked_since_us = INT64_MAX;
     }
     return (ssize_t)ready;
@@ -206,6 +218,7 @@ void h2_stream_respond_text(struct h2_stream *stream, const struct h2_field *fie
 {
     stream->is_text = true;
     stream->text = text;
+    stream->lingers = true;
     h2_stream_submit(stream, fields, count, text.size > 0 ? h2_stream_read_text : NULL);
 }
 

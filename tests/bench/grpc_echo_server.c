@@ -137,7 +137,7 @@ static enum err echo_listen(struct echo *echo, uv_loop_t *loop, uint16_t port)
     if (err != OK) {
         return err;
     }
-    err = grpc_server_new(echo->calls, &echo->grpc);
+    err = grpc_server_new(echo->calls, NULL, &echo->grpc);
     if (err != OK) {
         return err;
     }

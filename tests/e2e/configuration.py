@@ -54,6 +54,10 @@ class Configuration(unittest.TestCase):
             (["--data", "x", "--map-size", "99999999999999999999GiB"], "16MiB to 512GiB"),
             (["--data", "x", "--drain-timeout", "30"], "30s or 2m"),
             (["--data", "x", "--connections-max", "0"], "1 to 100000"),
+            (["--data", "x", "--cors-origin", "*"], "https://app.example.com"),
+            (["--data", "x", "--cors-origin", "https://a.example/"], "https://app.example.com"),
+            (["--data", "x", "--cors-origin", "https://A.example"], "https://app.example.com"),
+            (["--data", "x"] + ["--cors-origin", "https://a.example"] * 33, "https://app.example.com"),
             (["--data", "x", "--log-level", "loud"], "error, warning, info or debug"),
             (["--data", "x", "--config", "/nonexistent/file"], "cannot read the file"),
         ):
@@ -92,7 +96,7 @@ class Configuration(unittest.TestCase):
         self.assertEqual(run.returncode, 0)
         for name in ("data", "listen", "config", "check-config", "log-level", "log-format",
                      "map-size", "message-bytes-max", "connections-max",
-                     "connections-per-address", "drain-timeout",
+                     "connections-per-address", "cors-origin", "drain-timeout",
                      "insecure-allow-remote"):
             self.assertIn(f"--{name}", run.stdout)
         self.assertIn("Examples:", run.stdout)

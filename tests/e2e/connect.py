@@ -1,26 +1,41 @@
 #!/usr/bin/python3
-"""Unary Connect calls over HTTP/1.1, on the port of gRPC.
+"""Connect calls over HTTP/1.1, on the port of gRPC.
 
-Goal: calls in JSON and proto, errors, and refused requests have one documented response each, and a
-connection goes on exactly when it may. Method: raw sockets, whole and byte by byte.
+Goal: calls in JSON and proto, streams, errors, and refused requests have one documented response each,
+and a connection goes on exactly when it may. Method: raw sockets, whole and byte by byte.
 """
 import base64
+import gzip
 import json
 import socket
+import struct
 import time
 import unittest
 import urllib.parse
 
-from erratad import ServerCase, health_pb2, main
+from erratad import ServerCase, health_pb2, main, roles
 
 CHECK = "/grpc.health.v1.Health/Check"
 EVENT = "/errata.v1.EventService/GetEvent"
+WATCH = "/errata.v1.EventService/WatchEvents"
+UPLOAD = "/errata.v1.LayoutService/IngestDocumentStream"
+STREAM = "Content-Type: application/connect+json\r\n"
 HOST = "Host: a\r\n"
 JSON = "Content-Type: application/json\r\n"
 
 
 def post(path, body="{}", fields=JSON):
     return f"POST {path} HTTP/1.1\r\n{HOST}{fields}Content-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
+def envelope(message, flags=0):
+    return struct.pack(">BI", flags, len(message)) + message
+
+
+def post_stream(path, *messages, fields=""):
+    body = b"".join(messages)
+    return (f"POST {path} HTTP/1.1\r\n{HOST}{STREAM}{fields}Content-Length: {len(body)}\r\n\r\n"
+            .encode() + body)
 
 
 class Peer:
@@ -56,12 +71,32 @@ class Peer:
         content, self.bytes = self.bytes[:size], self.bytes[size:]
         return status, fields, content
 
+    def exactly(self, size):
+        while len(self.bytes) < size:
+            if not self.fill():
+                raise AssertionError(f"ended with {self.bytes!r}")
+        taken, self.bytes = self.bytes[:size], self.bytes[size:]
+        return taken
+
+    def chunk(self):
+        """Returns the next chunk; empty at the end."""
+        while b"\r\n" not in self.bytes:
+            if not self.fill():
+                raise AssertionError(f"ended with {self.bytes!r}")
+        size = int(self.bytes.split(b"\r\n")[0], 16)
+        self.exactly(self.bytes.index(b"\r\n") + 2)
+        chunk = self.exactly(size)
+        assert self.exactly(2) == b"\r\n"
+        return chunk
+
     def ends(self):
         """Returns whether the server sends nothing more, and ends."""
         return not self.bytes and not self.fill()
 
 
 class Connect(ServerCase):
+    arguments = ("--cors-origin", "https://app.example.com,http://localhost:3000")
+
     def peer(self):
         peer = Peer(self.server.address)
         self.addCleanup(peer.socket.close)
@@ -125,8 +160,88 @@ class Connect(ServerCase):
 
     def test_other_types_are_refused(self):
         status, fields, _ = self.ask(post(CHECK, "{}", "Content-Type: text/plain\r\n"))
-        self.assertEqual((status, fields["accept-post"]), (415, "application/json, application/proto"))
+        self.assertEqual(status, 415)
+        self.assertIn("application/json, application/proto, application/grpc-web", fields["accept-post"])
         self.assertEqual(self.ask(post(CHECK, "", "Content-Type: application/grpc\r\n"))[0], 415)
+
+    def test_server_stream_is_chunked(self):
+        """Events arrive as they commit; the peer that leaves ends its call."""
+        token = f"Authorization: Bearer {self.server.admin_token}\r\n"
+        for step in (0, 1):
+            peer = self.peer()
+            peer.send(post_stream(WATCH, envelope(b'{"fromSeq": "1"}'), fields=token), step)
+            status, fields = peer.head()
+            self.assertEqual((status, fields["content-type"]), (200, "application/connect+json"))
+            self.assertEqual(fields["transfer-encoding"], "chunked")
+            received = b""
+            while received.count(b'"seq":"2"') == 0:
+                received += peer.chunk()
+            self.assertEqual(received[0], 0)
+            size = struct.unpack(">I", received[1:5])[0]
+            self.assertEqual(json.loads(received[5:5 + size])["event"]["seq"], "1")
+            name = f"agent-{step}".encode()
+            self.admin.create_token(roles.ROLE_OPERATOR, user_id=name.decode())
+            while name not in received:
+                received += peer.chunk()
+            peer.socket.close()
+
+    def test_stream_that_fails_ends_with_an_error_and_the_connection_goes_on(self):
+        peer = self.peer()
+        for path, messages in ((WATCH, (envelope(b"{}"),)), (UPLOAD, (envelope(b"{}"),) * 3), (UPLOAD, ())):
+            peer.send(post_stream(path, *messages))
+            status, _, body = peer.answer()
+            flags, size = struct.unpack(">BI", body[:5])
+            self.assertEqual((status, flags, size), (200, 2, len(body) - 5))
+            self.assertEqual(json.loads(body[5:])["error"]["code"], "unauthenticated")
+        peer.send(post(CHECK))
+        self.assertEqual(peer.answer()[0], 200)
+
+    def test_streams_refuse_what_is_malformed(self):
+        token = f"Authorization: Bearer {self.server.admin_token}\r\n"
+        packed = gzip.compress(b'{"fromSeq": 0}')
+        for messages, fields, wanted in (
+                ((envelope(b"{}"), envelope(b"{}")), "", "unimplemented"), ((), "", "unimplemented"),
+                ((envelope(b"{}", 4),), "", "internal"), ((envelope(packed, 1),), "", "internal"),
+                ((envelope(b"{}")[:6],), "", "internal"), ((envelope(b"{"),), "", "invalid_argument"),
+                ((envelope(b"{}"),), "Connect-Content-Encoding: br\r\n", "unimplemented"),
+                ((envelope(packed, 1),), "Connect-Content-Encoding: gzip\r\nConnect-Timeout-Ms: 300\r\n",
+                 "deadline_exceeded")):
+            peer = self.peer()
+            peer.send(post_stream(WATCH, *messages, fields=token + fields))
+            status, head = peer.head()
+            body = peer.exactly(int(head["content-length"])) if "content-length" in head else b"".join(
+                iter(peer.chunk, b""))
+            while body[0] != 2:
+                body = body[5 + struct.unpack(">I", body[1:5])[0]:]
+            self.assertEqual((status, json.loads(body[5:])["error"]["code"]), (200, wanted), (messages, fields))
+
+    def test_streams_in_both_directions_need_http2(self):
+        path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+        self.assertEqual(self.ask(post_stream(path))[0], 505)
+
+    def test_pages_of_allowed_origins_may_call(self):
+        own = f"http://{self.server.address}"
+        ask = "Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: authorization\r\n"
+        for host, origin, allowed in ((self.server.address, own, True), ("a", own, False),
+                                      (self.server.address, "https://app.example.com", True),
+                                      (self.server.address, "https://app.example.com:444", False),
+                                      (self.server.address, "null", False)):
+            fields = f"Host: {host}\r\nOrigin: {origin}\r\n"
+            peer = self.peer()
+            peer.send(f"OPTIONS {EVENT} HTTP/1.1\r\n{fields}{ask}\r\n".encode())
+            status, answer = peer.head()
+            self.assertEqual((status, answer.get("access-control-allow-origin")),
+                             (204, origin if allowed else None))
+            self.assertIn("access-control-request-method", answer["vary"])
+            if allowed:
+                self.assertEqual(answer["access-control-allow-methods"], "POST, GET")
+                self.assertIn("authorization", answer["access-control-allow-headers"])
+                self.assertEqual(answer["access-control-max-age"], "7200")
+            peer.send(f"POST {CHECK} HTTP/1.1\r\n{fields}{JSON}Content-Length: 2\r\n\r\n{{}}".encode())
+            status, answer, _ = peer.answer()
+            self.assertEqual((status, answer["vary"], answer.get("access-control-allow-origin")),
+                             (200, "origin", origin if allowed else None))
+            self.assertEqual("access-control-expose-headers" in answer, allowed)
 
     def test_malformed_requests_are_answered_and_end(self):
         for request, wanted in ((b"GET / HTTP/1.0\r\n\r\n", 505), (b"GET / HTTP/1.1\r\n\r\n", 400),

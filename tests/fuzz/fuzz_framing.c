@@ -1,12 +1,12 @@
 /*
- * fuzz_framing.c: any bytes as the length-prefixed messages of one call, cut anywhere, straight
- * into the call (server/grpc/grpc_frames.c) without HTTP/2 around it; beside a reading of the same
+ * fuzz_framing.c: any bytes as the envelopes of the messages of one call, cut anywhere, straight
+ * into the call (server/call/envelope.c) without HTTP/2 around it; beside a reading of the same
  * bytes in one piece, which states what the method must have been given and how the call ended. Each
  * kind of method; with gzip and without. What it answers is read back. The first byte states how, the
  * second how long the pieces are.
  */
+#include "server/call/envelope.h"
 #include "server/call/gzip.h"
-#include "server/grpc/grpc_internal.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 #include "tests/fuzz/fuzz.h"
@@ -138,9 +138,9 @@ static void on_go_on(struct call_core *core)
     ASSERT(!call_input_waits(core));
 }
 
-static const struct call_protocol protocol = {.state_bytes = sizeof(struct grpc_call),
-                                              .reply_head_bytes = GRPC_PREFIX_BYTES,
-                                              .write_head = grpc_write_prefix,
+static const struct call_protocol protocol = {.state_bytes = sizeof(struct call_envelopes),
+                                              .reply_head_bytes = CALL_ENVELOPE_BYTES,
+                                              .write_head = call_write_envelope,
                                               .replies = on_replies,
                                               .finished = on_finished,
                                               .expired = on_finished,
@@ -174,7 +174,7 @@ static void drain(struct framing *framing, struct call_core *core)
     uint8_t bytes[999];
     bool end = false;
 
-    ASSERT(core->output_bytes <= CALL_OUTPUT_BYTES_HIGH + REPLY_BYTES + GRPC_PREFIX_BYTES);
+    ASSERT(core->output_bytes <= CALL_OUTPUT_BYTES_HIGH + REPLY_BYTES + CALL_ENVELOPE_BYTES);
     for (size_t size = call_output_ready(core, sizeof(bytes), &end); size > 0;
          size = call_output_ready(core, sizeof(bytes), &end)) {
         call_output_copy(core, bytes, size);
@@ -188,7 +188,7 @@ static void feed(struct framing *framing, struct call_core *core, struct slice b
 {
     while (bytes.size > 0) {
         size_t size = bytes.size < piece ? bytes.size : piece;
-        size_t used = grpc_take_frames(core, slice_of(bytes.data, size));
+        size_t used = call_take_envelopes(core, core->state, slice_of(bytes.data, size));
 
         ASSERT(used <= size);
         if (used < size) {
@@ -234,13 +234,13 @@ static int read_request(struct framing *framing, struct slice rest, bool ends, s
 {
     bool one = method_has_one_request(&framing->method);
 
-    while (rest.size >= GRPC_PREFIX_BYTES) {
+    while (rest.size >= CALL_ENVELOPE_BYTES) {
         uint8_t flags = rest.data[0];
         size_t size = bytes_get_be32(rest.data + 1);
         int status = refuse_head(framing, flags, size, taken->count);
 
         framing->any_compressed = framing->any_compressed || (flags & 1) != 0;
-        rest = slice_after(rest, GRPC_PREFIX_BYTES);
+        rest = slice_after(rest, CALL_ENVELOPE_BYTES);
         if (status == NO_STATUS && rest.size < size) {
             return ends ? STATUS_INTERNAL : NO_STATUS;
         }
@@ -281,12 +281,12 @@ static void check_output(struct framing *framing)
     while (rest.size > 0) {
         size_t size = 0;
 
-        ASSERT(rest.size >= GRPC_PREFIX_BYTES);
+        ASSERT(rest.size >= CALL_ENVELOPE_BYTES);
         ASSERT(rest.data[0] <= (framing->accepts_gzip && framing->any_compressed ? 1 : 0));
         size = bytes_get_be32(rest.data + 1);
-        ASSERT(size <= rest.size - GRPC_PREFIX_BYTES);
-        check_reply(rest.data[0] == 1, slice_of(rest.data + GRPC_PREFIX_BYTES, size));
-        rest = slice_after(rest, GRPC_PREFIX_BYTES + size);
+        ASSERT(size <= rest.size - CALL_ENVELOPE_BYTES);
+        check_reply(rest.data[0] == 1, slice_of(rest.data + CALL_ENVELOPE_BYTES, size));
+        rest = slice_after(rest, CALL_ENVELOPE_BYTES + size);
         framing->replies_read++;
     }
     ASSERT(framing->replies_read == framing->replies || framing->status != STATUS_OK);
@@ -328,7 +328,7 @@ static void run(struct framing *framing, struct slice bytes, size_t piece, bool 
     core->stream = framing;
     core->share = &share;
     core->call.method = &framing->method;
-    grpc_call_of(core)->encoding = framing->gzip ? GRPC_GZIP : GRPC_IDENTITY;
+    ((struct call_envelopes *)core->state)->gzip = framing->gzip;
     core->accepts_gzip = framing->accepts_gzip;
     call_start(core);
     feed(framing, core, bytes, piece);

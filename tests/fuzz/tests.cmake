@@ -29,10 +29,10 @@ endfunction()
 
 file(GLOB errata_wire_fixture ${CMAKE_SOURCE_DIR}/tests/wire/wire_fixture.c
      ${CMAKE_SOURCE_DIR}/tests/wire/wire_client.c)
-errata_fuzz(connection ROUNDS 300 USES grpc net SOURCES ${errata_wire_fixture} PARTS uv nghttp2 cmocka)
-errata_fuzz(upload ROUNDS 300 USES grpc net SOURCES ${errata_wire_fixture} PARTS uv nghttp2 cmocka)
+errata_fuzz(connection ROUNDS 300 USES connect grpc http net SOURCES ${errata_wire_fixture} PARTS uv nghttp2 cmocka)
+errata_fuzz(upload ROUNDS 300 USES connect grpc http net SOURCES ${errata_wire_fixture} PARTS uv nghttp2 cmocka)
 errata_fuzz(client USES client PARTS nghttp2)
-errata_fuzz(framing USES grpc)
+errata_fuzz(framing USES call)
 errata_fuzz(http1 USES http1)
 errata_fuzz(score USES domain_scoring)
 errata_fuzz(gzip USES call PARTS zlib)

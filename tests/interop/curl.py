@@ -1,10 +1,13 @@
 #!/usr/bin/python3
-"""curl against erratad: a person who tries the port by hand learns what it expects.
+"""curl against erratad: a person who calls the port by hand, or learns what it expects.
 
-Goal: each HTTP response reaches curl completely, for any body curl sends. Method: POSTs of JSON
-from two bytes to more than a window, many times, since a response is cut off only sometimes.
+Goal: calls by Connect work over both versions of HTTP, and each refusal reaches curl completely, for
+any body that curl sends. Method: one command line each; refused POSTs from two bytes to more than a
+window, many times, since a response is cut off only sometimes.
 """
+import json
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -12,7 +15,12 @@ import unittest
 from erratad import ServerCase, main
 
 PATH = "/errata.v1.PromptService/GetExamples"
+CHECK = "/grpc.health.v1.Health/Check"
+WATCH = "/grpc.health.v1.Health/Watch"
+TEXT = ("-H", "content-type: text/plain")
 JSON = ("-H", "content-type: application/json")
+STREAM = ("-H", "content-type: application/connect+json")
+VERSIONS = ("--http2-prior-knowledge", "--http1.1")
 GRPC = ("-H", "content-type: application/grpc", "-H", "te: trailers")
 TIMES = {2: 100, 100_000: 30, 2_000_000: 30}  # repetitions by size of the body
 
@@ -27,24 +35,48 @@ def why_not():
 
 @unittest.skipIf(why_not(), why_not())
 class Curl(ServerCase):
-    def curl(self, *arguments):
+    def curl(self, *arguments, path=PATH, version=VERSIONS[0], seconds=30):
         """(exit code, HTTP status, body, what went wrong)."""
-        done = subprocess.run(["curl", "--silent", "--show-error", "--max-time", "30",
-                               "--http2-prior-knowledge", "--write-out", "\n%{http_code}", *arguments,
-                               f"http://{self.server.address}{PATH}"],
+        done = subprocess.run(["curl", "--silent", "--show-error", "--max-time", str(seconds),
+                               version, "--write-out", "\n%{http_code}", *arguments,
+                               f"http://{self.server.address}{path}"],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         body, _, status = done.stdout.rpartition("\n")
         return done.returncode, int(status), body, done.stderr
 
-    def test_json_is_refused_with_a_text(self):
+    def test_unary_calls_have_the_same_answer_over_both_versions(self):
+        for version in VERSIONS:
+            _, status, body, error = self.curl(*JSON, "--data", "{}", path=CHECK, version=version)
+            self.assertEqual((status, json.loads(body)), (200, {"status": "SERVING"}), error)
+            _, status, body, _ = self.curl(*JSON, "--data", "{}", version=version)
+            self.assertEqual((status, json.loads(body)["code"]), (401, "unauthenticated"))
+            _, status, body, _ = self.curl(path="/errata.v1.EventService/GetEvent?encoding=json&message="
+                                           "%7B%7D", version=version)
+            self.assertEqual((status, json.loads(body)["code"]), (401, "unauthenticated"))
+            _, status, body, _ = self.curl(path="/nowhere", version=version)
+            self.assertEqual((status, body), (404, "path: unknown; expected /package.Service/Method\n"))
+
+    def test_stream_is_read_as_it_comes_over_both_versions(self):
+        message = b"{}"
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(struct.pack(">BI", 0, len(message)) + message)
+            file.flush()
+            for version in VERSIONS:
+                # It has no end: curl gives up after two seconds, with what it has read.
+                code, status, body, _ = self.curl(*STREAM, "--data-binary", f"@{file.name}", path=WATCH,
+                                                  version=version, seconds=2)
+                self.assertEqual((code, status), (28, 200))
+                self.assertEqual(body.encode(), struct.pack(">BI", 0, 20) + b'{"status":"SERVING"}')
+
+    def test_other_types_are_refused_with_a_text(self):
         for size, times in TIMES.items():
             with tempfile.NamedTemporaryFile() as file:
                 file.write(b"x" * size)
                 file.flush()
                 for _ in range(times):
-                    code, status, body, error = self.curl(*JSON, "--data-binary", f"@{file.name}")
+                    code, status, body, error = self.curl(*TEXT, "--data-binary", f"@{file.name}")
                     self.assertEqual((code, status), (0, 415), error)
-                    self.assertIn("expected application/grpc", body)
+                    self.assertIn("expected application/json", body)
 
     def test_other_methods_are_refused(self):
         code, status, body, error = self.curl(*GRPC)

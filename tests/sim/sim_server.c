@@ -91,7 +91,7 @@ static enum err make(struct sim_server *server)
     calls.run_on_pool = sim_server_run_on_pool;
     calls.pool_user = server;
     err = call_server_new(&calls, sim_now(server->sim), &server->calls);
-    return err == OK ? grpc_server_new(server->calls, &server->grpc) : err;
+    return err == OK ? grpc_server_new(server->calls, NULL, &server->grpc) : err;
 }
 
 static void free_parts(struct sim_server *server)

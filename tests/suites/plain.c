@@ -93,11 +93,12 @@ static void body_copy(void *user, struct h2_stream *stream, uint8_t *to, size_t 
     answer->sent += size;
 }
 
-static void body_end(void *user, struct h2_stream *stream)
+static bool body_end(void *user, struct h2_stream *stream)
 {
     (void)user;
     h2_stream_send_trailers(stream, plain_trailers,
                             sizeof(plain_trailers) / sizeof(plain_trailers[0]));
+    return true;
 }
 
 static void on_drained(void *user, struct h2_stream *stream)

@@ -154,7 +154,7 @@ static enum err make_protocol(struct server *server, struct net_protocol *ret_pr
     }
     err = call_server_new(&config, clock_monotonic_us(clock_system()), &server->calls);
     if (err == OK) {
-        err = grpc_server_new(server->calls, &server->grpc);
+        err = grpc_server_new(server->calls, NULL, &server->grpc);
     }
     if (err == OK) {
         *ret_protocol = grpc_server_protocol(server->grpc);

@@ -14,6 +14,7 @@ POINTS = {
     "call.open": "malloc, for a call",
     "files.write": "the disk, under a small file such as the first token",
     "grpc.open": "malloc, for a connection's session",
+    "http.adopt": "memory for a request over HTTP/2 that is not gRPC",
     "http1.ahead": "memory for requests of HTTP/1.1 that are sent ahead",
     "http1.open": "memory for a session of HTTP/1.1",
     "gzip.deflate": "zlib's memory, for a reply",

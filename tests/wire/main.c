@@ -18,5 +18,6 @@ int main(void)
     failed += run_deadline_tests();
     failed += run_socket_tests();
     failed += run_room_tests();
+    failed += run_http_tests();
     return failed;
 }

@@ -206,7 +206,7 @@ void fixture_run(struct fixture *fixture, void (*client)(struct fixture *fixture
     assert_int_equal(uv_loop_init(&fixture->loop), 0);
     assert_int_equal(call_server_new(&config, clock_monotonic_us(clock_system()), &fixture->calls),
                      OK);
-    assert_int_equal(grpc_server_new(fixture->calls, &fixture->grpc), OK);
+    assert_int_equal(grpc_server_new(fixture->calls, NULL, &fixture->grpc), OK);
     protocol = fixture->protocol != NULL ? *fixture->protocol : grpc_server_protocol(fixture->grpc);
     assert_int_equal(net_server_new(&fixture->loop, &net, &fixture->net), OK);
     start_listening(fixture);

@@ -8,6 +8,7 @@
 #define ERRATA_TESTS_WIRE_WIRE_H
 
 #include "server/grpc/grpc.h"
+#include "server/http/http_cors.h"
 #include "server/http2/h2.h"
 
 /* cmocka.h wants these before it. */
@@ -114,6 +115,8 @@ struct wire_fixture {
     int64_t now_us;
     struct call_handlers handlers;
     struct call_server *calls;
+    struct http_cors cors;
+    struct http_server *http; /* NULL: only gRPC is served */
     struct grpc_server *grpc;
     struct net_protocol protocol;
     struct net_link link;
@@ -149,6 +152,8 @@ void wire_setup(struct wire_fixture *fixture, bool bytewise);
 /* The same with a config that the test changed (wire_config). */
 void wire_setup_with(struct wire_fixture *fixture, bool bytewise, const struct call_config *config);
 struct call_config wire_config(struct wire_fixture *fixture);
+/* The same as wire_setup, and other protocols over HTTP are served, too. */
+void wire_setup_http(struct wire_fixture *fixture, bool bytewise);
 /* Adds a client with another connection to the server of `first`, which owns the held calls. */
 void wire_join(struct wire_fixture *fixture, struct wire_fixture *first);
 /* Closes its connection; before the teardown of `first`. */
@@ -237,5 +242,6 @@ int run_refusal_tests(void);
 int run_deadline_tests(void);
 int run_socket_tests(void);
 int run_room_tests(void);
+int run_http_tests(void);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * wire_fixture.c: the server side: methods of the test's own after the real transport.
  */
-#include "server/call/protocol.h"
+#include "server/connect/connect.h"
 #include "store/base/bytes.h"
 #include "tests/wire/wire.h"
 
@@ -406,7 +406,11 @@ static void connect_client(struct wire_fixture *fixture)
                      OK);
 }
 
-void wire_setup_with(struct wire_fixture *fixture, bool bytewise, const struct call_config *config)
+static const struct http_protocol *const http_protocols[] = {&connect_protocol};
+
+/* Starts a server without a connection. */
+static void start_server(struct wire_fixture *fixture, bool bytewise,
+                         const struct call_config *config, bool with_http)
 {
     memset(fixture, 0, sizeof(*fixture));
     fixture->bytewise = bytewise;
@@ -419,7 +423,18 @@ void wire_setup_with(struct wire_fixture *fixture, bool bytewise, const struct c
                                                .on_writable = on_writable,
                                                .on_cancel = on_cancel};
     assert_int_equal(call_server_new(config, fixture->now_us, &fixture->calls), OK);
-    assert_int_equal(grpc_server_new(fixture->calls, &fixture->grpc), OK);
+    if (with_http) {
+        assert_int_equal(http_server_new(fixture->calls, http_protocols,
+                                         sizeof(http_protocols) / sizeof(http_protocols[0]),
+                                         &fixture->cors, &fixture->http),
+                         OK);
+    }
+    assert_int_equal(grpc_server_new(fixture->calls, fixture->http, &fixture->grpc), OK);
+}
+
+void wire_setup_with(struct wire_fixture *fixture, bool bytewise, const struct call_config *config)
+{
+    start_server(fixture, bytewise, config, false);
     connect_client(fixture);
 }
 
@@ -436,15 +451,29 @@ void wire_join(struct wire_fixture *fixture, struct wire_fixture *first)
     wire_run(fixture);
 }
 
+static void exchange_settings(struct wire_fixture *fixture)
+{
+    wire_preface(fixture);
+    wire_settings_ack(fixture);
+    wire_run(fixture);
+    assert_int_equal(fixture->client.settings_seen, 1);
+}
+
 void wire_setup(struct wire_fixture *fixture, bool bytewise)
 {
     struct call_config config = wire_config(fixture);
 
     wire_setup_with(fixture, bytewise, &config);
-    wire_preface(fixture);
-    wire_settings_ack(fixture);
-    wire_run(fixture);
-    assert_int_equal(fixture->client.settings_seen, 1);
+    exchange_settings(fixture);
+}
+
+void wire_setup_http(struct wire_fixture *fixture, bool bytewise)
+{
+    struct call_config config = wire_config(fixture);
+
+    start_server(fixture, bytewise, &config, true);
+    connect_client(fixture);
+    exchange_settings(fixture);
 }
 
 void wire_disconnect(struct wire_fixture *fixture)
@@ -493,6 +522,7 @@ void wire_teardown(struct wire_fixture *fixture)
     assert_int_equal(grpc_server_h2_stats(fixture->grpc)->streams_live, 0);
     assert_int_equal(grpc_server_h2_stats(fixture->grpc)->connections_live, 0);
     grpc_server_free(fixture->grpc);
+    http_server_free(fixture->http);
     call_server_free(fixture->calls);
     free_client(&fixture->client);
 }

@@ -20,8 +20,8 @@
 #define POST "POST /a HTTP/1.1\r\n" HOST
 #define CHUNKED POST "Transfer-Encoding: chunked\r\n\r\n"
 /* Traces: what the parser reports of the above. */
-#define SEEN_GET "GET /a;"
-#define SEEN_POST "POST /a;"
+#define SEEN_GET "GET /a;host=a;"
+#define SEEN_POST "POST /a;host=a;"
 #define TRACE_BYTES 65536
 
 struct trace {
@@ -153,8 +153,8 @@ static void test_requests_are_read(void **state)
     expect(GET "\r\n", SEEN_GET ".!");
     expect("\r\n" GET "\r\n", SEEN_GET ".!");
     expect("GET /a?b=%7B%7D&c HTTP/1.1\r\nhOST:  a.b:80 \r\nX-Y:\r\nz: \t1 2\t \r\n\r\n",
-           "GET /a?b=%7B%7D&c;x-y=;z=1 2;.!");
-    expect("OPTIONS * HTTP/1.1\r\nHost: [::1]:7443\r\n\r\n", "OPTIONS *;.!");
+           "GET /a?b=%7B%7D&c;host=a.b:80;x-y=;z=1 2;.!");
+    expect("OPTIONS * HTTP/1.1\r\nHost: [::1]:7443\r\n\r\n", "OPTIONS *;host=[::1]:7443;.!");
     expect(GET "x: \xc3\xa9\r\n\r\n", SEEN_GET "x=\xc3\xa9;.!");
     expect(POST "Content-Length: 3\r\n\r\nabc", SEEN_POST ".[abc]!");
     expect(POST "Content-Length: 0\r\n\r\n", SEEN_POST ".!");
@@ -191,7 +191,7 @@ static void test_requests_follow_each_other(void **state)
 static void test_unfinished_requests_wait(void **state)
 {
     (void)state;
-    expect("GET /a HTTP/1.1\r\nHost: a", SEEN_GET);
+    expect("GET /a HTTP/1.1\r\nHost: a", "GET /a;");
     expect(POST "Content-Length: 5\r\n\r\nabc", SEEN_POST ".[abc]");
     expect(CHUNKED "5\r\nabc", SEEN_POST ".[abc]");
     expect(CHUNKED "3\r\nabc\r\n0\r\nx: 1\r\n", SEEN_POST ".[abc]");
@@ -252,13 +252,13 @@ static void test_malformed_fields_are_refused(void **state)
     refuse(POST "Content-Length : 3\r\n\r\n", SEEN_POST "400", HTTP1_REFUSAL_FIELD_FORM);
     refuse(GET "x: 1\r\n folded\r\n\r\n", SEEN_GET "x=1;400", HTTP1_REFUSAL_FOLDED);
     refuse(GET "x: 1\r\n\tfolded\r\n\r\n", SEEN_GET "x=1;400", HTTP1_REFUSAL_FOLDED);
-    refuse("GET /a HTTP/1.1\r\n Host: a\r\n\r\n", SEEN_GET "400", HTTP1_REFUSAL_FOLDED);
-    refuse("GET /a HTTP/1.1\r\n\r\n", SEEN_GET "400", HTTP1_REFUSAL_HOST);
+    refuse("GET /a HTTP/1.1\r\n Host: a\r\n\r\n", "GET /a;400", HTTP1_REFUSAL_FOLDED);
+    refuse("GET /a HTTP/1.1\r\n\r\n", "GET /a;400", HTTP1_REFUSAL_HOST);
     refuse(GET HOST "\r\n", SEEN_GET "400", HTTP1_REFUSAL_HOST);
-    refuse("GET /a HTTP/1.1\r\nHost:\r\n\r\n", SEEN_GET "400", HTTP1_REFUSAL_HOST);
-    refuse("GET /a HTTP/1.1\r\nHost: a, b\r\n\r\n", SEEN_GET "400", HTTP1_REFUSAL_HOST);
-    refuse("GET /a HTTP/1.1\r\nHost: a/b\r\n\r\n", SEEN_GET "400", HTTP1_REFUSAL_HOST);
-    refuse("GET /a HTTP/1.1\r\nHost: a@b\r\n\r\n", SEEN_GET "400", HTTP1_REFUSAL_HOST);
+    refuse("GET /a HTTP/1.1\r\nHost:\r\n\r\n", "GET /a;400", HTTP1_REFUSAL_HOST);
+    refuse("GET /a HTTP/1.1\r\nHost: a, b\r\n\r\n", "GET /a;400", HTTP1_REFUSAL_HOST);
+    refuse("GET /a HTTP/1.1\r\nHost: a/b\r\n\r\n", "GET /a;400", HTTP1_REFUSAL_HOST);
+    refuse("GET /a HTTP/1.1\r\nHost: a@b\r\n\r\n", "GET /a;400", HTTP1_REFUSAL_HOST);
     refuse(POST "Expect: 200-ok\r\n\r\n", SEEN_POST "417", HTTP1_REFUSAL_EXPECTATION);
 }
 
@@ -362,7 +362,7 @@ static void test_limits_are_exact(void **state)
 
     (void)state;
     expect_built(build("GET /", "a", path, " HTTP/1.1\r\n" HOST "\r\n"),
-                 build("GET /", "a", path, ";.!"));
+                 build("GET /", "a", path, ";host=a;.!"));
     refuse_built(build("GET /", "a", path + 1, " HTTP/1.1\r\n"), HTTP1_REFUSAL_LINE_TOO_LONG,
                  "414");
     expect_built(build(GET "x: ", "a", value, "\r\n\r\n"), build(SEEN_GET "x=", "a", value, ";.!"));

@@ -131,3 +131,12 @@ add_executable(bench_evaluator_accuracy EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tes
 target_link_libraries(bench_evaluator_accuracy PRIVATE warnings defines m)
 errata_link(bench_evaluator_accuracy "domain_embed;domain_evaluator;domain_conflicts")
 add_dependencies(bench bench_evaluator_accuracy)
+
+# Reads labelled messages as feedback.
+if(TARGET domain_cues AND TARGET domain_embed)
+    add_executable(bench_feedback_detection EXCLUDE_FROM_ALL
+                   ${CMAKE_SOURCE_DIR}/tests/bench/feedback_detection.c)
+    target_link_libraries(bench_feedback_detection PRIVATE warnings defines)
+    errata_link(bench_feedback_detection "domain_cues;domain_embed")
+    add_dependencies(bench bench_feedback_detection)
+endif()

@@ -1,0 +1,97 @@
+/*
+ * lexicon.h: the cues by which messages accept or reject an answer, ready to be matched: words, sets of words,
+ * abbreviations and patterns of cues.def. Built once, then only read, by any thread.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CUES_LEXICON_H
+#define ERRATA_SERVER_DOMAIN_CUES_LEXICON_H
+
+#include "server/domain/cues/words.h"
+
+/* Words, sets and elements of all patterns, with room for as many again; the tests check cues.def against them. */
+#define LEXICON_WORDS_MAX 8192
+#define LEXICON_SETS_MAX 32
+#define LEXICON_ELEMENTS_MAX 16384
+#define LEXICON_CUES_MAX 2048
+/* Elements of a pattern; a bit each while it is matched. */
+#define LEXICON_PATTERN_MAX 16
+/* Letters of a word that may have a typing error; shorter ones differ from too many others by one letter. */
+#define LEXICON_TYPO_LETTERS_MIN 5
+
+/* What a cue says. The names are those of the API's matched_cue. */
+enum cue_class {
+#define CLASS(name) CUE_##name,
+#include "server/domain/cues/cue_classes.def"
+#undef CLASS
+    CUE_CLASS_COUNT
+};
+
+/* What an element of a pattern matches. */
+enum element_kind {
+    ELEMENT_WORD, /* one word */
+    ELEMENT_WORDS, /* one of some words */
+    ELEMENT_SET, /* a word of a set */
+    ELEMENT_ANY, /* any word */
+    ELEMENT_GAP /* up to three words, or none */
+};
+
+struct element {
+    enum element_kind kind;
+    bool is_optional;
+    bool is_repeated;
+    uint16_t first; /* the word, the set, or the first of `count` words in `choices` */
+    uint16_t count;
+};
+
+struct cue {
+    enum cue_class class;
+    struct slice pattern; /* as in cues.def */
+    const struct element *elements;
+    size_t element_count;
+    bool at_clause; /* `^` */
+    bool at_message; /* `^^` */
+    bool to_end; /* `$` */
+};
+
+/* A word that cues.def has. */
+struct lexicon_entry {
+    struct slice text;
+    uint32_t sets; /* a bit for each set that it is in */
+    uint16_t expansion[4]; /* the words that it means, 0: the end */
+    bool is_cue; /* a word or set of a pattern has it: typing errors of it are mended */
+    uint32_t cue_first; /* in `starts`: the cues that may begin with it */
+    uint32_t cue_count;
+};
+
+struct lexicon {
+    struct arena *arena;
+    struct lexicon_entry *entries; /* from 1 */
+    size_t entry_count; /* entry 0 included */
+    uint16_t *buckets; /* entries by their hash; 0: free */
+    struct slice sets[LEXICON_SETS_MAX]; /* names */
+    size_t set_count;
+    struct cue *cues;
+    size_t cue_count;
+    struct element *elements;
+    size_t element_count;
+    uint16_t *choices;
+    size_t choice_count;
+    uint16_t *starts; /* cues by the word that they may begin with */
+    size_t start_count;
+    uint16_t *typos; /* cue words by the hashes of what is left of them without one letter */
+};
+
+/* Builds the lexicon of cues.def in the arena, which must live as long. ERR_MEMORY; ERR_INTERNAL if the data has more
+ * than the limits, or a set that does not exist. */
+MUST_CHECK enum err lexicon_new(struct arena *arena, const struct lexicon **ret_lexicon);
+/* Returns the set of a name, a bit; 0 if there is none. */
+uint32_t lexicon_set(const struct lexicon *lexicon, struct slice name);
+/* Finds a word's entry; 0: there is none. */
+uint16_t lexicon_find(const struct lexicon *lexicon, struct slice word);
+/* Finds the entry of a word of cues that the word is with one typing error; 0: there is none. */
+uint16_t lexicon_find_typo(const struct lexicon *lexicon, struct slice word);
+/* Replaces abbreviations by what they mean, and sets the words' entries, typing errors mended. Fails only with
+ * ERR_MEMORY. */
+MUST_CHECK enum err lexicon_enter(const struct lexicon *lexicon, struct arena *arena,
+                                  struct words *words);
+
+#endif

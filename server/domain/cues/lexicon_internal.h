@@ -1,0 +1,19 @@
+/*
+ * lexicon_internal.h: the parts of a lexicon while it is built: lexicon.c adds words, lexicon_build.c reads cues.def.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CUES_LEXICON_INTERNAL_H
+#define ERRATA_SERVER_DOMAIN_CUES_LEXICON_INTERNAL_H
+
+#include "server/domain/cues/lexicon.h"
+
+#define LEXICON_BUCKETS 16384 /* twice the words */
+#define LEXICON_TYPO_BUCKETS 65536 /* some ten for each word of cues */
+
+/* Returns the entry of a word, which is added if it is new; 0 if there is no room. The text is borrowed. */
+uint16_t lexicon_add(struct lexicon *lexicon, struct slice word);
+/* Enters all words of cues among those that are searched for typing errors. */
+void lexicon_add_typos(struct lexicon *lexicon);
+/* Splits off the next word of a text of words and spaces; the empty slice at its end. */
+struct slice lexicon_next(struct slice *text);
+
+#endif

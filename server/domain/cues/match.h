@@ -1,0 +1,45 @@
+/*
+ * match.h: finds the cues of a message. Every cue that may begin with a word is tried there, all its ways at once, with
+ * a bit for each; the time grows with the words and the cues that share a first word.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CUES_MATCH_H
+#define ERRATA_SERVER_DOMAIN_CUES_MATCH_H
+
+#include "server/domain/cues/lexicon.h"
+
+/* Cues of a message that are kept; a message of a sentence has one or two. */
+#define CUE_HITS_MAX 64
+/* Words of a cue: gaps and repeated elements end there. */
+#define CUE_SPAN_MAX 16
+/* Phrases that an organisation adds to the cues. */
+#define CUE_EXTRAS_MAX 200
+
+/* A cue that an organisation added. */
+struct extra_cue {
+    enum cue_class class;
+    struct slice phrase; /* valid UTF-8 */
+};
+
+/* A cue that was found. */
+struct cue_hit {
+    enum cue_class class;
+    struct slice pattern; /* of the cue, or the phrase of an extra one */
+    size_t from; /* first word */
+    size_t to; /* after the last word */
+};
+
+struct cue_hits {
+    struct cue_hit items[CUE_HITS_MAX];
+    size_t count;
+};
+
+/* Finds the cues of entered words (lexicon_enter) that no mask covers, in the order of their first words. */
+void cues_find(const struct lexicon *lexicon, const struct words *words, struct cue_hits *ret_hits);
+/* Adds the phrases of extra cues. Fails only with ERR_MEMORY. */
+MUST_CHECK enum err cues_find_extras(struct arena *arena, const struct lexicon *lexicon,
+                                     const struct words *words, const struct extra_cue *extras,
+                                     size_t count, struct cue_hits *hits);
+/* Returns the first hit of a class, or NULL. */
+const struct cue_hit *cues_first(const struct cue_hits *hits, enum cue_class class);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * reading.h: a message beside the turn that it follows, as the facts that decide what it says of that turn: its cues,
+ * what kind of sentence it is, and how its words differ from the previous query. Pure; no vectors.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CUES_READING_H
+#define ERRATA_SERVER_DOMAIN_CUES_READING_H
+
+#include "server/domain/cues/match.h"
+
+/* Texts of an application in a message that are ignored. */
+#define READING_SPANS_MAX 32
+
+/* What is read. Slices are valid UTF-8, borrowed. */
+struct reading_input {
+    struct slice message;
+    struct slice previous_query;
+    struct slice previous_response; /* may be empty */
+    const struct slice
+        *injected_spans; /* texts that are removed from the message where they occur */
+    size_t injected_span_count; /* at most READING_SPANS_MAX */
+    const struct slice *entities; /* that the previous response named */
+    size_t entity_count;
+    const struct extra_cue *extras;
+    size_t extra_count; /* at most CUE_EXTRAS_MAX */
+};
+
+/* How the message's words differ from those of the previous query. */
+struct difference {
+    float overlap; /* content words in both, of those in either, 0 to 1 */
+    float kept; /* content words of the previous query that the message has, 0 to 1 */
+    float order; /* words in the same order in both, of the longer one, 0 to 1 */
+    bool numbers_differ; /* each has a number that the other has not */
+    bool
+        names_differ; /* each has a name that the other has not, and neither abbreviates the other */
+    bool
+        is_replaced; /* the same sentence with one or two content words replaced: it asks of something else */
+    bool is_antonym; /* a word became its opposite */
+    bool same_kind; /* both ask the same kind of question, or neither asks */
+    bool is_extended; /* the message has all content words of the query, and others */
+};
+
+struct reading {
+    struct words message;
+    struct words query;
+    struct words response;
+    struct cue_hits hits; /* without those that a guard covers */
+    struct difference difference;
+    size_t content_words; /* of the message */
+    bool is_question; /* has a question */
+    bool is_request; /* asks for something in the imperative or politely */
+    bool is_wish; /* "I want ..." */
+    bool is_statement; /* begins with its subject: "I live there" */
+    bool refers_back; /* has a pronoun */
+    bool mentions; /* names something that the previous response contained and the query did not */
+    bool after_question; /* the previous response ends with a question or an offer */
+    bool after_offer; /* it offers something */
+    bool has_contrast_in_response; /* "not X", where X is in the previous query or response */
+    bool has_number;
+    bool has_negator; /* a word such as "not" or "never" that no guard covers */
+    bool repeats_query; /* a few words, all of them of the query: what was asked, once more */
+    bool asked_for_fact; /* the query asks who, what, when, where or how many */
+};
+
+/* Reads a message. The result is in the arena. Fails only with ERR_MEMORY. */
+MUST_CHECK enum err reading_of(struct arena *arena, const struct lexicon *lexicon,
+                               const struct reading_input *input, struct reading *ret_reading);
+/* Returns the first hit of a class in the message, or NULL. */
+const struct cue_hit *reading_cue(const struct reading *reading, enum cue_class class);
+
+#endif

@@ -5,6 +5,9 @@ errata_python_test(interop_curl FILE tests/interop/curl.py LABEL interop)
 errata_python_test(interop_reflection FILE tests/interop/reflection.py LABEL interop)
 errata_python_test(interop_grpc_js FILE tests/interop/grpc_js.py LABEL interop TIMEOUT 300)
 
+# The TypeScript package: made, installed and called.
+errata_python_test(interop_typescript_client FILE tests/interop/typescript_client.py LABEL interop TIMEOUT 300)
+
 # Tests the output of other languages' generators for the published files, one test per language.
 foreach(language Go Python TypeScript Cpp)
     string(TOLOWER ${language} name)

@@ -1,0 +1,190 @@
+#!/usr/bin/python3
+"""The TypeScript package, installed from its tarball, against a real erratad.
+
+Goal: corrections are stored once whoever dies, reads fail open within their time limit, and the package works as ESM and
+as CommonJS, with strict types. Method: a driver in Node makes the calls that a test asks for, through a proxy that
+freezes; servers and drivers are killed.
+"""
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from client_driver import Proxy, stored_names
+from erratad import BIN, ROOT, Server, main, wait_until
+
+BUILD = os.environ.get("ERRATA_BUILD", os.path.join(ROOT, "build", "release"))
+DRIVER = os.path.join(ROOT, "tests", "interop", "typescript", "driver.mjs")
+EXAMPLE = os.path.join(ROOT, "client", "typescript", "examples", "pipeline.ts")
+PATIENCE_MS = 60_000
+LAYOUT = "supplier-7"
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+class Driver:
+    def __init__(self, place, **options):
+        self.process = subprocess.Popen(["node", os.path.join(place, "driver.mjs"), json.dumps(options)], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=place)
+
+    def __call__(self, name, *values):
+        """Returns the result of an operation; raises RuntimeError with the code of a failed one."""
+        self.process.stdin.write(json.dumps([name, *values]) + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        if "error" in answer:
+            raise RuntimeError(f"{answer['error']}: {answer['text']}")
+        return answer["value"]
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        made = subprocess.run([os.path.join(ROOT, "tools", "package-typescript"), "--bin", BIN, "--out",
+                               os.path.join(BUILD, "typescript")], check=True, stdout=subprocess.PIPE, text=True)
+        cls.place = tempfile.mkdtemp(prefix="errata-typescript-")
+        # What npm would install beside the tarball is there already, with the versions of the lock file.
+        modules = os.path.join(cls.place, "node_modules")
+        shutil.copytree(os.path.join(BUILD, "typescript", "node_modules"), modules, symlinks=True)
+        home = os.path.join(modules, "@errata", "client")
+        os.makedirs(home)
+        subprocess.run(["tar", "-xzf", made.stdout.strip().splitlines()[-1], "-C", home, "--strip-components=1"], check=True)
+        shutil.copy(DRIVER, cls.place)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.place)
+
+    def setUp(self):
+        self.server = Server(arguments=["--listen", f"127.0.0.1:{free_port()}"]).start()
+        self.addCleanup(self.server.close)
+        self.folder = tempfile.mkdtemp(prefix="errata-spool-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def driver(self, **options):
+        driver = Driver(self.place, **{"server": self.server.address, "spoolFolder": self.folder, "readTimeoutMs": PATIENCE_MS,
+                                       "tokenFile": os.path.join(self.server.data, "admin.token"), **options})
+        self.addCleanup(driver.kill)
+        return driver
+
+    def stored(self):
+        """The entities of all corrections, in the order in which they were stored."""
+        client = self.server.client()
+        names = stored_names(client)
+        client.close()
+        return names[::-1]
+
+    def correct(self, driver, name):
+        driver("correct", {"n": 0}, {"name": name}, {"layout": LAYOUT, "entityType": "line", "entityId": name})
+
+    def spooled(self):
+        return [name for _, _, names in os.walk(self.folder) for name in names if name.endswith(".queue")]
+
+    def test_correction_becomes_an_example(self):
+        driver = self.driver()
+        driver("correct", {"qty": 10}, {"qty": 12}, {"layout": LAYOUT, "snippet": "12 pcs"})
+        self.assertTrue(driver("flush", PATIENCE_MS))
+        found = driver("examples", {"layout": LAYOUT})
+        self.assertEqual([(one["inputSnippet"], one["output"]) for one in found["list"]], [("12 pcs", {"qty": 12})])
+        self.assertIn('"qty":12', found["hint"])
+        prompt, references = driver("extract", {"documentId": "d-1", "layout": LAYOUT})
+        self.assertIn('"qty":12', prompt)
+        self.assertEqual(references, 2)
+        self.assertTrue(driver("flush", PATIENCE_MS))
+        self.assertEqual(driver("counts"), {"reads": 3, "readsFailed": 0,
+                                            "queue": {"waiting": 0, "sent": 3, "rejected": 0}})
+        events = driver("events", {"layoutFingerprint": LAYOUT})
+        self.assertEqual([event[0] for event in events], ["ada", "ada"])
+        self.assertTrue(driver("close", PATIENCE_MS))
+        self.assertEqual(self.spooled(), [])
+
+    def test_errors_keep_their_codes_and_keys_hold(self):
+        driver = self.driver()
+        with self.assertRaisesRegex(RuntimeError, "InvalidArgument: .*layout_fingerprint"):
+            driver("examples", {"layout": "x" * 500})
+        event = {"eventType": 3, "layoutFingerprint": LAYOUT, "afterJson": '{"a":1}'}
+        self.assertEqual(driver("capture", event, "key-1"), driver("capture", event, "key-1"))
+        with self.assertRaisesRegex(RuntimeError, "AlreadyExists"):
+            driver("capture", {**event, "afterJson": '{"a":2}'}, "key-1")
+        driver("correct", {"a": 1}, {"a": 2}, {"layout": "x" * 500})
+        self.assertTrue(driver("flush", PATIENCE_MS))
+        self.assertEqual([code for _, code in driver("refused")], ["InvalidArgument"])
+
+    def test_unreachable_and_silent_servers_fail_open_in_time(self):
+        with Proxy(self.server.address) as proxy:
+            driver = self.driver(server=proxy.address, readTimeoutMs=500)
+            driver("examples", {"layout": LAYOUT, "timeoutMs": PATIENCE_MS})
+            proxy.freezes_all = True
+            at = time.monotonic()
+            self.assertTrue(driver("examples", {"layout": LAYOUT})["failed"])
+            self.assertLess(time.monotonic() - at, 5)
+        at = time.monotonic()
+        driver = self.driver(server=f"127.0.0.1:{free_port()}", readTimeoutMs=300)
+        prompt = driver("prompt", "Read {{text}}{{hint_examples}}{{x}}", {"values": {"text": "t {{x}}"}})
+        self.assertEqual((prompt["text"], prompt["failed"], prompt["missing"]), ("Read t {{x}}{{x}}", True, ["x"]))
+        self.assertLess(time.monotonic() - at, 5)
+        self.assertEqual(driver("counts")["readsFailed"], 1)
+
+    def test_killed_server_stores_each_correction_once_and_in_order(self):
+        driver = self.driver()
+        names = [f"e{n}" for n in range(200)]
+        for name in names[:150]:
+            self.correct(driver, name)
+        wait_until(lambda: driver("counts")["queue"]["sent"] >= 20, "some corrections to be sent", PATIENCE_MS / 1000)
+        self.server.kill9()
+        for name in names[150:]:
+            self.correct(driver, name)
+        self.server.start()
+        self.assertTrue(driver("flush", PATIENCE_MS))
+        self.assertEqual(self.stored(), names)
+
+    def test_killed_program_leaves_its_corrections_to_the_next_one(self):
+        self.server.kill9()
+        first = self.driver()
+        for n in range(30):
+            self.correct(first, f"e{n}")
+        first.kill()
+        self.server.start()
+        second = self.driver()
+        self.assertTrue(second("flush", PATIENCE_MS))
+        self.assertEqual(self.stored(), [f"e{n}" for n in range(30)])
+
+    def test_common_js_and_the_example_with_strict_types_work(self):
+        shown = subprocess.run(["node", "-e", "console.log(typeof require('@errata/client').connect, "
+                                "typeof require('@errata/client/types').FeedbackEventSchema)"], cwd=self.place, check=True,
+                               capture_output=True, text=True).stdout
+        self.assertEqual(shown, "function object\n")
+        shutil.copy(EXAMPLE, os.path.join(self.place, "pipeline.mts"))
+        subprocess.run(["node", os.path.join("node_modules", "typescript", "bin", "tsc"), "--strict", "--target", "es2022",
+                        "--module", "nodenext", "--lib", "es2022,esnext.disposable,dom", "--types", "node",
+                        "--skipLibCheck", "pipeline.mts"], cwd=self.place, check=True)
+        shown = subprocess.run(["node", "pipeline.mjs"], cwd=self.place, check=True, capture_output=True, text=True, env={
+            "PATH": os.environ["PATH"], "HOME": self.folder, "ERRATA_SERVER": self.server.address,
+            "ERRATA_TOKEN_FILE": os.path.join(self.server.data, "admin.token")}).stdout
+        self.assertIn("order-1 was given 0 examples\norder-2 was given 1 examples", shown)
+        self.assertEqual(json.loads(shown.splitlines()[-1])["queue"], {"waiting": 0, "sent": 4, "rejected": 0})
+
+
+def node_version():
+    return int(subprocess.run(["node", "--version"], check=True, capture_output=True, text=True).stdout[1:].split(".")[0])
+
+
+if __name__ == "__main__":
+    if node_version() < 20:
+        print("skipped: the package needs Node 20")
+        sys.exit(77)
+    main()

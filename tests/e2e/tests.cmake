@@ -10,6 +10,7 @@ foreach(name connect plain metrics web corrections retractions mappings verdicts
 endforeach()
 errata_python_test(e2e_demo_orders FILE tests/e2e/demo_orders.py LABEL e2e release)
 errata_python_test(e2e_demo_verdicts FILE tests/e2e/demo_verdicts.py LABEL e2e release)
+errata_python_test(e2e_demo_all FILE tests/e2e/demo_all.py LABEL e2e release)
 errata_python_test(e2e_measure_learning FILE tests/e2e/measure_learning.py LABEL e2e release TIMEOUT 240)
 errata_python_test(e2e_cli FILE tests/e2e/cli.py LABEL e2e)
 foreach(name context details failures fill_review ids import learning review)

@@ -1,7 +1,10 @@
 """A fraud department for some months: every receipt is scored, reviewed, and the verdict stored with what was scored. One
 organisation keeps the constants of new rules; in the other a manager applies the suggested weights and tries the
 proposed rules at the end of each month."""
+import datetime
 import random
+
+from google.protobuf import timestamp_pb2
 
 from demo import receipts
 from demo.report import count, percent, table
@@ -34,30 +37,53 @@ class Tally:
 
 
 class Department:
-    """An organisation that reviews receipts."""
+    """A fraud department: it reviews receipts. Its verdicts are dated now, unless it has a start and a number of days."""
 
-    def __init__(self, server, admin, name, seed):
-        org = admin.create_org(name)
-        self.client = server.client(admin.create_token(roles.ROLE_ADMIN, org_id=org.id).secret)
+    def __init__(self, client, seed, start=None, days=0):
+        self.client, self.start, self.days = client, start, days
         self.draw = random.Random(seed)
         self.months = []
         self.applied = self.proposed = 0
 
-    def work(self, part):
-        """A month's receipts."""
+    @classmethod
+    def new(cls, server, admin, name, seed):
+        """A department with an organisation of its own."""
+        org = admin.create_org(name)
+        return cls(server.client(admin.create_token(roles.ROLE_ADMIN, org_id=org.id).secret), seed)
+
+    def fill(self, count, months):
+        """Reviews `count` receipts, spread over its days; of the last month, nothing is decided yet."""
+        everything = receipts.receipts_of(self.draw.randrange(1 << 30), count)
+        size = count // months
+        for month in range(months):
+            self.work(everything[month * size:(month + 1) * size], month * size, count)
+            if month < months - 1:
+                self.end_month()
+
+    def time_of(self, number, count):
+        """When receipt `number` of `count` is reviewed; None: now."""
+        if self.start is None:
+            return None
+        at = timestamp_pb2.Timestamp()
+        at.FromDatetime(datetime.datetime.combine(self.start, datetime.time(8)) +
+                        datetime.timedelta(seconds=self.days * 86400 * number // count))
+        return at
+
+    def work(self, part, first=0, count=1):
+        """A month's receipts; the first of them is number `first` of `count`."""
         tally = Tally()
-        for receipt, reviewer in part:
+        for number, (receipt, reviewer) in enumerate(part, first):
             scored = self.client.verdicts.ScoreDocument(verdict_service.ScoreDocumentRequest(
                 score=receipt.score, indicators=receipt.indicators, text=receipt.text, missing_fields_enabled=True,
                 document_profile=verdicts.DocumentProfile(confidence=1)))
             tally.add(scored.verdict, receipt.is_fake)
-            self.review(receipt, reviewer, scored)
+            self.review(receipt, reviewer, scored, self.time_of(number, count))
         self.months.append(tally)
 
-    def review(self, receipt, reviewer, scored):
+    def review(self, receipt, reviewer, scored, at):
         review = receipts.Review(receipt, reviewer, scored.verdict == FAKE, self.draw)
         self.client.verdicts.SubmitVerdict(verdict_service.SubmitVerdictRequest(submission=verdicts.VerdictSubmission(
-            receipt_id=receipt.name, actor_user_id=reviewer, original_score=receipt.score,
+            receipt_id=receipt.name, actor_user_id=reviewer, created_at=at, original_score=receipt.score,
             original_verdict=scored.verdict, correct_verdict=FAKE if review.is_fake else REAL,
             missed_indicators=review.missed, rejected_indicators=review.rejected,
             confirmed_indicators=review.confirmed, text=receipt.text, exposure_refs=[scored.exposure_ref])))
@@ -138,8 +164,8 @@ def report(arguments, base, constant, measured):
 def simulate(arguments, server, admin, progress):
     """Returns the lines of the report."""
     everything = receipts.receipts_of(arguments.seed, arguments.receipts)
-    constant = Department(server, admin, "constants", arguments.seed)
-    measured = Department(server, admin, "measured", arguments.seed)
+    constant = Department.new(server, admin, "constants", arguments.seed)
+    measured = Department.new(server, admin, "measured", arguments.seed)
     base = []
     size = len(everything) // arguments.months
     for month in range(arguments.months):

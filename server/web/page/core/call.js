@@ -5,7 +5,7 @@
 import { currentToken, renewToken } from './session.js';
 import { t } from './words.js';
 
-const PACKAGE = '/errata.v1.';
+const PACKAGE = '/errata.v1.'; // of methods that are not named by their whole path
 const WAITS_MS = [250, 500, 1000, 2000, 3000, 4000, 5000, 5000, 5000, 5000];
 const READ_TIMEOUT_MS = 30000;
 
@@ -72,11 +72,15 @@ function errorOf(status, body) {
   return new CallError(status === 404 ? 'unimplemented' : 'unknown', t('The server answered {status} without a reason.', { status }));
 }
 
+function pathOf(method) {
+  return method.startsWith('/') ? method : PACKAGE + method;
+}
+
 async function post(method, request, { key, signal, isWrite }) {
   const headers = { 'content-type': 'application/json', 'connect-protocol-version': '1', authorization: `Bearer ${currentToken()}` };
   if (key) headers['idempotency-key'] = key;
   const timeout = AbortSignal.timeout(READ_TIMEOUT_MS);
-  const response = await fetch(PACKAGE + method, {
+  const response = await fetch(pathOf(method), {
     method: 'POST', headers, body: JSON.stringify(request), cache: 'no-store', credentials: 'omit', redirect: 'error',
     signal: signal ? AbortSignal.any([signal, timeout]) : timeout, keepalive: isWrite && JSON.stringify(request).length < 60000,
   });
@@ -165,7 +169,7 @@ export async function stream(method, request, take, signal) {
   const envelope = new Uint8Array(5 + body.length);
   new DataView(envelope.buffer).setUint32(1, body.length);
   envelope.set(body, 5);
-  const response = await fetch(PACKAGE + method, {
+  const response = await fetch(pathOf(method), {
     method: 'POST', body: envelope, signal, cache: 'no-store', credentials: 'omit', redirect: 'error',
     headers: { 'content-type': 'application/connect+json', 'connect-protocol-version': '1', authorization: `Bearer ${currentToken()}` },
   });

@@ -33,6 +33,18 @@ export function enumWords(value, prefix) {
   return t(value.slice(prefix.length).toLowerCase().replace(WORDS_OF_ENUMS, ' ').trim());
 }
 
+// Kinds of events as people call them; the others by the words of their name.
+const KIND_NAMES = {
+  FEEDBACK: 'correction or judgement', RUN_ITEM_PUT: 'item of a run', FRAGMENT_SET_PUT: 'draft of the wording', FRAGMENT_SET_APPROVED: 'wording approved', EXPOSURE_RECORDED: 'answer cited', EXTRACTION_RECORDED: 'extraction',
+  VERDICT_SUBMITTED: 'verdict', REVIEW_SUBMITTED: 'review', RETRACTED: 'retraction', MAPPING_APPLIED: 'article numbers filled in', LEARNED_RULE_ENABLED_SET: 'rule switched', LEARNED_RULE_WEIGHT_SET: 'weight applied',
+  ARTIFACT_STATE_SET: 'state of a rule', LEARNED_RULE_CREATED: 'rule learned', PROMPT_TEMPLATE_PUT: 'prompt template', TRIGGER_THRESHOLDS_SET: 'thresholds',
+};
+
+export function kindName(kind) {
+  const name = KIND_NAMES[kind.slice('EVENT_KIND_'.length)];
+  return name ? t(name) : enumWords(kind, 'EVENT_KIND_');
+}
+
 export function shortId(id) {
   return id.length > 16 ? `${id.slice(0, 8)}…` : id;
 }

@@ -33,7 +33,7 @@ export function sayError(error) {
   return add('error', error.message || String(error));
 }
 
-// Says what was done; `undo` takes it back, also by the key u, as long as nothing else was done since.
+// Says what was done; `undo` takes it back, also by the key u, the newest first. Returns what withdraws both.
 export function sayDone(text, undo) {
   if (!undo) return add('done', text);
   const entry = {};
@@ -49,7 +49,11 @@ export function sayDone(text, undo) {
   const remove = add('done', text, { label: t('Undo'), icon: 'undo', run });
   entry.run = run;
   undos.push(entry);
-  return remove;
+  return () => {
+    const at = undos.indexOf(entry);
+    if (at >= 0) undos.splice(at, 1);
+    remove();
+  };
 }
 
 // Undoes the last thing that can be undone; false if there is none.

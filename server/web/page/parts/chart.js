@@ -6,7 +6,7 @@ import { t } from '../core/words.js';
 import { number, percent, dateText } from '../core/format.js';
 import { button, csvText, saveFile, plainTable } from './frame.js';
 
-const WIDTH = 720;
+const WIDTH_MIN = 260;
 const LEFT = 44;
 const RIGHT = 12;
 const TOP = 10;
@@ -35,21 +35,31 @@ export function roundUp(value) {
   return step * power;
 }
 
-function drawingOf(height, label, ...children) {
-  return svg('svg', { viewBox: `0 0 ${WIDTH} ${height}`, class: 'drawing', role: 'img', 'aria-label': label }, children);
+// Draws for the width that there is, and again when it changes: text keeps its size.
+function drawnToFit(label, height, draw) {
+  const place = h('div', { class: 'drawing-place' });
+  let before = 0;
+  const observer = new ResizeObserver(() => {
+    const width = Math.max(WIDTH_MIN, Math.floor(place.clientWidth));
+    if (width === before || place.clientWidth === 0) return;
+    before = width;
+    show(place, svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, class: 'drawing', role: 'img', 'aria-label': label }, draw(width)));
+  });
+  observer.observe(place);
+  return place;
 }
 
-function levels({ low, high, height, text }) {
+function levels({ low, high, height, width, text }) {
   const area = height - TOP - BOTTOM;
   return [0, 0.5, 1].map((part) => {
     const y = TOP + area * (1 - part);
-    return svg('g', null, svg('line', { x1: LEFT, x2: WIDTH - RIGHT, y1: y, y2: y, class: part ? 'grid' : 'axis' }),
+    return svg('g', null, svg('line', { x1: LEFT, x2: width - RIGHT, y1: y, y2: y, class: part ? 'grid' : 'axis' }),
       svg('text', { x: LEFT - 6, y: y + 4, class: 'tick', 'text-anchor': 'end' }, text(low + (high - low) * part)));
   });
 }
 
-function dayLabels(days, x, height) {
-  const every = Math.max(1, Math.ceil(days.length / 6));
+function dayLabels(days, x, height, width) {
+  const every = Math.max(1, Math.ceil(days.length / (width / 110)));
   return days.map((day, at) => (at % every === 0 ? svg('text', { x: x(at), y: height - 6, class: 'tick', 'text-anchor': at === 0 ? 'start' : 'middle' }, dateText(day).replace(/[ ,]*\d{4}$/, '')) : null));
 }
 
@@ -59,8 +69,7 @@ export function columnsByDay({ title, name, days, series, sentence }) {
   const totals = days.map((_, at) => series.reduce((sum, one) => sum + one.values[at], 0));
   const high = roundUp(Math.max(1, ...totals));
   const area = height - TOP - BOTTOM;
-  const step = (WIDTH - LEFT - RIGHT) / days.length;
-  const columns = days.map((day, at) => {
+  const column = (at, step) => {
     let base = TOP + area;
     const parts = series.map((one) => {
       const size = area * one.values[at] / high;
@@ -68,13 +77,17 @@ export function columnsByDay({ title, name, days, series, sentence }) {
       return size > 0 ? svg('rect', { x: LEFT + at * step + step * 0.12, y: base, width: step * 0.76, height: size, class: one.kind, rx: Math.min(2, step / 6) }) : null;
     });
     return svg('g', { class: 'column' }, svg('rect', { x: LEFT + at * step, y: TOP, width: step, height: area, class: 'hover' }), parts,
-      svg('title', null, `${dateText(day)}: ${series.map((one) => `${one.name} ${number(one.values[at])}`).join(', ')}`));
-  });
-  const x = (at) => LEFT + (at + 0.5) * step - (at === 0 ? step / 2 : 0);
+      svg('title', null, `${dateText(days[at])}: ${series.map((one) => `${one.name} ${number(one.values[at])}`).join(', ')}`));
+  };
+  const draw = (width) => {
+    const step = (width - LEFT - RIGHT) / days.length;
+    const x = (at) => LEFT + (at + 0.5) * step - (at === 0 ? step / 2 : 0);
+    return [levels({ low: 0, high, height, width, text: (value) => number(value, high < 2 ? 1 : 0) }), days.map((_, at) => column(at, step)), dayLabels(days, x, height, width)];
+  };
   const rows = days.map((day, at) => ({ day, at }));
   return chartFrame({
     title, name, sentence, legend: series.length > 1 && series.map((one) => [one.kind, one.name]), rows,
-    drawing: drawingOf(height, `${title}. ${sentence}`, levels({ low: 0, high, height, text: (value) => number(value, high < 2 ? 1 : 0) }), columns, dayLabels(days, x, height)),
+    drawing: drawnToFit(`${title}. ${sentence}`, height, draw),
     columns: [{ head: t('Day'), cell: (row) => row.day }, ...series.map((one) => ({ head: one.name, number: true, cell: (row) => one.values[row.at] }))],
   });
 }
@@ -83,10 +96,8 @@ export function columnsByDay({ title, name, days, series, sentence }) {
 export function linesByDay({ title, name, days, series, sentence, low = 0, high = 1, text = (value) => percent(value, 0) }) {
   const height = 190;
   const area = height - TOP - BOTTOM;
-  const step = (WIDTH - LEFT - RIGHT) / Math.max(1, days.length - 1);
-  const x = (at) => LEFT + at * step;
   const y = (value) => TOP + area * (1 - (value - low) / (high - low || 1));
-  const lines = series.map((one) => {
+  const line = (one, x) => {
     let path = '';
     one.values.forEach((value, at) => {
       if (value === null) return;
@@ -95,11 +106,16 @@ export function linesByDay({ title, name, days, series, sentence, low = 0, high 
     const dots = one.values.map((value, at) => (value === null ? null : svg('circle', { cx: x(at), cy: y(value), r: days.length > 60 ? 1.5 : 2.6, class: `dot ${one.kind}` },
       svg('title', null, `${dateText(days[at])}: ${one.name} ${text(value)}`))));
     return svg('g', null, svg('path', { d: path, class: `line ${one.kind}` }), dots);
-  });
+  };
+  const draw = (width) => {
+    const step = (width - LEFT - RIGHT) / Math.max(1, days.length - 1);
+    const x = (at) => LEFT + at * step;
+    return [levels({ low, high, height, width, text }), series.map((one) => line(one, x)), dayLabels(days, x, height, width)];
+  };
   const rows = days.map((day, at) => ({ day, at }));
   return chartFrame({
     title, name, sentence, rows, legend: series.length > 1 && series.map((one) => [one.kind, one.name]),
-    drawing: drawingOf(height, `${title}. ${sentence}`, levels({ low, high, height, text }), lines, dayLabels(days, x, height)),
+    drawing: drawnToFit(`${title}. ${sentence}`, height, draw),
     columns: [{ head: t('Day'), cell: (row) => row.day }, ...series.map((one) => ({
       head: one.name, number: true, cell: (row) => (one.values[row.at] === null ? '–' : text(one.values[row.at])), text: (row) => (one.values[row.at] === null ? '' : one.values[row.at]),
     }))],
@@ -107,15 +123,15 @@ export function linesByDay({ title, name, days, series, sentence, low = 0, high 
 }
 
 // Horizontal bars, largest first: {label, value, address}. Text is HTML, so that it wraps and is readable on a phone.
-export function bars({ title, name, rows, sentence, unit, kind = 'right' }) {
-  const high = Math.max(1, ...rows.map((row) => row.value));
+export function bars({ title, name, rows, sentence, unit, kind = 'right', text = number, high = Math.max(1, ...rows.map((row) => row.value)) }) {
   const drawing = h('ul', { class: 'bars' }, rows.map((row) => h('li', null,
     h('span', { class: 'bar-label' }, row.address ? h('a', { href: row.address }, row.label) : row.label),
     svg('svg', { class: 'bar-line', viewBox: '0 0 100 8', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, svg('rect', { x: 0, y: 0, width: 100 * row.value / high, height: 8, class: kind })),
-    h('span', { class: 'bar-value' }, number(row.value)))));
+    h('span', { class: 'bar-value' }, text(row.value)))));
   return chartFrame({
     title, name, sentence, drawing, rows,
-    columns: [{ head: t('Name'), cell: (row) => row.label }, { head: unit, number: true, cell: (row) => number(row.value), text: (row) => row.value }],
+    columns: [{ head: t('Name'), cell: (row) => row.label }, { head: unit, number: true, cell: (row) => text(row.value), text: (row) => row.value },
+      ...(rows.some((row) => row.detail) ? [{ head: t('Of'), cell: (row) => row.detail || '' }] : [])],
   });
 }
 

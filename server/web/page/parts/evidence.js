@@ -3,7 +3,7 @@
 import { h } from '../core/dom.js';
 import { t } from '../core/words.js';
 import { href } from '../core/route.js';
-import { enumWords, when, idText } from '../core/format.js';
+import { enumWords, kindName, when, idText } from '../core/format.js';
 import { plainTable, badge } from './frame.js';
 
 function subjectOf(one) {
@@ -25,7 +25,7 @@ export function outcomesTable(outcomes) {
 export function evidenceTable(evidence, incomplete) {
   if (!evidence.length) return null;
   return [plainTable(t('Evidence'), [
-    { head: t('Event'), cell: (one) => (one.eventType ? h('a', { href: href('corrections', { open: one.eventId, type: 'ALL' }) }, enumWords(one.eventType, 'FEEDBACK_EVENT_TYPE_')) : enumWords(one.kind, 'EVENT_KIND_')) },
+    { head: t('Event'), cell: (one) => (one.eventType ? h('a', { href: href('corrections', { open: one.eventId, type: 'ALL' }) }, enumWords(one.eventType, 'FEEDBACK_EVENT_TYPE_')) : kindName(one.kind)) },
     { head: t('Who'), cell: (one) => one.actorUserId || enumWords(one.annotatorKind, 'ANNOTATOR_KIND_') },
     { head: t('When'), cell: (one) => when(one.createdAt) },
     { head: t('Subject'), cell: subjectOf },

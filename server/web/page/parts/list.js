@@ -182,6 +182,18 @@ export class List {
     }, tick, cells);
   }
 
+  // Draws one row again, after something that its text does not show.
+  touch(key) {
+    const row = this.rows.find((one) => this.spec.key(one) === key);
+    const known = this.nodes.get(key);
+    if (!row || !known) return;
+    const had = known.node.contains(document.activeElement);
+    const node = this.rowNode(row, key, false);
+    known.node.replaceWith(node);
+    known.node = node;
+    this.markFocus(had);
+  }
+
   onClick(event, key) {
     if (event.target.closest('button, input, select, label') || getSelection().toString()) return;
     this.focusKey = key;

@@ -5,4 +5,10 @@ import { t } from '../core/words.js';
 export const VIEWS = [
   { id: 'overview', letter: 'o', name: () => t('Overview'), load: () => import('./overview.js') },
   { id: 'corrections', letter: 'c', name: () => t('Corrections'), load: () => import('./corrections.js') },
+  { id: 'learning', letter: 'l', name: () => t('Learning'), load: () => import('./learning.js') },
+  { id: 'mappings', letter: 'm', name: () => t('Mappings'), load: () => import('./mappings.js') },
+  { id: 'verdicts', letter: 'v', name: () => t('Verdicts'), load: () => import('./verdicts.js') },
+  { id: 'reviews', letter: 'r', name: () => t('Reviews'), load: () => import('./reviews.js') },
+  { id: 'explain', letter: 'e', name: () => t('Explain'), load: () => import('./explain.js') },
+  { id: 'administration', letter: 'a', name: () => t('Administration'), load: () => import('./administration.js') },
 ];

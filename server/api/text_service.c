@@ -147,28 +147,28 @@ enum err text_service_compare_texts_read(struct text_service_compare_texts_call 
     struct compare_texts_response_view response = {.embedder_id = embedder_id(embedder)};
     struct slice texts[2] = {slice_text(call->request->text_a), slice_text(call->request->text_b)};
     enum calibration_profile profile = CALIBRATION_QUERY;
+    struct calibration result;
     float *vectors = NULL;
-    float cosine = 0;
-    float score = 0;
     enum err err = read_similarity_profile((int32_t)call->request->profile, &profile);
 
     if (err == OK) {
         err = embedding_of_texts(call->service, call->org, texts, 2, &vectors);
     }
-    if (err == OK && profile == CALIBRATION_QUERY) {
-        err = calibration_compare_numbers(call->ctx->arena, texts[0], texts[1],
-                                          &response.numbers_differ);
+    if (err == OK) {
+        err = calibration_compare(
+            embedder, call->ctx->arena, profile, texts,
+            (const float *const[2]){vectors, vectors + embedder_width(embedder)}, &result);
     }
     if (err != OK) {
         return err;
     }
-    cosine = embedder_cosine(vectors, vectors + embedder_width(embedder), embedder_width(embedder));
-    score = calibration_show(profile, embedder_has_model(embedder), cosine);
-    if (response.numbers_differ && score > CALIBRATION_VETO_SHOWN_MAX) {
-        score = CALIBRATION_VETO_SHOWN_MAX;
+    response.cosine = (double)result.cosine;
+    response.score = (double)result.shown;
+    response.numbers_differ = result.numbers_differ;
+    if (result.antonyms.found) {
+        response.antonym_a = result.antonyms.first;
+        response.antonym_b = result.antonyms.second;
     }
-    response.cosine = (double)cosine;
-    response.score = (double)score;
     compare_texts_response_view_write(&response, call->body);
     return OK;
 }

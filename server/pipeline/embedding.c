@@ -52,6 +52,7 @@ enum err embedding_of_text(const struct service *service, struct org_id org, str
             .space = embedder_id(embedder),
             .width = embedder_width(embedder),
             .values = vector,
+            .kind = embedder_kind(embedder),
             .has_model = embedder_has_model(embedder),
         };
     }

@@ -7,6 +7,7 @@
 #ifndef ERRATA_SERVER_PIPELINE_EMBEDDING_H
 #define ERRATA_SERVER_PIPELINE_EMBEDDING_H
 
+#include "server/domain/embed/embedder.h"
 #include "server/domain/vectors/vectors.h"
 #include "server/pipeline/service.h"
 
@@ -19,7 +20,8 @@ struct embedding {
         space; /* the embedder's id; `caller:WIDTH` for vectors of callers; empty: there is no vector */
     size_t width; /* at most VECTORS_WIDTH_MAX */
     const float *values;
-    bool has_model; /* for the map to shown scores (server/domain/embed/calibration.h) */
+    enum embedder_kind kind; /* for the map to shown scores (server/domain/embed/calibration.h) */
+    bool has_model;
     bool is_callers; /* the shown score is the cosine itself */
 };
 

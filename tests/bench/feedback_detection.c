@@ -137,7 +137,7 @@ static void embed(struct embedder *embedder, struct message *message)
         embedder_embed(embedder, &scratch, SLICE("bench"), texts, 2, vectors) != OK) {
         fail("no memory");
     }
-    message->similarity = calibration_show(CALIBRATION_QUERY, embedder_has_model(embedder),
+    message->similarity = calibration_show(CALIBRATION_QUERY, embedder_kind(embedder),
                                            embedder_cosine(vectors, vectors + width, width));
 }
 

@@ -114,11 +114,17 @@ if(TARGET domain_backtest AND TARGET store_lmdb)
     add_dependencies(bench bench_backtest_domain)
 endif()
 
-# Measures the similarity of texts against people's grades, and the cost of a text's vector.
-add_executable(bench_text_similarity EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/text_similarity.c)
-target_link_libraries(bench_text_similarity PRIVATE warnings defines m)
-errata_link(bench_text_similarity "domain_embed")
-add_dependencies(bench bench_text_similarity)
+# Measures the cost of a text's vector.
+add_executable(bench_text_cost EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/text_cost.c)
+target_link_libraries(bench_text_cost PRIVATE warnings defines m)
+errata_link(bench_text_cost "domain_embed")
+add_dependencies(bench bench_text_cost)
+
+# Writes the vectors of texts, for tools/fit-calibration.
+add_executable(bench_text_vectors EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/text_vectors.c)
+target_link_libraries(bench_text_vectors PRIVATE warnings defines m)
+errata_link(bench_text_vectors "domain_embed")
+add_dependencies(bench bench_text_vectors)
 
 # Measures the search of vectors by their sketches beside an exact scan.
 add_executable(bench_vector_search EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/vector_search.c)

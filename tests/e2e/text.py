@@ -53,6 +53,10 @@ class Texts(CliCase):
         numbers = compare(self.admin, "Where is order 12?", "Where is order 13?")
         self.assertTrue(numbers.numbers_differ)
         self.assertLessEqual(numbers.score, 0.75)
+        antonyms = compare(self.admin, "Turn the heating on at 6", "Turn the heating off at 6")
+        self.assertEqual((antonyms.antonym_a, antonyms.antonym_b), ("on", "off"))
+        self.assertLessEqual(antonyms.score, 0.75)
+        self.assertEqual(compare(self.admin, "open it", "close it", text.SIMILARITY_PROFILE_STRICT).antonym_a, "")
         self.assertAlmostEqual(compare(self.admin, "twice", "twice").score, 1, places=5)
         self.assertEqual(health(self.admin), SERVING)
 
@@ -81,6 +85,8 @@ class Texts(CliCase):
         self.assertEqual(caught.exception.code(), grpc.StatusCode.PERMISSION_DENIED)
 
     def test_command_line_compares_and_embeds(self):
+        _, said = self.run_cli("text", "compare", "open the door", "close the door", "--profile", "query")
+        self.assertIn("limited, since 'open' and 'close' are opposites", said)
         out, _ = self.run_cli("text", "compare", "Where is my order?", "Where is my order?", "--profile", "query")
         self.assertRegex(out, r"score +(1\.0|0\.9999\d*)\ncosine +(1\.0|0\.9999\d*)\n")
         out, said = self.run_cli("text", "embed", "Where is my order?")

@@ -5,6 +5,7 @@
 
 #include "server/domain/embed/letters.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define KNOTS 5
@@ -16,16 +17,52 @@ struct knot {
     int score;
 };
 
-/* The maps, by profile and by whether the embedder has a model. */
-static const struct knot maps[CALIBRATION_COUNT][2][KNOTS] = {
-#define MAP(profile, has_model, ...) [profile][(has_model) ? 1 : 0] = {__VA_ARGS__},
-#include "server/domain/embed/calibration.def"
-#undef MAP
+/* A profile's map for a kind of embedder, and its shares of the parts, in hundredths. */
+struct profile {
+    int shares[EMBEDDER_PARTS];
+    struct knot knots[KNOTS];
 };
 
-float calibration_show(enum calibration_profile profile, bool has_model, float cosine)
+static const struct profile profiles[CALIBRATION_COUNT][EMBEDDER_KINDS] = {
+#define SHARES(...)                                                                                \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#define PROFILE(profile, kind, shares, ...) [profile][kind] = {shares, {__VA_ARGS__}},
+#include "server/domain/embed/calibration.def"
+#undef PROFILE
+#undef SHARES
+};
+
+float calibration_cosine(enum calibration_profile profile, enum embedder_kind kind, const float *a,
+                         const float *b)
 {
-    const struct knot *knots = maps[profile][has_model ? 1 : 0];
+    const struct embedder_part_place *places = embedder_parts(kind);
+    double product = 0;
+    double squares_a = 0;
+    double squares_b = 0;
+
+    for (size_t part = 0; part < EMBEDDER_PARTS; part++) {
+        double factor = places[part].share == 0
+                            ? 0
+                            : (double)profiles[profile][kind].shares[part] / places[part].share;
+
+        for (size_t i = places[part].from; i < places[part].from + places[part].width; i++) {
+            product += factor * (double)a[i] * (double)b[i];
+            squares_a += factor * (double)a[i] * (double)a[i];
+            squares_b += factor * (double)b[i] * (double)b[i];
+        }
+    }
+    if (squares_a <= 0 || squares_b <= 0) {
+        return 0;
+    }
+    product /= sqrt(squares_a * squares_b);
+    return (float)fmax(-1, fmin(1, product));
+}
+
+float calibration_show(enum calibration_profile profile, enum embedder_kind kind, float cosine)
+{
+    const struct knot *knots = profiles[profile][kind].knots;
     float at = cosine * 1000;
 
     if (!(at > (float)knots[0].cosine)) {
@@ -116,6 +153,41 @@ enum err calibration_compare_numbers(struct arena *arena, struct slice a, struct
     if (err == OK) {
         *ret_differ = left.count != right.count ||
                       memcmp(left.at, right.at, left.count * sizeof(left.at[0])) != 0;
+    }
+    return err;
+}
+
+/* What makes two questions different however similar their words are. */
+static enum err find_vetoes(const struct embedder *embedder, struct arena *arena,
+                            const struct slice texts[2], struct calibration *calibration)
+{
+    enum err err =
+        calibration_compare_numbers(arena, texts[0], texts[1], &calibration->numbers_differ);
+
+    if (err == OK) {
+        err = embedder_find_antonyms(embedder, arena, texts, &calibration->antonyms);
+    }
+    if (err == OK && (calibration->numbers_differ || calibration->antonyms.found)) {
+        calibration->shown = fminf(calibration->shown, CALIBRATION_VETO_SHOWN_MAX);
+    }
+    return err;
+}
+
+enum err calibration_compare(const struct embedder *embedder, struct arena *arena,
+                             enum calibration_profile profile, const struct slice texts[2],
+                             const float *const vectors[2], struct calibration *ret_calibration)
+{
+    enum embedder_kind kind = embedder_kind(embedder);
+    struct calibration calibration = {0};
+    enum err err = OK;
+
+    calibration.cosine = calibration_cosine(profile, kind, vectors[0], vectors[1]);
+    calibration.shown = calibration_show(profile, kind, calibration.cosine);
+    if (profile == CALIBRATION_QUERY) {
+        err = find_vetoes(embedder, arena, texts, &calibration);
+    }
+    if (err == OK) {
+        *ret_calibration = calibration;
     }
     return err;
 }

@@ -4,6 +4,7 @@
  */
 #include "server/domain/embed/embedder.h"
 
+#include "server/domain/embed/bag.h"
 #include "store/base/assert.h"
 #include "store/base/sha256.h"
 
@@ -22,11 +23,20 @@ struct place {
     uint64_t used_at; /* 0: empty */
 };
 
+/* The shares were chosen on graded pairs of sentences and on review comments. */
+static const struct embedder_part_place parts[EMBEDDER_KINDS][EMBEDDER_PARTS] = {
+    [EMBEDDER_NGRAMS] = {{0, 0, 0}, {0, 0, 0}, {0, NGRAMS_WIDTH, 100}},
+    [EMBEDDER_ENCODER] = {{0, MODEL_WIDE, 65}, {MODEL_WIDE, 0, 0}, {MODEL_WIDE, NGRAMS_WIDTH, 35}},
+    [EMBEDDER_WORDS] = {{0, MODEL_WIDE, 50},
+                        {MODEL_WIDE, MODEL_WORD_WIDTH, 25},
+                        {MODEL_WIDE + MODEL_WORD_WIDTH, NGRAMS_WIDTH, 25}},
+};
+
 struct embedder {
     char id[2 * SHA256_BYTES]; /* of which EMBEDDER_ID_BYTES are the id */
     enum linear_path path;
-    bool has_model;
-    struct model model;
+    enum embedder_kind kind;
+    struct model model; /* zeros without a model */
     size_t width;
     pthread_mutex_t lock; /* of all below */
     struct place *places; /* EMBEDDER_CACHE_VECTORS; NULL without a model: n-grams are cheap */
@@ -41,6 +51,13 @@ struct missing {
     size_t indices[EMBEDDER_TEXTS_MAX];
 };
 
+static size_t width_of(enum embedder_kind kind)
+{
+    const struct embedder_part_place *last = &parts[kind][EMBEDDER_PARTS - 1];
+
+    return last->from + last->width;
+}
+
 static enum err open_model(struct embedder *embedder, struct arena *arena, struct slice file)
 {
     enum err err = model_open(file, &embedder->model);
@@ -48,12 +65,11 @@ static enum err open_model(struct embedder *embedder, struct arena *arena, struc
     if (err != OK) {
         return err;
     }
-    embedder->has_model = true;
-    embedder->width = EMBEDDER_WIDTH_MAX;
+    embedder->kind = embedder->model.words.count > 0 ? EMBEDDER_WORDS : EMBEDDER_ENCODER;
     embedder->places =
         (struct place *)arena_calloc(arena, EMBEDDER_CACHE_VECTORS, sizeof(struct place));
-    embedder->vectors =
-        (float *)arena_alloc(arena, EMBEDDER_CACHE_VECTORS * EMBEDDER_WIDTH_MAX * sizeof(float));
+    embedder->vectors = (float *)arena_alloc(arena, EMBEDDER_CACHE_VECTORS *
+                                                        width_of(embedder->kind) * sizeof(float));
     return embedder->places != NULL && embedder->vectors != NULL ? OK : ERR_MEMORY;
 }
 
@@ -67,13 +83,13 @@ enum err embedder_new(struct arena *arena, struct slice model_file, struct embed
         return ERR_MEMORY;
     }
     embedder->path = linear_best_path();
-    embedder->width = NGRAMS_WIDTH;
     if (model_file.size > 0) {
         err = open_model(embedder, arena, model_file);
     }
     if (err != OK) {
         return err;
     }
+    embedder->width = width_of(embedder->kind);
     digest = sha256(model_file.size > 0 ? model_file : NGRAMS_VERSION);
     sha256_format(&digest, embedder->id);
     if (pthread_mutex_init(&embedder->lock, NULL) != 0) {
@@ -95,9 +111,19 @@ struct slice embedder_id(const struct embedder *embedder)
     return slice_of(embedder->id, EMBEDDER_ID_BYTES);
 }
 
+const struct embedder_part_place *embedder_parts(enum embedder_kind kind)
+{
+    return parts[kind];
+}
+
+enum embedder_kind embedder_kind(const struct embedder *embedder)
+{
+    return embedder->kind;
+}
+
 bool embedder_has_model(const struct embedder *embedder)
 {
-    return embedder->has_model;
+    return embedder->kind != EMBEDDER_NGRAMS;
 }
 
 size_t embedder_width(const struct embedder *embedder)
@@ -198,39 +224,41 @@ static void scale(float *numbers, size_t count, float factor)
     }
 }
 
-/* Joins the parts, each with the square root of its share, and makes the length 1. */
-static void join(float *vector, const float *encoded, const float *ngrams)
+/* Scales each part by the square root of its share, and makes the length of the whole 1: less than that if a part is
+ * zero. */
+static void join(enum embedder_kind kind, float *vector)
 {
+    size_t width = width_of(kind);
     double squares = 0;
 
-    memcpy(vector, encoded, MODEL_WIDE * sizeof(vector[0]));
-    memcpy(vector + MODEL_WIDE, ngrams, NGRAMS_WIDTH * sizeof(vector[0]));
-    scale(vector, MODEL_WIDE, sqrtf(EMBEDDER_ENCODER_HUNDREDTHS / 100.0F));
-    scale(vector + MODEL_WIDE, NGRAMS_WIDTH, sqrtf(EMBEDDER_NGRAMS_HUNDREDTHS / 100.0F));
-    for (size_t i = 0; i < EMBEDDER_WIDTH_MAX; i++) {
+    for (size_t part = 0; part < EMBEDDER_PARTS; part++) {
+        const struct embedder_part_place *place = &parts[kind][part];
+
+        scale(vector + place->from, place->width, sqrtf((float)place->share / 100.0F));
+    }
+    for (size_t i = 0; i < width; i++) {
         squares += (double)vector[i] * (double)vector[i];
     }
     if (squares > 0) {
-        scale(vector, EMBEDDER_WIDTH_MAX, (float)(1 / sqrt(squares)));
+        scale(vector, width, (float)(1 / sqrt(squares)));
     }
 }
 
 /* Writes the vector of one text, of which the encoder's part is `encoded` (NULL without a model). */
-static enum err finish_one(struct arena *arena, struct slice text, const float *encoded,
-                           float *vector)
+static enum err finish_one(const struct embedder *embedder, struct arena *arena, struct slice text,
+                           const float *encoded, float *vector)
 {
-    float ngrams[NGRAMS_WIDTH];
-    enum err err = ngrams_of(arena, text, ngrams);
+    const struct embedder_part_place *places = parts[embedder->kind];
+    enum err err = ngrams_of(arena, text, vector + places[EMBEDDER_PART_NGRAMS].from);
 
-    if (err != OK) {
-        return err;
+    if (err == OK && embedder->kind == EMBEDDER_WORDS) {
+        err = bag_embed(&embedder->model, arena, text, vector + places[EMBEDDER_PART_WORDS].from);
     }
-    if (encoded == NULL) {
-        memcpy(vector, ngrams, sizeof(ngrams));
-    } else {
-        join(vector, encoded, ngrams);
+    if (err == OK && encoded != NULL) {
+        memcpy(vector, encoded, MODEL_WIDE * sizeof(vector[0]));
+        join(embedder->kind, vector);
     }
-    return OK;
+    return err;
 }
 
 static enum err embed_missing(const struct embedder *embedder, struct arena *arena,
@@ -240,7 +268,7 @@ static enum err embed_missing(const struct embedder *embedder, struct arena *are
     float *encoded = NULL;
     enum err err = OK;
 
-    if (embedder->has_model) {
+    if (embedder->kind != EMBEDDER_NGRAMS) {
         encoded = (float *)arena_alloc(arena, missing->count * MODEL_WIDE * sizeof(float));
         if (encoded == NULL) {
             return ERR_MEMORY;
@@ -250,7 +278,8 @@ static enum err embed_missing(const struct embedder *embedder, struct arena *are
     for (size_t i = 0; i < missing->count && err == OK; i++) {
         size_t index = missing->indices[i];
 
-        err = finish_one(arena, texts[index], encoded != NULL ? encoded + i * MODEL_WIDE : NULL,
+        err = finish_one(embedder, arena, texts[index],
+                         encoded != NULL ? encoded + i * MODEL_WIDE : NULL,
                          vectors + index * embedder->width);
     }
     return err;
@@ -280,6 +309,12 @@ enum err embedder_embed(struct embedder *embedder, struct arena *arena, struct s
         cache_keep(embedder, &keys[index], ret_vectors + index * embedder->width);
     }
     return err;
+}
+
+enum err embedder_find_antonyms(const struct embedder *embedder, struct arena *arena,
+                                const struct slice texts[2], struct antonyms *ret_antonyms)
+{
+    return antonyms_find(&embedder->model, arena, texts[0], texts[1], ret_antonyms);
 }
 
 float embedder_cosine(const float *a, const float *b, size_t width)

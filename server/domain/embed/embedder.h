@@ -1,26 +1,49 @@
 /*
- * embedder.h: the vectors of texts: the sentence encoder's and the n-grams' parts in one, or only
- * n-grams without a model. Vectors of different embedders are never compared: each has an id:
+ * embedder.h: the vectors of texts: the parts of the sentence encoder, the words and the n-grams in one; without word
+ * vectors in the model file the other two, without a model only n-grams. Each part has length 1, times the square root
+ * of its share, so that the cosine of two vectors is the mean of the parts' cosines by their shares. Vectors of different embedders are never compared: each has an id:
  * the first digits of the model file's SHA-256. A change of code that changes vectors changes the magic
  * of model files. May be used by any thread.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EMBED_EMBEDDER_H
 #define ERRATA_SERVER_DOMAIN_EMBED_EMBEDDER_H
 
+#include "server/domain/embed/antonyms.h"
 #include "server/domain/embed/encoder.h"
 #include "server/domain/embed/ngrams.h"
 
 /* Numbers of a vector, at most. */
-#define EMBEDDER_WIDTH_MAX (MODEL_WIDE + NGRAMS_WIDTH)
+#define EMBEDDER_WIDTH_MAX (MODEL_WIDE + MODEL_WORD_WIDTH + NGRAMS_WIDTH)
 /* Texts of one call: at 128 tokens each this takes about a second. */
 #define EMBEDDER_TEXTS_MAX 64
 /* Lower-case hex digits of an id. */
 #define EMBEDDER_ID_BYTES 16
-/* Shares of the parts in the cosine of two vectors, in hundredths. */
-#define EMBEDDER_ENCODER_HUNDREDTHS 65
-#define EMBEDDER_NGRAMS_HUNDREDTHS 35
-/* Vectors that are kept with a model, by the texts' hashes: 4 KiB each. */
-#define EMBEDDER_CACHE_VECTORS 1024
+/* Vectors that are kept with a model, by the texts' hashes: 4.5 KiB each. With more, a model with words, its
+ * cache and a pass need more than 25 MB. */
+#define EMBEDDER_CACHE_VECTORS 512
+
+/* What an embedder's vectors consist of. */
+enum embedder_kind {
+    EMBEDDER_NGRAMS,
+    EMBEDDER_ENCODER, /* encoder and n-grams */
+    EMBEDDER_WORDS, /* encoder, words and n-grams */
+    EMBEDDER_KINDS
+};
+
+/* The parts of a vector, in this order; one that the kind does not have has no numbers. */
+enum embedder_part {
+    EMBEDDER_PART_ENCODER,
+    EMBEDDER_PART_WORDS,
+    EMBEDDER_PART_NGRAMS,
+    EMBEDDER_PARTS
+};
+
+/* Where a part is in a vector, and its share in the cosine, in hundredths. */
+struct embedder_part_place {
+    size_t from;
+    size_t width;
+    int share;
+};
 
 struct embedder;
 
@@ -38,6 +61,9 @@ MUST_CHECK enum err embedder_new(struct arena *arena, struct slice model_file,
 void embedder_free(struct embedder *embedder);
 /* Returns the id: EMBEDDER_ID_BYTES characters that live as long as the embedder. */
 struct slice embedder_id(const struct embedder *embedder);
+/* Returns the places of the parts in vectors of a kind. */
+const struct embedder_part_place *embedder_parts(enum embedder_kind kind);
+enum embedder_kind embedder_kind(const struct embedder *embedder);
 /* Returns whether it has a model. */
 bool embedder_has_model(const struct embedder *embedder);
 /* Returns the numbers of a vector. */
@@ -51,6 +77,11 @@ MUST_CHECK enum err embedder_embed(struct embedder *embedder, struct arena *aren
                                    float *ret_vectors);
 /* Returns the cosine of two vectors, between -1 and 1; 0 if one is zero. */
 float embedder_cosine(const float *a, const float *b, size_t width);
+/* Finds a word of the first text whose antonym is in the second (antonyms.h); none without a model. Fails only with
+ * ERR_MEMORY. */
+MUST_CHECK enum err embedder_find_antonyms(const struct embedder *embedder, struct arena *arena,
+                                           const struct slice texts[2],
+                                           struct antonyms *ret_antonyms);
 struct embedder_counts embedder_read_counts(struct embedder *embedder);
 
 #endif

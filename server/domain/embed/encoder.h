@@ -8,11 +8,11 @@
 #include "server/domain/embed/linear.h"
 #include "server/domain/embed/tokens.h"
 
-/* Tokens of a pass: more save no time, and need 20 KiB of memory each. */
-#define ENCODER_PASS_TOKENS_MAX 256
+/* Tokens of a pass, at least MODEL_TOKENS_MAX: more save no time, and need 20 KiB of memory each. */
+#define ENCODER_PASS_TOKENS_MAX MODEL_TOKENS_MAX
 
 /* Writes a vector of MODEL_WIDE numbers for each text to `ret_vectors`; a text without tokens has
- * zeros. The arena is used for less than 6 MiB. Fails only with ERR_MEMORY. */
+ * zeros. The arena is used for less than 3 MiB. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err encoder_embed(const struct model *model, enum linear_path path,
                                   struct arena *arena, const struct tokens *texts, size_t count,
                                   float *ret_vectors);

@@ -8,6 +8,7 @@
 
 _Static_assert(sizeof(struct model_head) == MODEL_ALIGN_BYTES, "sections begin after the head");
 _Static_assert(sizeof(struct model_node) == 8, "nodes are stored as they are");
+_Static_assert(sizeof(struct model_antonym) == 4, "pairs are stored as they are");
 
 /* The position in a file. Without data it only counts. */
 struct cursor {
@@ -72,6 +73,15 @@ static struct model_layer take_layer(struct cursor *cursor, enum model_weights w
     return layer;
 }
 
+static struct model_words take_words(struct cursor *cursor, uint32_t count, uint32_t bytes)
+{
+    struct model_words words = {.count = count};
+
+    words.ends = (const uint32_t *)take(cursor, count * sizeof(uint32_t));
+    words.text = (const char *)take(cursor, bytes);
+    return words;
+}
+
 /* Returns the position after the last section. */
 static size_t walk(const struct model_head *head, const uint8_t *data, struct model *model)
 {
@@ -92,6 +102,14 @@ static size_t walk(const struct model_head *head, const uint8_t *data, struct mo
     model->layers[0] = take_layer(&cursor, model->weights, MODEL_NARROW);
     model->layers[1] = take_layer(&cursor, model->weights, MODEL_WIDE);
     model->result = take_linear(&cursor, model->weights, MODEL_WIDE, MODEL_WIDE);
+    model->words = take_words(&cursor, head->word_count, head->word_bytes);
+    model->word_vectors =
+        (const int8_t *)take(&cursor, (size_t)head->word_count * MODEL_WORD_WIDTH);
+    model->word_scales = take_floats(&cursor, head->word_count);
+    model->antonym_words = take_words(&cursor, head->antonym_word_count, head->antonym_word_bytes);
+    model->antonym_count = head->antonym_count;
+    model->antonyms = (const struct model_antonym *)take(&cursor, head->antonym_count *
+                                                                      sizeof(struct model_antonym));
     return cursor.at;
 }
 
@@ -115,7 +133,11 @@ static bool head_is_valid(const struct model_head *head)
     return memcmp(head->magic, MODEL_MAGIC, sizeof(head->magic)) == 0 &&
            (head->weights == MODEL_FLOAT || head->weights == MODEL_INT8) && head->piece_count > 0 &&
            head->piece_count <= MODEL_PIECES_MAX && head->node_count > 0 &&
-           head->node_count <= MODEL_NODES_MAX;
+           head->node_count <= MODEL_NODES_MAX && head->word_count <= MODEL_WORDS_MAX &&
+           head->word_bytes <= MODEL_WORD_BYTES_MAX &&
+           head->antonym_word_count <= MODEL_ANTONYM_WORDS_MAX &&
+           head->antonym_word_bytes <= MODEL_WORD_BYTES_MAX &&
+           head->antonym_count <= MODEL_ANTONYMS_MAX;
 }
 
 /* A walk from the root therefore ends, and meets only ids of pieces. */
@@ -144,6 +166,31 @@ static bool all_finite(const float *numbers, size_t count)
     return true;
 }
 
+/* Every word is then inside the text. Words in another order would only not be found. */
+static bool words_are_valid(const struct model_words *words, uint32_t bytes)
+{
+    uint32_t end = 0;
+
+    for (uint32_t i = 0; i < words->count; i++) {
+        if (words->ends[i] < end || words->ends[i] > bytes) {
+            return false;
+        }
+        end = words->ends[i];
+    }
+    return true;
+}
+
+static bool antonyms_are_valid(const struct model *model)
+{
+    for (uint32_t i = 0; i < model->antonym_count; i++) {
+        if (model->antonyms[i].word >= model->antonym_words.count ||
+            model->antonyms[i].other >= model->antonym_words.count) {
+            return false;
+        }
+    }
+    return true;
+}
+
 enum err model_open(struct slice bytes, struct model *ret_model)
 {
     struct model_head head;
@@ -158,7 +205,11 @@ enum err model_open(struct slice bytes, struct model *ret_model)
     }
     model_locate(bytes, &model);
     if (!trie_is_valid(&model) || !all_finite(model.scores, model.piece_count) ||
-        !all_finite(model.timescales, MODEL_TIMESCALES)) {
+        !all_finite(model.timescales, MODEL_TIMESCALES) ||
+        !words_are_valid(&model.words, head.word_bytes) ||
+        !all_finite(model.word_scales, model.words.count) ||
+        !words_are_valid(&model.antonym_words, head.antonym_word_bytes) ||
+        !antonyms_are_valid(&model)) {
         return ERR_CORRUPT;
     }
     *ret_model = model;

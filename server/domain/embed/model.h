@@ -1,7 +1,7 @@
 /*
- * model.h: the model file of the sentence encoder (Universal Sentence Encoder Lite): its layout, and
- * finding its sections in memory. The file is written by tools/mkmodel and mapped by the server;
- * numbers are little-endian. A file is input: model_open checks every size and every index, so that
+ * model.h: the model file: the sentence encoder (Universal Sentence Encoder Lite), and optionally word vectors
+ * and antonyms; its layout, and finding its sections in memory. The file is written by tools/mkmodel and
+ * mapped by the server; numbers are little-endian. A file is input: model_open checks every size and every index, so that
  * no later function reads outside it. Knows nothing of files and of texts.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EMBED_MODEL_H
@@ -24,6 +24,15 @@
 #define MODEL_PIECES_MAX MODEL_EMBEDDING_ROWS
 /* Maximum nodes of the trie: 8,000 pieces of at most 48 bytes in UTF-8 have fewer. */
 #define MODEL_NODES_MAX 400000
+/* Numbers of a word's vector. */
+#define MODEL_WORD_WIDTH 100
+/* Maximum words with a vector: more frequent ones are kept, and rarer ones change few texts. */
+#define MODEL_WORDS_MAX 100000
+/* Maximum words with an antonym: pairs have indices of 16 bits. WordNet has some 6,000. */
+#define MODEL_ANTONYM_WORDS_MAX 65535
+#define MODEL_ANTONYMS_MAX 65535
+/* Maximum bytes of all words of a list: those of 100,000 words are 730,000. */
+#define MODEL_WORD_BYTES_MAX ((uint32_t)4 << 20)
 /* Alignment of a section in the file. */
 #define MODEL_ALIGN_BYTES 64
 
@@ -39,11 +48,16 @@ struct model_head {
     uint32_t weights; /* enum model_weights */
     uint32_t piece_count;
     uint32_t node_count;
-    uint32_t zero[11];
+    uint32_t word_count; /* 0: without word vectors */
+    uint32_t word_bytes;
+    uint32_t antonym_word_count; /* 0: without antonyms */
+    uint32_t antonym_word_bytes;
+    uint32_t antonym_count;
+    uint32_t zero[6];
 };
 
 /* Changes with the layout, and with every change of the code that computes vectors. */
-#define MODEL_MAGIC "ERRATAM1"
+#define MODEL_MAGIC "ERRATAM2"
 
 /* A node of the trie of pieces, by the bytes of UTF-8. Children are adjacent, in ascending order of
  * their bytes, and have higher indices than their parent. Node 0 is the root. */
@@ -82,6 +96,20 @@ struct model_layer {
     struct model_linear feed_out;
 };
 
+/* A list of words in lower case, in ascending order of their bytes. */
+struct model_words {
+    uint32_t count;
+    const uint32_t *ends; /* of each word, the offset after it */
+    const char *text;
+};
+
+/* Two words of opposite meaning, as indices of the list of words with an antonym. Each pair is stored both ways,
+ * in ascending order. */
+struct model_antonym {
+    uint16_t word;
+    uint16_t other;
+};
+
 /* A model. All pointers are borrowed from the file's bytes. */
 struct model {
     enum model_weights weights;
@@ -95,6 +123,12 @@ struct model {
     const float *embedding_scales; /* MODEL_INT8: of each row */
     struct model_layer layers[2];
     struct model_linear result; /* before the hyperbolic tangent */
+    struct model_words words;
+    const int8_t *word_vectors; /* of each word MODEL_WORD_WIDTH numbers */
+    const float *word_scales; /* of each word: the value of 1, with the word's weight in a text */
+    struct model_words antonym_words;
+    const struct model_antonym *antonyms;
+    uint32_t antonym_count;
 };
 
 /* Returns the size of a file with this head. */

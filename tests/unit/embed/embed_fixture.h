@@ -9,9 +9,12 @@
 
 #define FIXTURE_ARENA_BYTES ((size_t)512 << 20)
 
-/* A source of random weights between -0.1 and 0.1, the same for a seed, and the vocabulary. */
+/* A source of random weights between -0.1 and 0.1, the same for a seed, and the vocabulary. Its words are cat, dog, not,
+ * the and \u00e9t\u00e9, at right angles; its antonyms open and close, on and off. */
 struct make_source fixture_source(struct arena *arena, uint64_t seed, const struct slice *pieces,
                                   const float *scores, size_t piece_count);
+/* The source of the small vocabulary of embed_fixture.c. */
+struct make_source fixture_small_source(struct arena *arena);
 /* A model of the small vocabulary of embed_fixture.c. */
 struct slice fixture_model(struct arena *arena, enum model_weights weights,
                            struct model *ret_model);
@@ -24,5 +27,7 @@ int model_test_run(void);
 int encoder_test_run(void);
 int package_test_run(void);
 int embedder_test_run(void);
+int bag_test_run(void);
+int sources_test_run(void);
 
 #endif

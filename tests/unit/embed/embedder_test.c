@@ -129,6 +129,7 @@ static void test_joined_vectors_have_length_one(void **state)
     const float wanted[3] = {1, 1, 0};
 
     (void)state;
+    assert_int_equal(embedder_kind(with_model), EMBEDDER_WORDS);
     assert_int_equal(embedder_width(with_model), EMBEDDER_WIDTH_MAX);
     assert_int_equal(embedder_embed(with_model, &arena, SLICE("len"), texts, 3, vectors), OK);
     for (size_t i = 0; i < 3; i++) {
@@ -142,6 +143,26 @@ static void test_joined_vectors_have_length_one(void **state)
     assert_false(slice_equal(embedder_id(ngrams), embedder_id(with_model)));
     assert_int_equal(embedder_id(ngrams).size, EMBEDDER_ID_BYTES);
     assert_true(embedder_has_model(with_model) && !embedder_has_model(ngrams));
+}
+
+/* Goal: without words in the model the vectors have two parts. Method: such a model; a text with length 1. */
+static void test_model_without_words_has_two_parts(void **state)
+{
+    struct make_source source = fixture_small_source(&arena);
+    struct slice text = SLICE("ab cat");
+    static float vector[EMBEDDER_WIDTH_MAX];
+    struct embedder *embedder = NULL;
+    struct slice file;
+
+    (void)state;
+    source.words.count = 0;
+    assert_int_equal(make_model(&arena, &source, MODEL_INT8, &file), OK);
+    assert_int_equal(embedder_new(&arena, file, &embedder), OK);
+    assert_int_equal(embedder_kind(embedder), EMBEDDER_ENCODER);
+    assert_int_equal(embedder_width(embedder), MODEL_WIDE + NGRAMS_WIDTH);
+    assert_int_equal(embedder_embed(embedder, &arena, SLICE("two"), &text, 1, vector), OK);
+    assert_true(fabsf(embedder_cosine(vector, vector, embedder_width(embedder)) - 1) < 1e-5F);
+    embedder_free(embedder);
 }
 
 /* Goal: a file that is not a model creates no embedder. Method: text, a model cut by one byte. */
@@ -163,24 +184,104 @@ static void test_maps_rise(void **state)
 {
     (void)state;
     for (int profile = 0; profile < CALIBRATION_COUNT; profile++) {
-        for (int has_model = 0; has_model < 2; has_model++) {
-            enum calibration_profile kind = (enum calibration_profile)profile;
+        for (int kind = 0; kind < EMBEDDER_KINDS; kind++) {
+            enum calibration_profile to = (enum calibration_profile)profile;
+            enum embedder_kind of = (enum embedder_kind)kind;
             float last = -1;
 
             for (int i = -1000; i <= 1000; i++) {
-                float shown = calibration_show(kind, has_model != 0, (float)i / 1000);
+                float shown = calibration_show(to, of, (float)i / 1000);
 
                 assert_true(shown >= last && shown >= 0 && shown <= 1);
                 last = shown;
             }
             assert_true(last == 1);
-            assert_true(calibration_show(kind, has_model != 0, 7) == 1);
-            assert_true(calibration_show(kind, has_model != 0, NAN) ==
-                        calibration_show(kind, has_model != 0, -1));
+            assert_true(calibration_show(to, of, 7) == 1);
+            assert_true(calibration_show(to, of, NAN) == calibration_show(to, of, -1));
         }
     }
-    assert_true(fabsf(calibration_show(CALIBRATION_QUERY, true, 0.535F) - 0.8F) < 1e-4F);
-    assert_true(fabsf(calibration_show(CALIBRATION_STRICT, false, 0.92F) - 0.8F) < 1e-4F);
+}
+
+/* Goal: the maps are those that were fitted. Method: the cosines of 0.8, for each profile and kind. */
+static void test_maps_have_the_fitted_knots(void **state)
+{
+    static const float cosines[CALIBRATION_COUNT][EMBEDDER_KINDS] = {
+        [CALIBRATION_QUERY] = {0.29F, 0.535F, 0.515F},
+        [CALIBRATION_FEEDBACK] = {0.22F, 0.405F, 0.46F},
+        [CALIBRATION_STRICT] = {0.92F, 0.93F, 0.93F}};
+
+    (void)state;
+    for (int profile = 0; profile < CALIBRATION_COUNT; profile++) {
+        for (int kind = 0; kind < EMBEDDER_KINDS; kind++) {
+            float shown = calibration_show((enum calibration_profile)profile,
+                                           (enum embedder_kind)kind, cosines[profile][kind]);
+
+            assert_true(fabsf(shown - 0.8F) < 1e-4F);
+        }
+    }
+}
+
+/* Goal: a profile's shares weigh the parts. Method: vectors that are equal in one part and at right angles in the
+ * others, for each part; a zero vector. */
+static void test_profiles_weigh_the_parts(void **state)
+{
+    static const float query[EMBEDDER_PARTS] = {0.5F, 0.25F, 0.25F};
+    static const float feedback[EMBEDDER_PARTS] = {0.45F, 0.35F, 0.2F};
+    const struct embedder_part_place *places = embedder_parts(EMBEDDER_WORDS);
+
+    (void)state;
+    for (size_t equal = 0; equal < EMBEDDER_PARTS; equal++) {
+        float a[EMBEDDER_WIDTH_MAX] = {0};
+        float b[EMBEDDER_WIDTH_MAX] = {0};
+        float zero[EMBEDDER_WIDTH_MAX] = {0};
+
+        for (size_t part = 0; part < EMBEDDER_PARTS; part++) {
+            float size = sqrtf((float)places[part].share / 100);
+
+            a[places[part].from] = size;
+            b[places[part].from + (part == equal ? 0 : 1)] = size;
+        }
+        assert_true(fabsf(calibration_cosine(CALIBRATION_QUERY, EMBEDDER_WORDS, a, b) -
+                          query[equal]) < 1e-5F);
+        assert_true(fabsf(calibration_cosine(CALIBRATION_FEEDBACK, EMBEDDER_WORDS, a, b) -
+                          feedback[equal]) < 1e-5F);
+        assert_true(calibration_cosine(CALIBRATION_FEEDBACK, EMBEDDER_WORDS, a, zero) == 0);
+    }
+}
+
+static struct calibration compare_by(enum calibration_profile profile, const char *a, const char *b)
+{
+    const struct slice texts[2] = {slice_text(a), slice_text(b)};
+    static float vectors[2 * EMBEDDER_WIDTH_MAX];
+    struct calibration result;
+
+    assert_int_equal(embedder_embed(with_model, &arena, SLICE("cmp"), texts, 2, vectors), OK);
+    assert_int_equal(calibration_compare(
+                         with_model, &arena, profile, texts,
+                         (const float *const[2]){vectors, vectors + EMBEDDER_WIDTH_MAX}, &result),
+                     OK);
+    return result;
+}
+
+/* Goal: numbers and antonyms limit the score of queries, and of nothing else. Method: texts that are nearly equal. */
+static void test_vetoes_limit_the_score_of_queries(void **state)
+{
+    struct calibration same = compare_by(CALIBRATION_QUERY, "open the door", "Open the door!");
+    struct calibration numbers = compare_by(CALIBRATION_QUERY, "open door 1", "open door 2");
+    struct calibration opposite =
+        compare_by(CALIBRATION_QUERY, "Opened the cat door", "closing the cat door");
+    struct calibration strict =
+        compare_by(CALIBRATION_STRICT, "opened the cat door 1", "closed the cat door 2");
+
+    (void)state;
+    assert_true(same.shown > 0.9F && !same.numbers_differ && !same.antonyms.found);
+    assert_true(numbers.numbers_differ && numbers.shown <= CALIBRATION_VETO_SHOWN_MAX);
+    assert_true(opposite.antonyms.found && opposite.shown <= CALIBRATION_VETO_SHOWN_MAX);
+    assert_true(slice_equal(opposite.antonyms.first, SLICE("open")));
+    assert_true(slice_equal(opposite.antonyms.second, SLICE("close")));
+    assert_false(strict.numbers_differ || strict.antonyms.found);
+    assert_true(strict.shown ==
+                calibration_show(CALIBRATION_STRICT, EMBEDDER_WORDS, strict.cosine));
 }
 
 static bool differ(const char *a, const char *b)
@@ -218,8 +319,12 @@ int embedder_test_run(void)
         cmocka_unit_test(test_cache_keeps_vectors_by_organisation),
         cmocka_unit_test(test_full_cache_forgets),
         cmocka_unit_test(test_joined_vectors_have_length_one),
+        cmocka_unit_test(test_model_without_words_has_two_parts),
         cmocka_unit_test(test_other_files_are_refused),
         cmocka_unit_test(test_maps_rise),
+        cmocka_unit_test(test_maps_have_the_fitted_knots),
+        cmocka_unit_test(test_profiles_weigh_the_parts),
+        cmocka_unit_test(test_vetoes_limit_the_score_of_queries),
         cmocka_unit_test(test_numbers_are_compared),
     };
     struct model model;

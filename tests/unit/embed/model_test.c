@@ -35,10 +35,15 @@ static void test_other_heads_are_refused(void **state)
         0, 2, 5, 100, MODEL_PIECES_MAX + 1, MODEL_NODES_MAX + 1, UINT32_MAX};
 
     (void)state;
-    expect_refused(0, "ERRATAM2", 8);
+    expect_refused(0, "ERRATAM1", 8);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         expect_refused(offsetof(struct model_head, weights), &numbers[i], 4);
         expect_refused(offsetof(struct model_head, node_count), &numbers[i], 4);
+        expect_refused(offsetof(struct model_head, word_count), &numbers[i == 2 ? 3 : i], 4);
+    }
+    for (size_t at = offsetof(struct model_head, word_count);
+         at <= offsetof(struct model_head, antonym_count); at += 4) {
+        expect_refused(at, &numbers[6], 4);
     }
     expect_refused(offsetof(struct model_head, piece_count), &numbers[0], 4);
     expect_refused(offsetof(struct model_head, piece_count), &numbers[6], 4);
@@ -95,6 +100,29 @@ static void test_scores_must_be_finite(void **state)
     }
 }
 
+/* Goal: no word or pair leads outside its list. Method: ends beyond the text and before the last end, a scale that is
+ * not finite, pairs of words that do not exist. */
+static void test_damaged_lists_are_refused(void **state)
+{
+    static const uint32_t ends[] = {1, UINT32_MAX, 4096};
+    const float no_number = __builtin_nanf("");
+    const struct model_antonym pairs[] = {{4, 0}, {0, 4}, {UINT16_MAX, UINT16_MAX}};
+    struct model model;
+
+    (void)state;
+    assert_int_equal(model_open(file, &model), OK);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        expect_refused((size_t)((const uint8_t *)&model.words.ends[2] - file.data), &ends[i],
+                       sizeof(ends[i]));
+        expect_refused((size_t)((const uint8_t *)&model.antonym_words.ends[2] - file.data),
+                       &ends[i], sizeof(ends[i]));
+        expect_refused((size_t)((const uint8_t *)&model.antonyms[1] - file.data), &pairs[i],
+                       sizeof(pairs[i]));
+    }
+    expect_refused((size_t)((const uint8_t *)&model.word_scales[1] - file.data), &no_number,
+                   sizeof(no_number));
+}
+
 int model_test_run(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +130,7 @@ int model_test_run(void)
         cmocka_unit_test(test_other_sizes_are_refused),
         cmocka_unit_test(test_damaged_tries_are_refused),
         cmocka_unit_test(test_scores_must_be_finite),
+        cmocka_unit_test(test_damaged_lists_are_refused),
     };
     struct model model;
     int failed = 0;

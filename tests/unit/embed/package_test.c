@@ -35,13 +35,12 @@ static void test_hash_is_checked(void **state)
 {
     struct slice hash = SLICE(
         "3a81oZNherrMQXNJriBBMRLm+k6JqX6iCp7u5ktV05ohkpkqJ0/BqDa6PCOj/uu9RU1EI2Q86A4qmslPpUyknw==");
-    struct slice file = {NULL, 0};
+    struct make_source source = {.piece_count = 0};
 
     (void)state;
     assert_int_equal(package_check(SLICE("abc"), hash, &fault), OK);
     assert_int_equal(package_check(SLICE("abd"), hash, &fault), ERR_INVALID);
-    assert_int_equal(make_from_package(&arena, SLICE("abc"), MODEL_INT8, &file, &fault),
-                     ERR_INVALID);
+    assert_int_equal(make_read_package(&arena, SLICE("abc"), &source, &fault), ERR_INVALID);
 }
 
 /* Goal: damaged gzip files are refused. Method: nothing, no gzip, a size that is not so. */

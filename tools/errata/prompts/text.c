@@ -26,6 +26,11 @@ static enum cli_exit print_comparison(struct cli *cli, struct json_value reply)
     if (reply_text(cli, reply, "numbersDiffer").size > 0) {
         cli_note(cli, "the score is limited, since the texts have different numbers");
     }
+    if (reply_text(cli, reply, "antonymA").size > 0) {
+        cli_note(cli, "the score is limited, since '%.*s' and '%.*s' are opposites",
+                 SLICE_ARGS(reply_text(cli, reply, "antonymA")),
+                 SLICE_ARGS(reply_text(cli, reply, "antonymB")));
+    }
     cli_note(cli, "embedder %.*s", SLICE_ARGS(reply_text(cli, reply, "embedderId")));
     return CLI_OK;
 }
@@ -79,7 +84,8 @@ const struct command text_commands[] = {
      .help = "Prints how similar two texts are, as the server compares them: a score from 0 to 1, "
              "of which 0.8 and more means the same for the profile's purpose, and the cosine of "
              "their vectors. Profile query is for questions, which are never the same if their "
-             "numbers differ; feedback for comments on a theme; strict for duplicates of rules.",
+             "numbers differ or a word of one is the opposite of one of the other; feedback for "
+             "comments on a theme; strict for duplicates of rules.",
      .examples = {{"errata text compare 'Where is my order?' 'Has my parcel been sent?' "
                    "--profile query",
                    NULL}},

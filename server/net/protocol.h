@@ -9,8 +9,10 @@
 #include "store/base/err.h"
 #include "store/base/slice.h"
 
-/* The minimum room that net passes to `drain`: one HTTP/2 frame with its header. */
+/* The minimum room that `drain` needs: one HTTP/2 frame with its header. */
 #define NET_DRAIN_BYTES_MIN (17u * 1024)
+/* The minimum room that net offers: what a layer between it and the protocol (TLS) adds fits, too. */
+#define NET_ROOM_BYTES_MIN (18u * 1024)
 /* Maximum bytes that `match` needs to decide. */
 #define NET_MATCH_BYTES_MAX 64
 
@@ -32,6 +34,9 @@ struct net_link {
     /* Set and cleared by the session inside feed, drain and tick: it takes no more bytes for now. Net
      * reads no more of them; those of the present read are still fed. */
     bool paused;
+    /* Set and cleared by the session inside feed, drain and tick: it has taken bytes, of which some were
+     * not handled yet. Net feeds it, with no bytes if there are none, until it clears this. */
+    bool holds_input;
     /* Set by the session before it closes: it ended the connection for misuse by the peer. */
     bool rate_limited;
 };
@@ -43,8 +48,8 @@ struct net_protocol {
     enum net_match (*match)(struct slice first_bytes);
     MUST_CHECK enum err (*open)(void *user, struct net_link *link, int64_t now_us,
                                 void **ret_session);
-    /* Takes received bytes, at least one, and returns how many it took. Net drains the output of
-     * those before it feeds the rest. */
+    /* Takes received bytes, at least one unless it holds input, and returns how many it took. Net drains
+     * the output of those before it feeds the rest. */
     size_t (*feed)(void *session, struct slice bytes, int64_t now_us);
     /* Writes at most `size` bytes (at least NET_DRAIN_BYTES_MIN) and returns how many. There is no
      * more output for now if it leaves NET_DRAIN_BYTES_MIN free. */

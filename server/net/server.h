@@ -79,6 +79,9 @@ struct net_config {
     uint32_t address_connections_max; /* 0: NET_ADDRESS_CONNECTIONS_MAX */
     const struct net_protocol *protocols; /* protocols, tried in order; copied */
     size_t protocol_count;
+    /* What a connection is sent, before it is closed, if no protocol matches its first bytes. Empty: the
+     * answer of a server that speaks HTTP/2 only. The bytes outlive the server. */
+    struct slice unknown_answer;
     /* Called each NET_TICK_MS, before the sessions' ticks: deadlines of calls. May be NULL. */
     void (*on_tick)(void *user, int64_t now_us);
     void *user;

@@ -104,6 +104,7 @@ static void on_net_tick(void *user, int64_t now_us)
 
     call_server_tick(app->calls, now_us);
     app_log_pressure(app, now_us);
+    app_tls_log(app, now_us);
 }
 
 /* Listens and publishes the address: the server is ready. */
@@ -133,7 +134,8 @@ static enum err listen_and_publish(struct app *app)
     app_access_report(app);
     (void)fputs(line, stdout);
     (void)fflush(stdout);
-    logger_printf(LOGGER_INFO, "serving on %s", app->bound.address);
+    logger_printf(LOGGER_INFO, "serving on %s%s", app->bound.address,
+                  app->tls != NULL ? " with TLS" : "");
     return OK;
 }
 
@@ -366,6 +368,7 @@ static size_t read_counters(void *user, struct env_counter *counters, size_t max
 
     count = count < max ? count : max;
     memcpy(counters, all, count * sizeof(all[0]));
+    count += app_tls_read_counters(app, counters + count, max - count);
     return count + app_pdf_read_counters(app, counters + count, max - count);
 }
 
@@ -590,7 +593,10 @@ static enum err make_transport(struct app *app)
     }
     protocols[0] = grpc_server_protocol(app->grpc);
     protocols[1] = http1_server_protocol(app->http1); /* takes any first bytes, so it is the last */
-    err = net_server_new(&app->loop, &net, &app->net);
+    err = app_tls_make(app, &net, protocols);
+    if (err == OK) {
+        err = net_server_new(&app->loop, &net, &app->net);
+    }
     return err != OK ? err : app_metrics_make(app);
 }
 
@@ -633,6 +639,9 @@ int app_run(const struct config *config)
     app_guard_start();
     app_init(&app, on_writer_async);
     err = bind_addresses(&app);
+    if (err == OK) {
+        err = app_tls_read(config, &app.fault, &app.tls_context);
+    }
     if (err == OK) {
         err = open_store(&app);
     }

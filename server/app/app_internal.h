@@ -16,6 +16,7 @@
 #include "server/jobs/pool.h"
 #include "server/net/server.h"
 #include "server/pipeline/pipeline.h"
+#include "server/tls/tls.h"
 #include "store/lmdb/lmdb.h"
 
 #include <stdatomic.h>
@@ -46,6 +47,9 @@ struct app_access {
 /* Interval of log lines about refused connections, so that a burst does not fill the log. */
 #define APP_PRESSURE_LOG_US (60 * INT64_C(1000000))
 
+/* Interval of log lines about failed handshakes: scanners cause many. */
+#define APP_HANDSHAKES_LOG_US (60 * INT64_C(1000000))
+
 /* State of the last log line about refused connections. */
 struct app_pressure {
     uint64_t evicted;
@@ -65,6 +69,13 @@ struct app_metrics {
     struct http1_server *http1;
     struct net_server *net;
     bool open; /* app_metrics_close was called, and has not ended */
+};
+
+/* State of the last log line about failed handshakes. */
+struct app_handshakes {
+    uint64_t failed;
+    uint64_t expired;
+    int64_t logged_us; /* time of the last log line; 0: none */
 };
 
 struct app {
@@ -103,6 +114,8 @@ struct app {
     struct http_cors cors;
     struct http_server *http;
     struct http1_server *http1;
+    struct tls_context *tls_context; /* until `tls` takes it; NULL: cleartext */
+    struct tls_server *tls; /* NULL: cleartext */
     struct net_server *net;
     struct net_bound bound; /* bound sockets until `net` takes them */
     struct document_jobs documents; /* `pdf` in the form that the services use */
@@ -111,6 +124,7 @@ struct app {
     bool pdf_serving; /* the worker is ready */
     uint32_t connections_max; /* app_allow_connections */
     struct app_pressure pressure;
+    struct app_handshakes handshakes;
     bool net_closed; /* net_server_close has called back */
     bool warming; /* the tables are being read into memory */
     bool giving_back; /* the pool returns memory to the system */
@@ -196,6 +210,19 @@ void app_metrics_free(struct app *app);
 
 /* app_plain.c: fills `plain` and `open_plain`. */
 void app_plain_make(struct app *app);
+
+/* app_tls.c */
+/* Reads the configured certificates and keys. Logs a certificate that has expired or is about to, and a key
+ * that others may read. ERR_INVALID with the file and the reason in `fault`; NULL if no TLS is configured. */
+MUST_CHECK enum err app_tls_read(const struct config *config, struct fault *fault,
+                                 struct tls_context **ret_context);
+/* Puts TLS below the protocols of `net`, whose table is `protocols`; without TLS they are unchanged. */
+MUST_CHECK enum err app_tls_make(struct app *app, struct net_config *net,
+                                 struct net_protocol *protocols);
+/* Logs failed handshakes, at most once in APP_HANDSHAKES_LOG_US. */
+void app_tls_log(struct app *app, int64_t now_us);
+/* Returns its counters for GetServerInfo; zeros without TLS. */
+size_t app_tls_read_counters(const struct app *app, struct env_counter *counters, size_t max);
 
 /* app_pdf.c */
 /* Creates the PDF jobs, if the worker program exists; else logs that it does not. */

@@ -211,6 +211,8 @@ void app_deinit(struct app *app)
 {
     app_metrics_free(app);
     net_server_free(app->net);
+    tls_server_free(app->tls);
+    tls_context_unref(app->tls_context);
     http1_server_free(app->http1);
     grpc_server_free(app->grpc);
     http_server_free(app->http);

@@ -22,6 +22,8 @@ void progress_line_print(struct progress_line *line, const char *format, ...) PR
 /* Ends an open line. */
 void progress_line_end(const struct progress_line *line);
 
+/* `--check-config`: reads the files that a valid configuration names, and prints whether they are valid. */
+int check_command_run(const struct config *config);
 /* `--new-admin-token`: creates another ADMIN token with the server flag, if none is usable any more.
  *   1. the token's text is durable as DIR/admin.token.new
  *   2. its event is committed to the log of the organisation `default`

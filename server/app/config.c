@@ -67,6 +67,12 @@ static const struct option options[] = {
     {"pdf-slots", OPTION_COUNT, offsetof(struct config, pdf_slots), 1, PDF_SLOTS_MAX, "1 or 2"},
     {"model", OPTION_PATH, offsetof(struct config, model), 0, 0,
      "the path of a file made by errata-mkmodel"},
+    {"tls-cert", OPTION_PATH, offsetof(struct config, tls_cert), 0, 0,
+     "the path of a certificate in PEM, followed by its intermediate ones"},
+    {"tls-key", OPTION_PATH, offsetof(struct config, tls_key), 0, 0,
+     "the path of the certificate's private key in PEM"},
+    {"tls-client-ca", OPTION_PATH, offsetof(struct config, tls_client_ca), 0, 0,
+     "the path of certificates of authorities in PEM"},
     {"insecure-allow-remote", OPTION_SWITCH, offsetof(struct config, insecure_allow_remote), 0, 0,
      "true or false"},
 };
@@ -125,6 +131,13 @@ static const char help[] =
     "  --model FILE               model that compares texts, made by errata-mkmodel; without it, "
     "only\n"
     "                             their letters are compared\n"
+    "  --tls-cert FILE            serve TLS with this certificate (PEM, then intermediate ones); "
+    "all\n"
+    "                             connections need TLS then\n"
+    "  --tls-key FILE             the certificate's private key (PEM, not encrypted)\n"
+    "  --tls-client-ca FILE       accept only clients with a certificate of one of these "
+    "authorities\n"
+    "                             (PEM); they need tokens as well\n"
     "  --insecure-allow-remote    accept cleartext connections from other hosts; only for "
     "networks\n"
     "                             that are otherwise protected against eavesdropping\n"
@@ -444,12 +457,22 @@ static bool check_whole(const struct config *config, struct config_problem *ret_
     if (config->data[0] == '\0') {
         return refuse_config(ret_problem, "--data: missing; expected the folder of the store");
     }
-    if (!config_value_is_loopback(config->listen_host) && !config->insecure_allow_remote) {
+    if ((config->tls_cert[0] == '\0') != (config->tls_key[0] == '\0')) {
+        return refuse_config(ret_problem,
+                             "%s: missing; expected both tls-cert and tls-key, or neither",
+                             config->tls_cert[0] == '\0' ? "tls-cert" : "tls-key");
+    }
+    if (config->tls_client_ca[0] != '\0' && config->tls_cert[0] == '\0') {
+        return refuse_config(ret_problem,
+                             "tls-client-ca: set without TLS; expected tls-cert and tls-key, too");
+    }
+    if (!config_value_is_loopback(config->listen_host) && config->tls_cert[0] == '\0' &&
+        !config->insecure_allow_remote) {
         return refuse_config(
             ret_problem,
             "listen: %s is reachable from other hosts, and this server speaks cleartext: "
-            "use 127.0.0.1 or [::1], or add --insecure-allow-remote if the "
-            "network is trusted",
+            "add --tls-cert and --tls-key, use 127.0.0.1 or [::1], or add --insecure-allow-remote "
+            "if the network is trusted",
             config->listen_host);
     }
     return true;

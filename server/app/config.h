@@ -47,6 +47,9 @@ struct config {
     char pdf_worker[CONFIG_PATH_BYTES_MAX]; /* empty: the program in the folder of erratad */
     char model[CONFIG_PATH_BYTES_MAX]; /* the encoder's model file; empty: none */
     uint32_t pdf_slots; /* 0: one per core, within the limits */
+    char tls_cert[CONFIG_PATH_BYTES_MAX]; /* empty: cleartext */
+    char tls_key[CONFIG_PATH_BYTES_MAX];
+    char tls_client_ca[CONFIG_PATH_BYTES_MAX]; /* empty: clients need no certificate */
     bool insecure_allow_remote; /* accept cleartext connections from other hosts */
 };
 

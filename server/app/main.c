@@ -67,8 +67,7 @@ int main(int argc, char **argv)
         (void)puts("erratad " ERRATA_VERSION);
         return APP_EXIT_OK;
     case CONFIG_CHECK:
-        (void)puts("the configuration is valid");
-        return APP_EXIT_OK;
+        return check_command_run(&config);
     case CONFIG_NEW_TOKEN:
         return new_token_command_run(&config);
     case CONFIG_REBUILD:

@@ -240,11 +240,12 @@ class Server:
 class Client:
     """Stubs of every service over one connection, each call with the token."""
 
-    def __init__(self, address, token=None, compression=None, channel_options=()):
+    def __init__(self, address, token=None, compression=None, channel_options=(), credentials=None):
         self.is_open = True
         self.sent_again = 0  # number of documents that were starved at first
-        self.plain = grpc.insecure_channel(address, options=[*CHANNEL_OPTIONS, *channel_options],
-                                           compression=compression)
+        how = {"options": [*CHANNEL_OPTIONS, *channel_options], "compression": compression}
+        self.plain = (grpc.insecure_channel(address, **how) if credentials is None
+                      else grpc.secure_channel(address, credentials, **how))
         self.metadata = [("authorization", f"Bearer {token}")] if token else []
         self.channel = grpc.intercept_channel(self.plain, _Authorize(self.metadata))
         self.log = event_service_grpc.EventServiceStub(self.channel)

@@ -37,6 +37,11 @@ POINTS = {
     "store.renew": "the disk, as a reader takes a snapshot",
     "store.replace": "the disk, as a new store takes the place of the old one",
     "store.restore": "a disk that is still full",
+    "tls.context": "malloc, for what TLS connections share",
+    "tls.open": "malloc, for a TLS connection's session",
+    "tls.output": "malloc, for output of a handshake",
+    "tls.server": "malloc, for the server's side of TLS",
+    "tls.stream": "malloc, for a connection's TLS",
     "writer.thread": "pthread_create",
 }
 POINT = re.compile(r'\bFAULT\("([^"]*)"\)')

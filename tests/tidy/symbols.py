@@ -18,7 +18,7 @@ PURE = ("codec", *(name for folder, name in layers.read_table(ROOT).folders.item
                    if name and f"{folder}/".startswith("server/domain/")))
 # All of the server but the worker program.
 SERVER = PURE + ("base", "store", "store_lmdb", "store_memory", "net", "http2", "call", "grpc",
-                 "auth", "pipeline", "api", "jobs", "pdf_answer", "pdf_jobs", "app")
+                 "auth", "pipeline", "api", "jobs", "pdf_answer", "pdf_jobs", "tls", "tls_stream", "app")
 CLOCK = r"clock_gettime|time|gettimeofday|nanosleep|uv_hrtime|uv_now"
 MEMORY = r"malloc|calloc|realloc|free|strdup|strndup|posix_memalign|aligned_alloc"
 SYSTEM = r"socket|connect|bind|listen|accept4?|send|recv|open(at)?(64)?|read|p?write(64)?|fopen(64)?"
@@ -30,13 +30,15 @@ RULES = [
     (PURE, MEMORY, "an arena that the caller passes"),
     (PURE, rf"{SYSTEM}|{PARTS}", "a plain function of (ctx, txn, values); the module that wraps the "
      "part calls it"),
-    (("store", "pipeline", "api", "call", "grpc", "http2", "auth", "net"),
+    (("store", "pipeline", "api", "call", "grpc", "http2", "auth", "net", "tls", "tls_stream"),
      rf"{CLOCK}|getrandom|getentropy", "the clock and the randomness that are passed in"),
-    (("store", "pipeline", "api", "auth", "call", "grpc", "http2", "base"), r"uv_\w+",
+    (("store", "pipeline", "api", "auth", "call", "grpc", "http2", "base", "tls", "tls_stream"), r"uv_\w+",
      "a callback or queue that net, jobs or app drives"),
     (("pipeline", "api", "auth", "call", "grpc", "net", "jobs"), r"nghttp2_\w+", "server/http2"),
     (("pipeline", "api", "auth", "call", "grpc", "net", "jobs", "store", "http2"),
      r"mdb_\w+", "store/backend.h"),
+    (("pipeline", "api", "auth", "call", "grpc", "net", "jobs", "app", "http2", "client"),
+     r"(SSL|BIO|X509)_\w+", "server/tls/stream"),
     (("pipeline", "api",), MEMORY, "the call's arena"),
     (SERVER, r"(poppler|cairo|Fc|g|seccomp)_\w+", "the worker program: hostile bytes are parsed there"),
 ]

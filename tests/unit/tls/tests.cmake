@@ -1,0 +1,1 @@
+errata_test(tls_tests DIR tests/unit/tls USES tls tls_stream tls_support LABELS unit)

@@ -11,6 +11,7 @@
 #include "server/auth/first_token.h"
 #include "server/auth/token.h"
 #include "server/connect/connect.h"
+#include "server/grpc_web/grpc_web.h"
 #include "store/base/assert.h"
 #include "store/base/heap.h"
 
@@ -531,6 +532,7 @@ static enum err make_services(struct app *app)
 
 /* Protocols over HTTP, in the order in which they are asked for a request. */
 static const struct http_protocol *const http_protocols[] = {
+    &grpc_web_protocol,
     &connect_protocol,
     &http_plain_protocol,
 };

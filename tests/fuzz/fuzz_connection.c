@@ -1,6 +1,6 @@
 /*
- * fuzz_connection.c: any bytes as what a peer sends, through HTTP/2 and gRPC to the methods of the
- * wire tests. The first byte states how: 1 one byte at a time, 2 after a whole preface, 4 time passes
+ * fuzz_connection.c: any bytes as what a peer sends, through HTTP/2 and gRPC, gRPC-Web or Connect to
+ * the methods of the wire tests. The first byte states how: 1 one byte at a time, 2 after a whole preface, 4 time passes
  * at the end, 8 (after a preface too) the input is not bytes but what a client does: frames with
  * whole heads, requests, messages, windows, silence. For any input, memory and calls keep their
  * limits, the connection closes, and nothing of it is left (wire_teardown).
@@ -24,10 +24,26 @@
 #define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
 
 static const struct wire_field extras[] = {
-    {"grpc-timeout", "1S"},           {"grpc-timeout", "1x"},    {"grpc-encoding", "gzip"},
-    {"grpc-accept-encoding", "gzip"}, {"grpc-encoding", "zstd"}, {"trace-bin", "AQL/,AA"},
-    {"authorization", "no"},          {"content-length", "3"},   {"te", "gzip"},
-    {"connection", "close"},          {"idempotency-key", "k"},  {"Upper", "x"},
+    {"grpc-timeout", "1S"},
+    {"grpc-timeout", "1x"},
+    {"grpc-encoding", "gzip"},
+    {"grpc-accept-encoding", "gzip"},
+    {"grpc-encoding", "zstd"},
+    {"trace-bin", "AQL/,AA"},
+    {"authorization", "no"},
+    {"content-length", "3"},
+    {"te", "gzip"},
+    {"connection", "close"},
+    {"idempotency-key", "k"},
+    {"Upper", "x"},
+    {"content-type", "application/proto"},
+    {"content-type", "application/connect+proto"},
+    {"content-type", "application/grpc-web"},
+    {"content-type", "application/grpc-web-text"},
+    {"content-encoding", "gzip"},
+    {"connect-content-encoding", "gzip"},
+    {"connect-timeout-ms", "5"},
+    {"origin", "http://errata"},
 };
 
 static void send_request(struct wire_fixture *fixture, struct fuzz_input *input, uint32_t stream)
@@ -154,7 +170,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     config.handlers = &fixture.handlers;
     config.message_bytes_max = MESSAGE_BYTES_MAX;
-    wire_setup_with(&fixture, (how & BYTEWISE) != 0, &config);
+    wire_setup_http_with(&fixture, (how & BYTEWISE) != 0, &config);
     fixture.client.deaf = true;
     if ((how & (WITH_PREFACE | BY_STEPS)) != 0) {
         wire_preface(&fixture);

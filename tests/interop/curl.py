@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """curl against erratad: a person who calls the port by hand, or learns what it expects.
 
-Goal: calls by Connect work over both versions of HTTP, and each refusal reaches curl completely, for
+Goal: calls by Connect and gRPC-Web work over both versions of HTTP, and each refusal reaches curl completely, for
 any body that curl sends. Method: one command line each; refused POSTs from two bytes to more than a
 window, many times, since a response is cut off only sometimes.
 """
+import base64
 import json
 import shutil
 import struct
@@ -40,7 +41,7 @@ class Curl(ServerCase):
         done = subprocess.run(["curl", "--silent", "--show-error", "--max-time", str(seconds),
                                version, "--write-out", "\n%{http_code}", *arguments,
                                f"http://{self.server.address}{path}"],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+                              stdin=subprocess.DEVNULL, capture_output=True, encoding="latin-1", check=False)
         body, _, status = done.stdout.rpartition("\n")
         return done.returncode, int(status), body, done.stderr
 
@@ -67,6 +68,37 @@ class Curl(ServerCase):
                                                   version=version, seconds=2)
                 self.assertEqual((code, status), (28, 200))
                 self.assertEqual(body.encode(), struct.pack(">BI", 0, 20) + b'{"status":"SERVING"}')
+
+    def web(self, kind, message, path, version):
+        """The fields and the body of a call by gRPC-Web."""
+        body = struct.pack(">BI", 0, len(message)) + message
+        if "text" in kind:
+            body = base64.b64encode(body)
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(body)
+            file.flush()
+            code, status, text, error = self.curl("-H", f"content-type: application/grpc-web{kind}",
+                                                  "--data-binary", f"@{file.name}", "--dump-header", "-",
+                                                  path=path, version=version)
+        self.assertEqual((code, status), (0, 200), error)
+        fields, _, body = text.partition("\n\n")
+        return fields, body
+
+    def test_grpc_web_has_the_same_answer_over_both_versions(self):
+        for version in VERSIONS:
+            fields, body = self.web("+json", b"{}", CHECK, version)
+            self.assertIn("content-type: application/grpc-web+json", fields)
+            self.assertTrue(body.startswith('\0\0\0\0\x14{"status":"SERVING"}'), body)
+            self.assertIn("grpc-status: 0", body)
+            fields, body = self.web("-text", b"", CHECK, version)
+            self.assertIn("content-type: application/grpc-web-text+proto", fields)
+            self.assertEqual(body[:12], base64.b64encode(b"\0\0\0\0\x02\x08\x01").decode())
+            self.assertTrue(base64.b64decode(body[12:]).endswith(b"grpc-status: 0\r\n"))
+            fields, body = self.web("+proto", b"", PATH, version)
+            self.assertIn("grpc-status: 16", fields)
+            self.assertIn("grpc-message: authorization", fields)
+            fields, body = self.web("", b"", "/errata.v1.NoService/Nothing", version)
+            self.assertIn("grpc-status: 12", fields)
 
     def test_other_types_are_refused_with_a_text(self):
         for size, times in TIMES.items():

@@ -1,8 +1,9 @@
 /*
  * http_test.c: exchanges of HTTP beside gRPC calls on one HTTP/2 connection: Connect in proto, unary
- * and with streams, what comes early, and windows. JSON is tested end to end, where methods have
+ * and with streams, gRPC-Web, what comes early, and windows. JSON is tested end to end, where methods have
  * tables.
  */
+#include "store/base/base64.h"
 #include "store/base/bytes.h"
 #include "tests/wire/wire.h"
 
@@ -10,6 +11,8 @@
 
 #define ENVELOPE_BYTES 5
 #define END_STREAM 2
+#define WEB_TRAILERS 0x80
+#define WEB_TYPE "application/grpc-web"
 
 /* HEADERS of a Connect request, with up to two fields more. */
 static void begin(struct wire_fixture *fixture, uint32_t stream, enum wire_method method,
@@ -205,6 +208,122 @@ static void test_bidi_stream_is_answered_at_once(void **state)
     wire_teardown(&fixture);
 }
 
+/* Goal: gRPC-Web has gRPC's messages, and its status after them. Method: a unary call, one that fails
+ * after its head and so has the status there, an unknown path, and a client stream. */
+static void test_grpc_web_has_its_status_in_the_body(void **state)
+{
+    static const struct wire_field unknown[] = {{":method", "POST"},
+                                                {":scheme", "http"},
+                                                {":authority", "errata"},
+                                                {":path", "/t.T/Nothing"},
+                                                {"content-type", WEB_TYPE "+proto"}};
+    struct wire_fixture fixture;
+    struct slice body;
+    uint8_t flags = 0;
+
+    wire_setup_http(&fixture, WIRE_MODE(state));
+    begin(&fixture, 1, WIRE_META, WEB_TYPE, NULL, 0);
+    wire_message(&fixture, 1, 0, SLICE("hello"), true);
+    begin(&fixture, 3, WIRE_FAIL, WEB_TYPE "+proto", NULL, 0);
+    wire_message(&fixture, 3, 0, SLICE("\x05gone\n"), true);
+    wire_headers_raw(&fixture, 5, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, unknown, 5);
+    begin(&fixture, 7, WIRE_UPLOAD, WEB_TYPE, NULL, 0);
+    wire_message(&fixture, 7, 0, SLICE("abc"), false);
+    wire_message(&fixture, 7, 0, SLICE("de"), true);
+    wire_run(&fixture);
+    body = slice_of(wire_answer(&fixture, 1)->body, wire_answer(&fixture, 1)->body_size);
+    assert_text(next_envelope(&body, &flags), "none|none|");
+    assert_int_equal(flags, 0);
+    assert_text(next_envelope(&body, &flags), "grpc-status: 0\r\nx-trailing-bin: AP8Q\r\n");
+    assert_int_equal(flags, WEB_TRAILERS);
+    assert_int_equal(body.size, 0);
+    assert_true(wire_has_field(wire_answer(&fixture, 1), "x-leading: first\n"));
+    assert_true(wire_has_field(wire_answer(&fixture, 1), "content-type: " WEB_TYPE "+proto\n"));
+    assert_int_equal(wire_answer(&fixture, 3)->http_status, 200);
+    assert_int_equal(wire_answer(&fixture, 3)->grpc_status, STATUS_NOT_FOUND);
+    assert_true(wire_has_field(wire_answer(&fixture, 3), "grpc-message: gone%0A\n"));
+    assert_int_equal(wire_answer(&fixture, 3)->body_size, 0);
+    assert_int_equal(wire_answer(&fixture, 5)->grpc_status, STATUS_UNIMPLEMENTED);
+    body = slice_of(wire_answer(&fixture, 7)->body, wire_answer(&fixture, 7)->body_size);
+    assert_int_equal(bytes_get_be32(next_envelope(&body, &flags).data), 2);
+    assert_text(next_envelope(&body, &flags), "grpc-status: 0\r\n");
+    wire_teardown(&fixture);
+}
+
+/* Appends bytes in base64 of their own, so that padding may come in the middle. */
+static void append_text(struct buffer *text, struct slice bytes)
+{
+    assert_true(buffer_reserve(text, BASE64_PADDED_BYTES(bytes.size)));
+    text->size += base64_write(bytes, BASE64_STANDARD | BASE64_PADDED, text->data + text->size);
+}
+
+/* Reads the groups of a text, each possibly padded. */
+static struct slice read_text(struct arena *arena, struct slice text)
+{
+    uint8_t *bytes = arena_alloc(arena, text.size + 1);
+    size_t size = 0;
+
+    assert_non_null(bytes);
+    assert_int_equal(text.size % 4, 0);
+    for (size_t i = 0; i < text.size; i += 4) {
+        size_t step = 0;
+
+        assert_true(base64_read(slice_of(text.data + i, 4), BASE64_STANDARD | BASE64_PADDED,
+                                bytes + size, &step));
+        size += step;
+    }
+    return slice_of(bytes, size);
+}
+
+/* Goal: the text form is base64 of the same, with padding in the middle, in both directions. Method:
+ * a bidi stream whose services hold it back (each message is answered by 16 KiB), in pieces of which
+ * each is encoded by itself; then text that is not base64, and text that is cut. */
+static void test_grpc_web_text_is_base64(void **state)
+{
+    const struct slice message = SLICE("\0\0\0\0\x04ping");
+    const char *const bad[] = {"AAAA*AAA", "AAAAA"};
+    struct wire_fixture fixture;
+    struct buffer text;
+    struct arena arena;
+    struct slice body;
+    uint8_t flags = 0;
+
+    wire_setup_http(&fixture, WIRE_MODE(state));
+    arena_init(&arena, 64 << 20);
+    buffer_init(&text, &arena, 4096);
+    for (size_t i = 0; i < 40; i++) {
+        append_text(&text, slice_of(message.data, 1 + i % 8));
+        append_text(&text, slice_after(message, 1 + i % 8));
+    }
+    begin(&fixture, 1, WIRE_BIDI, WEB_TYPE "-text", NULL, 0);
+    wire_data(&fixture, 1, buffer_slice(&text), true);
+    for (size_t i = 0; i < 2; i++) {
+        begin(&fixture, 3 + 2 * (uint32_t)i, WIRE_ECHO, WEB_TYPE "-text+proto", NULL, 0);
+        wire_data(&fixture, 3 + 2 * (uint32_t)i, slice_text(bad[i]), true);
+    }
+    for (int i = 0; i < 40; i++) {
+        wire_run(&fixture);
+        wire_window(&fixture, 0, 65535);
+        wire_window(&fixture, 1, 65535);
+    }
+    wire_run(&fixture);
+    assert_true(wire_answer(&fixture, 1)->ended);
+    assert_true(
+        wire_has_field(wire_answer(&fixture, 1), "content-type: " WEB_TYPE "-text+proto\n"));
+    body = read_text(&arena,
+                     slice_of(wire_answer(&fixture, 1)->body, wire_answer(&fixture, 1)->body_size));
+    for (int i = 0; i < 40; i++) {
+        assert_int_equal(next_envelope(&body, &flags).size, 16384);
+        assert_int_equal(flags, 0);
+    }
+    assert_text(next_envelope(&body, &flags), "grpc-status: 0\r\n");
+    assert_int_equal(flags, WEB_TRAILERS);
+    assert_int_equal(wire_answer(&fixture, 3)->grpc_status, STATUS_INTERNAL);
+    assert_int_equal(wire_answer(&fixture, 5)->grpc_status, STATUS_INTERNAL);
+    wire_teardown(&fixture);
+    arena_deinit(&arena);
+}
+
 /* Goal: a complete response that comes before the request's end is not cut off by a reset. Method: an
  * error after the head; the request's rest, then silence. */
 static void test_early_error_is_not_cut_by_a_reset(void **state)
@@ -290,6 +409,8 @@ int run_http_tests(void)
         WIRE_TEST(test_server_stream_waits_for_the_window),
         WIRE_TEST(test_client_stream_is_received),
         WIRE_TEST(test_bidi_stream_is_answered_at_once),
+        WIRE_TEST(test_grpc_web_has_its_status_in_the_body),
+        WIRE_TEST(test_grpc_web_text_is_base64),
         WIRE_TEST(test_early_error_is_not_cut_by_a_reset),
         WIRE_TEST(test_other_requests_have_a_response),
         WIRE_TEST(test_deadline_and_reset_end_calls),

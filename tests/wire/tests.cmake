@@ -1,1 +1,1 @@
-errata_test(wire_tests DIR tests/wire USES connect grpc http http1 net PARTS uv nghttp2 LABELS wire)
+errata_test(wire_tests DIR tests/wire USES connect grpc grpc_web http net PARTS uv nghttp2 LABELS wire)

@@ -152,7 +152,9 @@ void wire_setup(struct wire_fixture *fixture, bool bytewise);
 /* The same with a config that the test changed (wire_config). */
 void wire_setup_with(struct wire_fixture *fixture, bool bytewise, const struct call_config *config);
 struct call_config wire_config(struct wire_fixture *fixture);
-/* The same as wire_setup, and other protocols over HTTP are served, too. */
+/* The same as wire_setup_with and wire_setup, and other protocols over HTTP are served, too. */
+void wire_setup_http_with(struct wire_fixture *fixture, bool bytewise,
+                          const struct call_config *config);
 void wire_setup_http(struct wire_fixture *fixture, bool bytewise);
 /* Adds a client with another connection to the server of `first`, which owns the held calls. */
 void wire_join(struct wire_fixture *fixture, struct wire_fixture *first);

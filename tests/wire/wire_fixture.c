@@ -2,6 +2,7 @@
  * wire_fixture.c: the server side: methods of the test's own after the real transport.
  */
 #include "server/connect/connect.h"
+#include "server/grpc_web/grpc_web.h"
 #include "store/base/bytes.h"
 #include "tests/wire/wire.h"
 
@@ -406,7 +407,7 @@ static void connect_client(struct wire_fixture *fixture)
                      OK);
 }
 
-static const struct http_protocol *const http_protocols[] = {&connect_protocol};
+static const struct http_protocol *const http_protocols[] = {&grpc_web_protocol, &connect_protocol};
 
 /* Starts a server without a connection. */
 static void start_server(struct wire_fixture *fixture, bool bytewise,
@@ -451,6 +452,13 @@ void wire_join(struct wire_fixture *fixture, struct wire_fixture *first)
     wire_run(fixture);
 }
 
+void wire_setup_http_with(struct wire_fixture *fixture, bool bytewise,
+                          const struct call_config *config)
+{
+    start_server(fixture, bytewise, config, true);
+    connect_client(fixture);
+}
+
 static void exchange_settings(struct wire_fixture *fixture)
 {
     wire_preface(fixture);
@@ -471,8 +479,7 @@ void wire_setup_http(struct wire_fixture *fixture, bool bytewise)
 {
     struct call_config config = wire_config(fixture);
 
-    start_server(fixture, bytewise, &config, true);
-    connect_client(fixture);
+    wire_setup_http_with(fixture, bytewise, &config);
     exchange_settings(fixture);
 }
 

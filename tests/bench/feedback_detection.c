@@ -1,13 +1,14 @@
 /*
  * feedback_detection.c: how well messages are read as feedback on the turn before, and what it costs. Reads labelled
  * messages, one JSON object a line (prev_query, prev_response, next_message, feedback_type, correction_type), applies the
- * table with the server's embedder, and prints the confusion matrix, accuracy, F1 of each class, the share of false
+ * table and the veto with the server's embedder, and prints the confusion matrix, accuracy, F1 of each class, the share of false
  * rejections, and the CPU time of a decision without embedding. With `--errors` also each message that was read wrongly;
- * with `--features` only the features and the label of each, for fitting.
+ * with `--features` only the features and the label of each, for fitting; with `--table` no
+ * veto.
  *
- *   bench_feedback_detection MODEL|- MESSAGES.jsonl [--errors|--features]
+ *   bench_feedback_detection MODEL|- MESSAGES.jsonl [--errors|--features|--table]
  */
-#include "server/domain/cues/features.h"
+#include "server/domain/cues/veto.h"
 #include "server/domain/embed/calibration.h"
 #include "server/domain/embed/embedder.h"
 #include "store/base/json.h"
@@ -298,7 +299,7 @@ int main(int argc, char **argv)
     arena_init(&kept, (size_t)512 << 20);
     arena_init(&scratch, (size_t)64 << 20);
     if (argc < 3) {
-        fail("expected MODEL|- MESSAGES.jsonl [--errors|--features]");
+        fail("expected MODEL|- MESSAGES.jsonl [--errors|--features|--table]");
     }
     model = strcmp(argv[1], "-") == 0 ? model : read_file(argv[1]);
     if (embedder_new(&kept, model, &embedder) != OK || lexicon_new(&kept, &lexicon) != OK) {
@@ -311,10 +312,14 @@ int main(int argc, char **argv)
 
         embed(embedder, &messages[i]);
         detection = detect(&messages[i], &reading);
-        tally.counts[messages[i].label][result_of(&detection)]++;
         if (strcmp(mode, "--features") == 0) {
             print_features(&messages[i], &reading, &detection);
-        } else if (strcmp(mode, "--errors") == 0 && messages[i].label != result_of(&detection)) {
+        }
+        if (strcmp(mode, "--table") != 0) {
+            (void)veto_apply(&reading, &detection);
+        }
+        tally.counts[messages[i].label][result_of(&detection)]++;
+        if (strcmp(mode, "--errors") == 0 && messages[i].label != result_of(&detection)) {
             print_error(&messages[i], &detection);
         }
     }

@@ -28,5 +28,6 @@ struct detection cues_detect(const struct example *example);
 int run_words_tests(void);
 int run_detect_tests(void);
 int run_difference_tests(void);
+int run_veto_tests(void);
 
 #endif

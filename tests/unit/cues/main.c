@@ -57,5 +57,5 @@ struct detection cues_detect(const struct example *example)
 
 int main(void)
 {
-    return run_words_tests() + run_difference_tests() + run_detect_tests();
+    return run_words_tests() + run_difference_tests() + run_detect_tests() + run_veto_tests();
 }

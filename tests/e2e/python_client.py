@@ -122,6 +122,36 @@ class Calls(Connected):
         self.assertIsInstance(log.seq, int)
         self.assertEqual(types.FeedbackEvent.from_json(stored.to_json()), stored)
 
+    def test_unknown_fields_of_a_mapping_are_refused(self):
+        with self.assertRaisesRegex(TypeError, "after_seq: unknown field of WatchEventsRequest; expected one of from_seq"):
+            next(self.client.event_service.watch_events({"after_seq": 1}))
+        with self.assertRaisesRegex(TypeError, r"event\.document: unknown field of FeedbackEvent"):
+            self.client.feedback_service.capture_feedback_event({"event": {"document": "d"}})
+        self.client.feedback_service.list_feedback_events({"pageSize": 1, "document_id": "d"})
+
+    def test_streams_go_both_ways(self):
+        for _ in range(3):
+            self.client.correct({"a": 1}, {"a": 2}, layout=self.id())
+        self.assertTrue(self.client.flush(PATIENCE_S))
+        seen = self.client.event_service.watch_events({"from_seq": 1})
+        self.assertEqual([next(seen).event.seq for _ in range(4)], [1, 2, 3, 4])
+        seen.close()
+
+        def pieces():
+            yield types.IngestDocumentStreamRequest(document_id="broken")
+            yield {"content": b"no PDF"}
+        with self.assertRaisesRegex(errata.InvalidArgument, "(?i)pdf"):
+            self.client.layout_service.ingest_document_stream(pieces())
+
+        async def watch():
+            async with errata.aio.Client(self.server.address, token=self.server.admin_token, spool=None) as client:
+                found = []
+                async for response in client.event_service.watch_events({"from_seq": 2}):
+                    found.append(response.event.seq)
+                    if len(found) == 3:
+                        return found
+        self.assertEqual(asyncio.run(watch()), [2, 3, 4])
+
     def test_repeat_under_a_key_stores_once(self):
         request = {"event": {"event_type": "EXTRACTION_FIELD_CORRECTED", "layout_fingerprint": self.id(),
                              "after_json": '{"a": 1}'}}

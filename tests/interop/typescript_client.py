@@ -109,6 +109,7 @@ class Package(unittest.TestCase):
                                             "queue": {"waiting": 0, "sent": 3, "rejected": 0}})
         events = driver("events", {"layoutFingerprint": LAYOUT})
         self.assertEqual([event[0] for event in events], ["ada", "ada"])
+        self.assertEqual(driver("watch", 4), ["1", "2", "3", "4"])
         self.assertTrue(driver("close", PATIENCE_MS))
         self.assertEqual(self.spooled(), [])
 

@@ -84,7 +84,7 @@ class Caller:
     def unary(self, method: Method[Q, R], request: Q | Mapping[str, Any] | None, *, timeout: float | None = None,
               idempotency_key: str | None = None) -> R:
         """Calls a method with one request and one response."""
-        answer = self.call(method.path, request_json(request), timeout=timeout,
+        answer = self.call(method.path, request_json(request, method.request_type()), timeout=timeout,
                            key=idempotency_key or (None if method.safe else new_key()))
         return method.response_type().from_json(answer)
 
@@ -129,7 +129,7 @@ class Caller:
     def server_stream(self, method: Method[Q, R], request: Q | Mapping[str, Any] | None, *,
                       timeout: float | None = None, idempotency_key: str | None = None) -> Iterator[R]:
         """Calls a method that streams its responses; they are read as they arrive. Not repeated."""
-        body = _envelope.pack(request_json(request))
+        body = _envelope.pack(request_json(request, method.request_type()))
         reply = method.response_type()
         for message in self._stream(method.path, iter((body,)), timeout, idempotency_key):
             yield reply.from_json(message)
@@ -137,7 +137,7 @@ class Caller:
     def client_stream(self, method: Method[Q, R], requests: Iterable[Q | Mapping[str, Any]], *,
                       timeout: float | None = None, idempotency_key: str | None = None) -> R:
         """Calls a method that streams its requests. Not repeated."""
-        bodies = (_envelope.pack(request_json(request)) for request in requests)
+        bodies = (_envelope.pack(request_json(request, method.request_type())) for request in requests)
         key = idempotency_key or (None if method.safe else new_key())
         answers = list(self._stream(method.path, bodies, self.timeout if timeout is None else timeout, key))
         if len(answers) != 1:

@@ -110,6 +110,23 @@ def plain(value: Any) -> Any:
                     "a number, a bool, bytes or a datetime")
 
 
+def check_members(given: Mapping[str, Any], expected: type[Message]) -> None:
+    """Raises TypeError for a member, in any depth, that the message does not have."""
+    todo: list[tuple[str, Mapping[str, Any], type[Message]]] = [("", given, expected)]
+    while todo:
+        path, mapping, kind = todo.pop()
+        infos = {name: info for info in kind.FIELDS for name in (info.name, info.name.rstrip("_"), info.json)}
+        for name, value in mapping.items():
+            info = infos.get(name)
+            if info is None:
+                raise TypeError(f"{path}{name}: unknown field of {kind.__name__}; expected one of "
+                                f"{', '.join(one.name for one in kind.FIELDS) or 'none'}")
+            if info.kind is Kind.MESSAGE:
+                values = value.values() if info.label is Label.MAP and isinstance(value, Mapping) else \
+                    value if isinstance(value, (list, tuple)) else (value,)
+                todo += [(f"{path}{name}.", one, find_type(info.type)) for one in values if isinstance(one, Mapping)]
+
+
 def _read(info: FieldInfo, value: Any) -> Any:
     kind = info.kind
     if kind is Kind.PLAIN:

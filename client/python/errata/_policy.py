@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from errata import errors
-from errata._message import Json, Message, plain
+from errata._message import Json, Message, check_members, plain
 
 DEFAULT_SERVER = "127.0.0.1:7443"
 # Waits between attempts: doubled from the first up to the last, each drawn between half and all of it.
@@ -148,15 +148,19 @@ def new_key() -> str:
     return uuid.uuid4().hex
 
 
-def request_json(request: Message | Mapping[str, Any] | None) -> Json:
-    """Returns the JSON object of a request."""
+def request_json(request: Message | Mapping[str, Any] | None, expected: type[Message]) -> Json:
+    """Returns the JSON object of a request. A mapping may have no members that the message does not have: the server
+    would ignore them."""
     if request is None:
         return {}
-    if isinstance(request, (Message, Mapping)):
-        written = plain(request)
-        assert isinstance(written, dict)
-        return written
-    raise TypeError(f"request: {type(request).__name__} given; expected a message of the contract or a mapping")
+    if isinstance(request, expected):
+        return request.to_json()
+    if not isinstance(request, Mapping):
+        raise TypeError(f"request: {type(request).__name__} given; expected {expected.__name__} or a mapping")
+    check_members(request, expected)
+    written = plain(request)
+    assert isinstance(written, dict)
+    return written
 
 
 def call_headers(token: Token, agent: str, key: str | None, timeout: float | None,

@@ -29,7 +29,7 @@ const operations = {
     { event }, key === undefined ? {} : { headers: { "idempotency-key": key } })).event.id,
   watch: async (count) => {
     const seen = [];
-    for await (const { event } of client.eventService.watchEvents({ afterSeq: 0n })) {
+    for await (const { event } of client.eventService.watchEvents({ fromSeq: 1n })) {
       seen.push(String(event.seq));
       if (seen.length === count) {
         return seen;

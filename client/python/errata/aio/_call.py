@@ -100,7 +100,7 @@ class Caller:
     async def unary(self, method: Method[Q, R], request: Q | Mapping[str, Any] | None, *,
                     timeout: float | None = None, idempotency_key: str | None = None) -> R:
         """Calls a method with one request and one response."""
-        answer = await self.call(method.path, request_json(request), timeout=timeout,
+        answer = await self.call(method.path, request_json(request, method.request_type()), timeout=timeout,
                                  key=idempotency_key or (None if method.safe else new_key()))
         return method.response_type().from_json(answer)
 
@@ -178,7 +178,7 @@ class Caller:
         reply = method.response_type()
 
         async def bodies() -> AsyncIterator[bytes]:
-            yield _envelope.pack(request_json(request))
+            yield _envelope.pack(request_json(request, method.request_type()))
 
         async for message in self._stream(method.path, bodies(), timeout, idempotency_key):
             yield reply.from_json(message)
@@ -188,7 +188,7 @@ class Caller:
         """Calls a method that streams its requests. Not repeated."""
         async def bodies() -> AsyncIterator[bytes]:
             async for request in requests:
-                yield _envelope.pack(request_json(request))
+                yield _envelope.pack(request_json(request, method.request_type()))
 
         key = idempotency_key or (None if method.safe else new_key())
         answers = [answer async for answer in self._stream(method.path, bodies(), timeout or self.timeout, key)]

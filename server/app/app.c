@@ -285,7 +285,7 @@ static void on_signal(uv_signal_t *handle, int number)
     struct app *app = (struct app *)handle->data;
 
     if (number == SIGHUP) {
-        app_log_hangup();
+        app_reload(app);
         return;
     }
     logger_printf(LOGGER_INFO, "signal %d: finishing running calls", number);
@@ -627,7 +627,7 @@ static enum err bind_addresses(struct app *app)
     return err != OK ? err : app_metrics_bind(app);
 }
 
-int app_run(const struct config *config)
+int app_run(struct config *config)
 {
     struct app app = {.config = config,
                       .state = APP_STARTING,

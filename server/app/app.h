@@ -33,7 +33,7 @@
 /* Memory that services and counters use until the server ends. */
 #define APP_ARENA_BYTES_MAX (16u << 20)
 
-/* Serves until a signal; returns the exit status. */
-int app_run(const struct config *config);
+/* Serves until a signal; returns the exit status. SIGHUP changes the configuration (app_reload.c). */
+int app_run(struct config *config);
 
 #endif

@@ -79,7 +79,7 @@ struct app_handshakes {
 };
 
 struct app {
-    const struct config *config;
+    struct config *config; /* changed by app_reload only */
     enum app_state state;
     int exit_status;
     struct arena arena; /* memory for the lifetime of the server */
@@ -155,11 +155,9 @@ void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, i
                        void (*on_upkeep_timer)(uv_timer_t *handle));
 /* Handles aborts of libuv, which cannot report missing threads or memory for its tables: until the
  * server serves, they end the program like any failed start, with a line and APP_EXIT_FAILED.
- * SIGHUP never ends it: one before the loop handles signals is logged by app_start_handles, a later
- * one is ignored. */
+ * SIGHUP never ends it: app_start_handles reports one that came before the loop handles signals; one after that
+ * is ignored. */
 void app_guard_start(void);
-/* Logs a SIGHUP, which has no other effect. */
-void app_log_hangup(void);
 void app_end_start_guard(void);
 /* Closes all handles, so that the loop ends. May be called twice. */
 void app_close_handles(struct app *app);
@@ -210,6 +208,11 @@ void app_metrics_free(struct app *app);
 
 /* app_plain.c: fills `plain` and `open_plain`. */
 void app_plain_make(struct app *app);
+
+/* app_reload.c */
+/* Reads the configuration again, and changes what may change while serving. Logs what it did, or why it did
+ * nothing. */
+void app_reload(struct app *app);
 
 /* app_tls.c */
 /* Reads the configured certificates and keys. Logs a certificate that has expired or is about to, and a key

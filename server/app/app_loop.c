@@ -75,12 +75,6 @@ void app_guard_start(void)
     (void)signal(SIGHUP, on_early_hangup);
 }
 
-void app_log_hangup(void)
-{
-    logger_printf(LOGGER_INFO,
-                  "signal %d: the server goes on; restart it to reload its configuration", SIGHUP);
-}
-
 void app_end_start_guard(void)
 {
     (void)signal(SIGABRT, SIG_DFL);
@@ -170,7 +164,7 @@ void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, i
         ASSERT(uv_signal_start(&app->signals[i], on_signal, numbers[i]) == 0);
     }
     if (hangup_came) {
-        app_log_hangup();
+        app_reload(app);
     }
     ASSERT(uv_timer_init(&app->loop, &app->health_timer) == 0);
     ASSERT(uv_timer_init(&app->loop, &app->upkeep_timer) == 0);

@@ -50,6 +50,7 @@ static const struct option options[] = {
     {"log-level", OPTION_LEVEL, offsetof(struct config, log_level), 0, 0,
      "error, warning, info or debug"},
     {"log-format", OPTION_FORMAT, offsetof(struct config, log_format), 0, 0, "text or json"},
+    {"log-file", OPTION_PATH, offsetof(struct config, log_file), 0, 0, "the path of a file"},
     {"map-size", OPTION_BYTES, offsetof(struct config, map_bytes), 16 * MIB, 512 * GIB,
      "16MiB to 512GiB"},
     {"message-bytes-max", OPTION_BYTES, offsetof(struct config, message_bytes_max), 64 * 1024,
@@ -76,6 +77,10 @@ static const struct option options[] = {
     {"insecure-allow-remote", OPTION_SWITCH, offsetof(struct config, insecure_allow_remote), 0, 0,
      "true or false"},
 };
+
+/* Options that a running server may change. */
+static const char *const live_options[] = {
+    "log-level", "log-format", "log-file", "drain-timeout", "tls-cert", "tls-key", "tls-client-ca"};
 
 /* The longest name of a variable, with room. */
 #define VARIABLE_BYTES_MAX 64
@@ -113,6 +118,7 @@ static const char help[] =
     "                             that runs the server\n"
     "  --log-level LEVEL          error, warning, info (default) or debug\n"
     "  --log-format FORMAT        text (default) or json\n"
+    "  --log-file FILE            default standard error\n"
     "  --map-size SIZE            maximum size of the store, default 256GiB (sparse)\n"
     "  --message-bytes-max SIZE   maximum size of a request, default 16MiB\n"
     "  --connections-max N        default 10000; near the limit, the longest idle ones are closed\n"
@@ -144,7 +150,17 @@ static const char help[] =
     "  --version, --help\n"
     "\n"
     "The first start creates the organisation `default` and writes an administrator's token to\n"
-    "DIR/admin.token. SIGTERM and SIGINT finish running calls and exit with 0. SIGHUP is logged.\n"
+    "DIR/admin.token. SIGTERM and SIGINT finish running calls and exit with 0.\n"
+    "\n"
+    "SIGHUP reads the file again and takes over log-level, log-format, log-file, drain-timeout, "
+    "tls-cert,\n"
+    "tls-key and tls-client-ca; it also opens the log file and reads the TLS files again. "
+    "Connections\n"
+    "stay open. If anything is invalid, that is logged, and nothing changes.\n"
+    "\n"
+    "Each option has an environment variable: ERRATA_ and its name in capitals, with _ for -, such "
+    "as\n"
+    "ERRATA_TLS_CERT. Flags precede variables, and variables precede the file.\n"
     "\n"
     "Examples:\n"
     "  erratad --data /var/lib/errata\n"
@@ -259,6 +275,86 @@ static bool set_value(struct config *config, const struct option *option, const 
         return true;
     }
     return false;
+}
+
+/* Returns the size of an option's member; 0 if it has several, or is a text. */
+static size_t member_bytes(const struct option *option)
+{
+    switch (option->kind) {
+    case OPTION_LEVEL:
+        return sizeof(enum logger_level);
+    case OPTION_FORMAT:
+        return sizeof(enum logger_format);
+    case OPTION_BYTES:
+        return sizeof(uint64_t);
+    case OPTION_COUNT:
+    case OPTION_DURATION:
+        return sizeof(uint32_t);
+    case OPTION_SWITCH:
+        return sizeof(bool);
+    case OPTION_PATH:
+    case OPTION_LISTEN:
+    case OPTION_METRICS_LISTEN:
+    case OPTION_ORIGINS:
+        return 0;
+    }
+    return 0;
+}
+
+static bool is_same(const struct option *option, const struct config *a, const struct config *b)
+{
+    const char *at_a = (const char *)a + option->offset;
+    const char *at_b = (const char *)b + option->offset;
+
+    switch (option->kind) {
+    case OPTION_LISTEN:
+        return strcmp(a->listen_host, b->listen_host) == 0 && a->listen_port == b->listen_port;
+    case OPTION_METRICS_LISTEN:
+        return strcmp(a->metrics_host, b->metrics_host) == 0 && a->metrics_port == b->metrics_port;
+    case OPTION_PATH:
+    case OPTION_ORIGINS:
+        return strcmp(at_a, at_b) == 0;
+    case OPTION_LEVEL:
+    case OPTION_FORMAT:
+    case OPTION_BYTES:
+    case OPTION_COUNT:
+    case OPTION_DURATION:
+    case OPTION_SWITCH:
+        return memcmp(at_a, at_b, member_bytes(option)) == 0;
+    }
+    return false;
+}
+
+static bool is_live(const struct option *option)
+{
+    for (size_t i = 0; i < sizeof(live_options) / sizeof(live_options[0]); i++) {
+        if (strcmp(option->name, live_options[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void config_take_over(struct config *running, const struct config *fresh,
+                      struct config_problem *ret_others)
+{
+    size_t used = 0;
+
+    ret_others->text[0] = '\0';
+    for (size_t i = 0; i < OPTIONS_COUNT; i++) {
+        const struct option *option = &options[i];
+        size_t size = option->kind == OPTION_PATH ? CONFIG_PATH_BYTES_MAX : member_bytes(option);
+
+        if (is_same(option, running, fresh)) {
+            continue;
+        }
+        if (is_live(option)) {
+            memcpy((char *)running + option->offset, (const char *)fresh + option->offset, size);
+        } else if (used < sizeof(ret_others->text)) {
+            used += (size_t)snprintf(ret_others->text + used, sizeof(ret_others->text) - used,
+                                     "%s%s", used > 0 ? ", " : "", option->name);
+        }
+    }
 }
 
 static bool apply_option(struct config *config, const struct option *option, const char *value,
@@ -505,6 +601,8 @@ bool config_read(int argc, char *const *argv, struct config *ret_config,
     struct config *config = ret_config;
 
     *config = (struct config){
+        .argc = argc,
+        .argv = argv,
         .listen_host = "127.0.0.1",
         .listen_port = 7443,
         .log_level = LOGGER_INFO,

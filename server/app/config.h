@@ -28,6 +28,9 @@ enum config_action {
 };
 
 struct config {
+    /* The flags, which are borrowed: a reload reads them again. */
+    int argc;
+    char *const *argv;
     enum config_action action;
     char file[CONFIG_PATH_BYTES_MAX]; /* --config */
     char data[CONFIG_PATH_BYTES_MAX];
@@ -38,6 +41,7 @@ struct config {
     uint16_t metrics_port; /* 0: any free port */
     enum logger_level log_level;
     enum logger_format log_format;
+    char log_file[CONFIG_PATH_BYTES_MAX]; /* empty: standard error */
     uint64_t map_bytes;
     uint64_t message_bytes_max;
     uint32_t connections_max;
@@ -60,6 +64,10 @@ struct config_problem {
 /* Reads flags and file over the defaults; false with a sentence if something is wrong. */
 bool config_read(int argc, char *const *argv, struct config *ret_config,
                  struct config_problem *ret_problem);
+/* Copies from `fresh` what a running server may change (options that --help marks as such). Writes the names of
+ * other options that differ to `ret_others`, with commas between them; empty: none. */
+void config_take_over(struct config *running, const struct config *fresh,
+                      struct config_problem *ret_others);
 /* Returns the text of --help. */
 const char *config_help(void);
 

@@ -79,5 +79,11 @@ int main(int argc, char **argv)
     case CONFIG_SERVE:
         break;
     }
+    if (config.log_file[0] != '\0' && !logger_open(config.log_file)) {
+        (void)snprintf(problem.text, sizeof(problem.text), "log-file: cannot open %.*s: %m", 512,
+                       config.log_file);
+        report_problem(&config, &problem);
+        return APP_EXIT_USAGE;
+    }
     return app_run(&config);
 }

@@ -1,7 +1,8 @@
 /*
  * logger.c: builds a line on the stack and writes it with one write(2), so that lines of several
  * threads do not mix. A text that does not fit into 4 KiB is truncated; the line stays complete.
- * The level and the format are the only state: main sets them once, before threads start.
+ * The level, the format and the file are the only state. They may change while other threads write lines: each
+ * line has one format, and goes to one file.
  */
 #include "store/base/logger.h"
 
@@ -9,7 +10,9 @@
 #include "store/base/text.h"
 #include "store/base/timestamp.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -18,12 +21,14 @@
 #define LINE_BYTES_KEPT 8
 #define MESSAGE_BYTES_MAX 2048
 
-/* NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): main sets them once */
-static enum logger_level level_wanted = LOGGER_INFO;
-static enum logger_format format_wanted = LOGGER_TEXT;
+/* NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): set by app only */
+static atomic_int level_wanted = LOGGER_INFO;
+static atomic_int format_wanted = LOGGER_TEXT;
+static atomic_int file_wanted = STDERR_FILENO;
 /* NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables) */
 
 struct line {
+    enum logger_format format;
     char bytes[LINE_BYTES_MAX];
     size_t size;
     bool is_full;
@@ -31,13 +36,34 @@ struct line {
 
 void logger_configure(enum logger_level level, enum logger_format format)
 {
-    level_wanted = level;
-    format_wanted = format;
+    atomic_store(&level_wanted, (int)level);
+    atomic_store(&format_wanted, (int)format);
+}
+
+bool logger_open(const char *path)
+{
+    int file = path[0] != '\0' ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640)
+                               : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    int former = atomic_load(&file_wanted);
+
+    if (file < 0) {
+        return false;
+    }
+    if (former == STDERR_FILENO) {
+        atomic_store(&file_wanted, file);
+        return true;
+    }
+    /* Other threads may be about to write to the former number, so it becomes the new file. */
+    if (dup3(file, former, O_CLOEXEC) < 0) {
+        (void)close(file);
+        return false;
+    }
+    return close(file) == 0;
 }
 
 bool logger_wants(enum logger_level level)
 {
-    return level <= level_wanted;
+    return (int)level <= atomic_load_explicit(&level_wanted, memory_order_relaxed);
 }
 
 static const char *level_name(enum logger_level level)
@@ -148,7 +174,7 @@ static bool put_name(struct line *line, const char *name)
         line->is_full = true;
         return false;
     }
-    if (format_wanted == LOGGER_JSON) {
+    if (line->format == LOGGER_JSON) {
         put_text(line, SLICE(",\""));
         put_text(line, text);
         put_text(line, SLICE("\":"));
@@ -164,11 +190,12 @@ static void write_line(struct line *line)
 {
     ssize_t written = 0;
 
-    if (format_wanted == LOGGER_JSON) {
+    if (line->format == LOGGER_JSON) {
         line->bytes[line->size++] = '}';
     }
     line->bytes[line->size++] = '\n';
-    written = write(STDERR_FILENO, line->bytes, line->size);
+    written =
+        write(atomic_load_explicit(&file_wanted, memory_order_relaxed), line->bytes, line->size);
     (void)written; /* a failure of the log cannot be reported anywhere */
 }
 
@@ -180,9 +207,10 @@ void logger_write(enum logger_level level, const char *message, const struct log
     if (!logger_wants(level)) {
         return;
     }
+    line.format = (enum logger_format)atomic_load_explicit(&format_wanted, memory_order_relaxed);
     line.size = 0;
     line.is_full = false;
-    if (format_wanted == LOGGER_JSON) {
+    if (line.format == LOGGER_JSON) {
         put_text(&line, SLICE("{\"time\":\""));
         put_time(&line);
         put_text(&line, SLICE("\",\"level\":\""));

@@ -1,5 +1,5 @@
 /*
- * logger.h: messages of the program on standard error: JSON lines or text, by level. Never
+ * logger.h: messages of the program on standard error, or in a file: JSON lines or text, by level. Never
  * payloads, never secrets. Only services, app, jobs and tools log; lower layers return errors.
  * ("log" without further words means the event log.)
  */
@@ -21,8 +21,13 @@ enum logger_format {
     LOGGER_JSON
 };
 
-/* Sets level and format; defaults: INFO, TEXT. Called only by main, before threads start. */
+/* Sets level and format; defaults: INFO, TEXT. */
 void logger_configure(enum logger_level level, enum logger_format format);
+/* Writes lines to the end of this file from now on, which is created if it is missing; empty: to standard
+ * error, as without a call. Called again with the same path it opens the file again: what a rotation needs.
+ * False, with errno, if it cannot be opened; lines then go where they went. Called by one thread; others may write
+ * lines meanwhile. */
+MUST_CHECK bool logger_open(const char *path);
 bool logger_wants(enum logger_level level);
 
 /* A member of a line. */

@@ -49,11 +49,10 @@ ALLOWED_CALLS = {
     ("store/writer.c", "clock_gettime"),
 }
 
-# Mutable data outside functions, by module: what main sets once before any thread starts (the log's
-# level and format), who decides what fails, what counts unexpected conditions, and texts that could not
+# Mutable data outside functions, by module: the log's level, format and file, who decides what fails, what counts unexpected conditions, and texts that could not
 # be made safe (domain code meets them in any thread), the state of one thread's randomness; what a
 # program keeps for its signal handlers; and the tap of cairo's functions in the worker program.
-BASE = r"level_wanted|format_wanted|driver|counter|machine|kernel|stock"
+BASE = r"level_wanted|format_wanted|file_wanted|driver|counter|machine|kernel|stock"
 MUTABLE = {
     "base": BASE,
     "library_inside": BASE,  # base, in liberrata

@@ -12,6 +12,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -360,6 +361,58 @@ static void test_assert_aborts(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
+static size_t file_lines(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    size_t lines = 0;
+    int byte = 0;
+
+    assert_non_null(file);
+    while ((byte = fgetc(file)) != EOF) {
+        lines += byte == '\n' ? 1 : 0;
+    }
+    assert_int_equal(fclose(file), 0);
+    return lines;
+}
+
+static void write_one_line(void)
+{
+    logger_printf(LOGGER_ERROR, "one");
+}
+
+/* Goal: lines go to the file, to a new one after a rotation, and back; a file that cannot be opened changes nothing.
+ * The last test here: standard error is a copy of the first one afterwards, which cannot be captured. */
+static void test_lines_go_to_a_file(void **state)
+{
+    char path[] = "/tmp/errata-report-XXXXXX";
+    char rotated[sizeof(path) + 2];
+    int file = mkstemp(path);
+
+    (void)state;
+    assert_true(file >= 0);
+    assert_int_equal(close(file), 0);
+    (void)snprintf(rotated, sizeof(rotated), "%s.1", path);
+    logger_configure(LOGGER_INFO, LOGGER_TEXT);
+    assert_true(logger_open(path));
+    write_one_line();
+    assert_int_equal(file_lines(path), 1);
+    assert_int_equal(rename(path, rotated), 0);
+    write_one_line();
+    assert_int_equal(file_lines(rotated), 2);
+    assert_false(logger_open("/nonexistent/file"));
+    write_one_line();
+    assert_int_equal(file_lines(rotated), 3);
+    assert_true(logger_open(path));
+    write_one_line();
+    assert_int_equal(file_lines(rotated), 3);
+    assert_int_equal(file_lines(path), 1);
+    assert_true(logger_open(""));
+    write_one_line();
+    assert_int_equal(file_lines(path), 1);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(rotated), 0);
+}
+
 int run_report_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +436,7 @@ int run_report_tests(void)
         cmocka_unit_test_setup_teardown(test_unexpected_condition_is_counted_and_logged,
                                         arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_assert_aborts, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lines_go_to_a_file, arena_set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -421,11 +421,15 @@ class Learning(CliCase):
         self.assertEqual(settings, {"holdoutPercent": 15, "matchMode": "MATCH_MODE_EXACT",
                                     "annotatorKinds": ["ANNOTATOR_KIND_HUMAN"], "grouping": "EXAMPLE_GROUPING_EVENT",
                                     "stacking": "SCORE_STACKING_SUM", "suspiciousAt": 0.4, "fakeAt": 0.6,
-                                    "reviewsNeeded": 1})
+                                    "reviewsNeeded": 1, "redactedMembers": {"names": [
+                                        "email", "phone", "address", "iban", "password", "token", "reviewed_by", "notes"]}})
         out, _ = self.run_cli("org", "settings", "--stacking", "max", "--suspicious-at", "0.3", "--fake-at", "0.7",
                               "--reviews-needed", "2")
         self.assertRegex(out, r"stacking +MAX\nsuspicious at +0.3\nfake at +0.7\nreviews needed +2\n")
         self.assertIn("settings.suspicious_at", self.run_cli("org", "settings", "--suspicious-at", "0.8", code=1)[1])
+        self.assertRegex(self.run_cli("org", "settings", "--redact", "email", "--redact", "serial")[0],
+                         r"redacted members +email, serial\n")
+        self.assertRegex(self.run_cli("org", "settings", "--redact", "none")[0], r"redacted members +none\n")
         self.run_cli("org", "settings", "--stacking", "sum", "--suspicious-at", "0.4", "--fake-at", "0.6")
         self.assertIn("settings.holdout_percent", self.run_cli("org", "settings", "--holdout", "101",
                                                                code=1)[1])

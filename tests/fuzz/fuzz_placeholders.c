@@ -6,6 +6,7 @@
 #include "server/domain/reviews/redaction.h"
 #include "server/domain/reviews/resolve.h"
 #include "server/domain/reviews/specs.h"
+#include "server/domain/settings/redacted_members.h"
 #include "store/base/assert.h"
 #include "store/base/json.h"
 #include "store/base/text.h"
@@ -66,8 +67,8 @@ static void check_redaction(struct arena *arena, struct slice item)
     struct slice once = {NULL, 0};
     struct slice twice = {NULL, 0};
 
-    ASSERT(redact_item(arena, item, &once) == OK);
-    ASSERT(redact_item(arena, once, &twice) == OK);
+    ASSERT(redact_item(arena, redacted_members_default(), item, &once) == OK);
+    ASSERT(redact_item(arena, redacted_members_default(), once, &twice) == OK);
     ASSERT(slice_equal(once, twice));
     ASSERT(has(once, "\"EMAIL\":\"" REDACTED "\""));
 }
@@ -121,6 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     request.review.missing_spec = buffer_slice(&fields);
     request.review.notes = text_of(input.rest);
     request.item_json = item_of(&arena, request.review.notes);
+    request.redacted_members = redacted_members_default();
     ASSERT(buffer_ok(&fields));
     check_redaction(&arena, request.item_json);
     ASSERT(resolve_placeholders(&arena, &request, &resolved) == OK);

@@ -97,7 +97,7 @@ static void test_invalid_values_are_all_reported(void **state)
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.message,
                           "holdout_percent, match_mode, annotator_kinds, grouping, stacking, "
-                          "suspicious_at, fake_at and reviews_needed"));
+                          "suspicious_at, fake_at, reviews_needed and redacted_members"));
     exchange = update(&fixture, &start, "", (struct change){101, -1});
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.details, "settings.holdout_percent"));

@@ -2,10 +2,11 @@
  * admin_settings.c: AdminService's GetSettings and UpdateSettings: the settings of an organisation.
  */
 #include "server/api/annotators.h"
-#include "server/domain/settings/settings.h"
+#include "server/domain/settings/redacted_members.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
+#include "store/base/text.h"
 
 #include <errata/v1/admin_service.fields.h>
 #include <errata/v1/admin_service.handlers.h>
@@ -14,18 +15,59 @@ enum err admin_service_get_settings_read(struct admin_service_get_settings_call 
 {
     struct organization_settings_view view;
     struct settings settings;
+    struct slice redacted_members = {NULL, 0};
     struct org_id org;
     enum err err = caller_resolve_org(call->service, call->txn, call->request->org_id, &org);
 
     if (err == OK) {
         err = settings_read(call->txn, org, &settings);
     }
+    if (err == OK) {
+        err = redacted_members_read(call->txn, org, UINT64_MAX, &redacted_members);
+    }
     if (err != OK) {
         return err;
     }
-    view = settings_view_of(&settings);
+    view = settings_view_of(&settings, redacted_members);
     organization_settings_view_put(&view, GET_SETTINGS_RESPONSE_SETTINGS_FIELD, call->body);
     return OK;
+}
+
+/* Reads the members to redact; each invalid name gets a fault. */
+static enum err read_redacted(struct ctx *ctx, const Errata__V1__RedactedMembers *given,
+                              struct settings_change *change)
+{
+    struct buffer run;
+
+    if (given == NULL) {
+        return OK;
+    }
+    buffer_init(&run, ctx->arena, 0);
+    for (size_t i = 0; i < given->n_names; i++) {
+        struct slice name = slice_text(given->names[i]);
+
+        if (name.size == 0 || text_has_control(name) ||
+            text_first_characters(name, REDACTED_MEMBER_CHARACTERS_MAX).size < name.size) {
+            fault_add(ctx->fault,
+                      arena_printf(ctx->arena, "settings.redacted_members.names[%zu]", i),
+                      "empty, too long or with control characters; expected 1 to %d characters",
+                      REDACTED_MEMBER_CHARACTERS_MAX);
+        }
+        redacted_members_view_add_names(&run, name);
+    }
+    change->has_redacted_members = true;
+    change->redacted_members = buffer_slice(&run);
+    return buffer_ok(&run) ? OK : ERR_MEMORY;
+}
+
+/* Returns whether a request changes nothing. */
+static bool is_empty(const Errata__V1__OrganizationSettings *settings)
+{
+    return settings->_holdout_percent_case == 0 && settings->_match_mode_case == 0 &&
+           settings->n_annotator_kinds == 0 && settings->_grouping_case == 0 &&
+           settings->_stacking_case == 0 && settings->_suspicious_at_case == 0 &&
+           settings->_fake_at_case == 0 && settings->_reviews_needed_case == 0 &&
+           settings->redacted_members == NULL;
 }
 
 /* Reads the requested change; each invalid value gets a fault. */
@@ -46,12 +88,14 @@ static enum err read_change(const struct service *service,
         .reviews_needed = settings->reviews_needed,
     };
 
-    if (!change.has_holdout_percent && !change.has_match_mode && settings->n_annotator_kinds == 0 &&
-        settings->_grouping_case == 0 && settings->_stacking_case == 0 &&
-        !change.has_suspicious_at && !change.has_fake_at && settings->_reviews_needed_case == 0) {
+    if (is_empty(settings)) {
         fault_add(fault, SLICE("settings"),
                   "empty; expected at least one of holdout_percent, match_mode, annotator_kinds, "
-                  "grouping, stacking, suspicious_at, fake_at and reviews_needed");
+                  "grouping, stacking, suspicious_at, fake_at, reviews_needed and "
+                  "redacted_members");
+    }
+    if (read_redacted(service->ctx, settings->redacted_members, &change) != OK) {
+        return ERR_MEMORY;
     }
     if (annotators_read(service->ctx, "settings.annotator_kinds", settings->annotator_kinds,
                         settings->n_annotator_kinds, &change.annotator_kinds) != OK ||

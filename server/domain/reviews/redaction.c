@@ -9,12 +9,16 @@
 #include "store/base/buffer.h"
 #include "store/base/json.h"
 
-static const char *const members[] = {"email",    "phone", "address",     "iban",
-                                      "password", "token", "reviewed_by", "notes"};
+#include <errata/v1/admin_service.views.h>
+
+/* Maximum names of members; the contract allows fewer. */
+#define MEMBERS_MAX 64
 
 /* The item as it is written. */
 struct writer {
     struct arena *arena;
+    struct slice members[MEMBERS_MAX]; /* the folded names of those to redact */
+    size_t member_count;
     struct buffer buffer;
     bool wants_comma; /* a value precedes it in the same object or array */
 };
@@ -45,14 +49,32 @@ static enum err write_leaf(struct writer *writer, struct slice quoted)
     return err;
 }
 
-static enum err is_private(struct arena *arena, struct slice name, bool *ret_is_private)
+/* Reads the names of the members to redact. */
+static enum err read_members(struct writer *writer, struct slice message)
+{
+    struct redacted_members_view members;
+    struct slice name = {NULL, 0};
+    struct slice run = {NULL, 0};
+    enum err err = redacted_members_view_read(message, &members);
+
+    run = err == OK ? members.names.run : run;
+    while (err == OK && view_next(&run, &name)) {
+        if (writer->member_count == MEMBERS_MAX) {
+            return ERR_CORRUPT;
+        }
+        err = case_fold(writer->arena, name, &writer->members[writer->member_count++]);
+    }
+    return err;
+}
+
+static enum err is_private(const struct writer *writer, struct slice name, bool *ret_is_private)
 {
     struct slice folded = {NULL, 0};
-    enum err err = case_fold(arena, name, &folded);
+    enum err err = case_fold(writer->arena, name, &folded);
 
     *ret_is_private = false;
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && err == OK; i++) {
-        *ret_is_private |= slice_equal(folded, slice_text(members[i]));
+    for (size_t i = 0; i < writer->member_count && err == OK; i++) {
+        *ret_is_private |= slice_equal(folded, writer->members[i]);
     }
     return err;
 }
@@ -70,7 +92,7 @@ static enum err write_name(struct writer *writer, struct json_tokens *tokens, st
         err = sanitise_example(writer->arena, raw, &clean);
     }
     if (err == OK) {
-        err = is_private(writer->arena, raw, &is_hidden);
+        err = is_private(writer, raw, &is_hidden);
     }
     if (err != OK || !json_tokens_next(tokens, &colon)) {
         return err;
@@ -99,12 +121,13 @@ static void write_plain(struct writer *writer, struct json_token token)
     writer->wants_comma = token.kind != JSON_TOKEN_OPEN;
 }
 
-enum err redact_item(struct arena *arena, struct slice item_json, struct slice *ret_json)
+enum err redact_item(struct arena *arena, struct slice members, struct slice item_json,
+                     struct slice *ret_json)
 {
     struct writer writer = {.arena = arena};
     struct json_tokens tokens = json_tokens_of(item_json);
     struct json_token token = {JSON_TOKEN_SCALAR, {NULL, 0}};
-    enum err err = OK;
+    enum err err = read_members(&writer, members);
 
     buffer_init(&writer.buffer, arena, item_json.size);
     while (err == OK && json_tokens_next(&tokens, &token)) {

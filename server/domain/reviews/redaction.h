@@ -12,9 +12,10 @@
 
 /* Returns the text with each match replaced, in the arena. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err redact_text(struct arena *arena, struct slice text, struct slice *ret_text);
-/* Redacts and sanitises a checked JSON object, into the arena. Members whose name sanitising changes are left out. Fails
- * only with ERR_MEMORY. */
-MUST_CHECK enum err redact_item(struct arena *arena, struct slice item_json,
+/* Redacts and sanitises a checked JSON object, into the arena. `members` is a RedactedMembers: the names of members to
+ * redact. Members whose name sanitising changes are left out. Fails only with ERR_MEMORY, and with ERR_CORRUPT for
+ * `members` that cannot be read. */
+MUST_CHECK enum err redact_item(struct arena *arena, struct slice members, struct slice item_json,
                                 struct slice *ret_json);
 
 #endif

@@ -34,6 +34,7 @@ struct resolve_request {
     const struct review_triggers *triggers;
     const struct fragment_set *fragments; /* the wording */
     struct slice item_json; /* of the example item; empty: there is none */
+    struct slice redacted_members; /* a RedactedMembers: what is not shown of the item */
 };
 
 /* The text of a placeholder. */

@@ -7,6 +7,7 @@
 #include "server/domain/events/draft.h"
 #include "server/domain/events/payload.h"
 #include "server/domain/settings/records.h"
+#include "server/domain/settings/redacted_members.h"
 #include "store/base/assert.h"
 
 #include <errata/v1/admin_service.views.h>
@@ -97,7 +98,8 @@ enum err settings_read(struct store_txn *txn, struct org_id org, struct settings
 }
 
 /* Writes all members, including those with their default value. */
-struct organization_settings_view settings_view_of(const struct settings *settings)
+struct organization_settings_view settings_view_of(const struct settings *settings,
+                                                   struct slice redacted_members)
 {
     return (struct organization_settings_view){
         .holdout_percent = settings->holdout_percent,
@@ -115,6 +117,8 @@ struct organization_settings_view settings_view_of(const struct settings *settin
         .has_fake_at = true,
         .reviews_needed = settings->reviews_needed,
         .has_reviews_needed = true,
+        .redacted_members = redacted_members,
+        .has_redacted_members = true,
     };
 }
 
@@ -213,10 +217,34 @@ static enum err read_after(const struct event *event, struct settings *ret_setti
     return OK;
 }
 
+/* Follows the changes before `*seq` to the last one up to an event. */
+static enum err go_back(struct store_txn *txn, struct org_id org, uint64_t as_of_seq, uint64_t *seq)
+{
+    struct settings_updated_view facts;
+    struct event event;
+    enum err err = OK;
+
+    while (err == OK && *seq > as_of_seq) {
+        err = log_read(txn, org, *seq, &event);
+        if (err == OK) {
+            err = read_facts(&event, &facts, seq);
+        }
+    }
+    return err;
+}
+
+enum err settings_change_find(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
+                              uint64_t *ret_seq)
+{
+    struct settings settings;
+    enum err err = read_row(txn, org, &settings, ret_seq);
+
+    return err != OK ? err : go_back(txn, org, as_of_seq, ret_seq);
+}
+
 enum err settings_read_as_of(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
                              struct settings *ret_settings)
 {
-    struct settings_updated_view facts;
     struct event event;
     uint64_t seq = 0;
     enum err err = read_row(txn, org, ret_settings, &seq);
@@ -224,12 +252,7 @@ enum err settings_read_as_of(struct store_txn *txn, struct org_id org, uint64_t 
     if (err != OK || seq <= as_of_seq) {
         return err;
     }
-    while (err == OK && seq > as_of_seq) {
-        err = log_read(txn, org, seq, &event);
-        if (err == OK) {
-            err = read_facts(&event, &facts, &seq);
-        }
-    }
+    err = go_back(txn, org, as_of_seq, &seq);
     if (err == OK && seq == 0) {
         *ret_settings = defaults;
         return OK;
@@ -295,13 +318,20 @@ static enum err check_org(struct ctx *ctx, struct store_txn *txn, struct org_id 
     return err;
 }
 
+/* All settings before or after a change. */
+struct state {
+    struct settings settings;
+    struct slice redacted_members;
+};
+
 /* Encodes the facts: a SettingsUpdated. */
-static enum err encode_facts(struct arena *arena, const struct settings *before,
-                             uint64_t previous_seq, const struct settings *after,
-                             struct slice *ret_facts)
+static enum err encode_facts(struct arena *arena, const struct state *before, uint64_t previous_seq,
+                             const struct state *after, struct slice *ret_facts)
 {
-    struct organization_settings_view before_view = settings_view_of(before);
-    struct organization_settings_view after_view = settings_view_of(after);
+    struct organization_settings_view before_view =
+        settings_view_of(&before->settings, before->redacted_members);
+    struct organization_settings_view after_view =
+        settings_view_of(&after->settings, after->redacted_members);
     struct settings_updated_view facts = {
         .has_before = true,
         .has_after = true,
@@ -354,6 +384,23 @@ static enum err change_scores(struct ctx *ctx, const struct settings_change *cha
     return OK;
 }
 
+/* Applies the change of how examples are looked up. */
+static void change_lookups(const struct settings_change *change, struct settings *settings)
+{
+    if (change->has_holdout_percent) {
+        settings->holdout_percent = change->holdout_percent;
+    }
+    if (change->has_match_mode) {
+        settings->match_mode = change->match_mode;
+    }
+    if (change->annotator_kinds != 0) {
+        settings->annotator_kinds = change->annotator_kinds;
+    }
+    if (change->grouping != EXAMPLE_GROUPING_UNSPECIFIED) {
+        settings->grouping = change->grouping;
+    }
+}
+
 enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                          struct slice actor_user_id, const struct settings_change *change,
                          uint64_t *ret_seq)
@@ -364,34 +411,29 @@ enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id o
         .annotator = change->by_program ? ANNOTATOR_CODE : ANNOTATOR_HUMAN,
         .actor_user_id = actor_user_id,
     };
-    struct settings before;
-    struct settings after;
+    struct state before;
+    struct state after;
     uint64_t previous_seq = 0;
     enum err err = check_org(ctx, txn, org);
 
     if (err == OK) {
-        err = read_row(txn, org, &before, &previous_seq);
+        err = read_row(txn, org, &before.settings, &previous_seq);
+    }
+    if (err == OK) {
+        err = redacted_members_read(txn, org, UINT64_MAX, &before.redacted_members);
     }
     if (err != OK) {
         return err;
     }
     after = before;
-    if (change->has_holdout_percent) {
-        after.holdout_percent = change->holdout_percent;
-    }
-    if (change->has_match_mode) {
-        after.match_mode = change->match_mode;
-    }
-    if (change->annotator_kinds != 0) {
-        after.annotator_kinds = change->annotator_kinds;
-    }
-    if (change->grouping != EXAMPLE_GROUPING_UNSPECIFIED) {
-        after.grouping = change->grouping;
-    }
+    change_lookups(change, &after.settings);
     if (change->reviews_needed != 0) {
-        after.reviews_needed = change->reviews_needed;
+        after.settings.reviews_needed = change->reviews_needed;
     }
-    err = change_scores(ctx, change, &after);
+    if (change->has_redacted_members) {
+        after.redacted_members = change->redacted_members;
+    }
+    err = change_scores(ctx, change, &after.settings);
     if (err == OK) {
         err = encode_facts(ctx->arena, &before, previous_seq, &after, &draft.facts);
     }

@@ -54,6 +54,8 @@ struct settings_change {
     bool has_fake_at;
     double fake_at; /* 0 to 1 */
     uint32_t reviews_needed; /* 0: no change */
+    bool has_redacted_members;
+    struct slice redacted_members; /* a RedactedMembers */
 };
 
 MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,
@@ -62,14 +64,18 @@ MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,
  * since then. */
 MUST_CHECK enum err settings_read_as_of(struct store_txn *txn, struct org_id org,
                                         uint64_t as_of_seq, struct settings *ret_settings);
+/* Finds the event of the last change up to the event `as_of_seq`; 0: there is none. */
+MUST_CHECK enum err settings_change_find(struct store_txn *txn, struct org_id org,
+                                         uint64_t as_of_seq, uint64_t *ret_seq);
 /* Appends and applies. Also appends a change to equal values, since it is an administrator's
  * decision. ERR_NOT_FOUND for an organisation that does not exist; ERR_INVALID for a `suspicious_at` above
  * `fake_at`. */
 MUST_CHECK enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                     struct slice actor_user_id,
                                     const struct settings_change *change, uint64_t *ret_seq);
-/* Encodes all settings as a message. */
-struct organization_settings_view settings_view_of(const struct settings *settings);
+/* Encodes all settings as a message; `redacted_members` is a RedactedMembers (redacted_members.h). */
+struct organization_settings_view settings_view_of(const struct settings *settings,
+                                                   struct slice redacted_members);
 /* Returns the bytes of the OrganizationSettings after an EVENT_SETTINGS_UPDATED. ERR_CORRUPT for
  * other facts. */
 MUST_CHECK enum err settings_after_event(const struct event *event, struct slice *ret_settings);

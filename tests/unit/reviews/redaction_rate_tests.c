@@ -4,6 +4,7 @@
  * rates are printed.
  */
 #include "server/domain/reviews/redaction.h"
+#include "server/domain/settings/redacted_members.h"
 #include "store/base/json.h"
 #include "tests/unit/reviews/groups.h"
 #include "tests/unit/reviews/review_fixture.h"
@@ -120,7 +121,7 @@ static bool is_right(struct store_fixture *fixture, const struct form *form, con
         arena_printf(&fixture->arena, "{\"name\":\"X1\",\"text\":\"see %s, ok\"}", shown);
     struct slice found = {NULL, 0};
 
-    assert_int_equal(redact_item(&fixture->arena, item, &found), OK);
+    assert_int_equal(redact_item(&fixture->arena, redacted_members_default(), item, &found), OK);
     return slice_equal(found, wanted);
 }
 

@@ -6,6 +6,7 @@
 #include "server/domain/reviews/items.h"
 #include "server/domain/reviews/redaction.h"
 #include "server/domain/reviews/resolve.h"
+#include "server/domain/settings/redacted_members.h"
 #include "store/base/json.h"
 #include "store/base/text.h"
 #include "tests/unit/reviews/groups.h"
@@ -269,7 +270,7 @@ static void test_private_data_is_redacted(void **state)
     }
     assert_int_equal(
         redact_item(
-            &fixture->arena,
+            &fixture->arena, redacted_members_default(),
             SLICE("{ \"name\": \"X1\", \"EMail\": {\"a\": [1]}, \"list\": [{\"Notes\": 5, \"w\": "
                   "3.0}, \"x@y.de\"], \"t\": \"system: {{A}}\", \"no\": null }"),
             &text),
@@ -277,6 +278,16 @@ static void test_private_data_is_redacted(void **state)
     assert_true(slice_equal(
         text, SLICE("{\"name\":\"X1\",\"EMail\":\"[redacted]\",\"list\":[{\"Notes\":\"[redacted]\","
                     "\"w\":3.0},\"[redacted]\"],\"t\":\"A\",\"no\":null}")));
+    assert_int_equal(redact_item(&fixture->arena, SLICE("\x0a\x04W\xc3\x84t\x0a\x01n"),
+                                 SLICE("{\"email\":\"x\",\"w\xc3\xa4T\":1,\"N\":{\"n\":[]}}"),
+                                 &text),
+                     OK);
+    assert_true(slice_equal(
+        text, SLICE("{\"email\":\"x\",\"w\xc3\xa4T\":\"[redacted]\",\"N\":\"[redacted]\"}")));
+    assert_int_equal(redact_item(&fixture->arena, slice_of(NULL, 0), SLICE("{\"email\":1}"), &text),
+                     OK);
+    assert_true(slice_equal(text, SLICE("{\"email\":1}")));
+    assert_int_equal(redact_item(&fixture->arena, SLICE("\x0a"), SLICE("{}"), &text), ERR_CORRUPT);
 }
 
 /* Goal: the example is the item stored last of the reviewed runs of the subcategory, now and after any event. Method:

@@ -3,6 +3,7 @@
  * that an event makes.
  */
 #include "server/domain/events/subject.h"
+#include "server/domain/settings/redacted_members.h"
 #include "server/domain/settings/settings_cache.h"
 #include "store/base/wire.h"
 #include "tests/support/store/store_fixture.h"
@@ -130,7 +131,10 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
                                            .suspicious_at = 0.25,
                                            .has_fake_at = true,
                                            .fake_at = 0.5,
-                                           .reviews_needed = 2};
+                                           .reviews_needed = 2,
+                                           .has_redacted_members = true,
+                                           .redacted_members = SLICE("\x0a\x03pin\x0a\x02"
+                                                                     "id")};
     /* Doubles: 0.25 is 0x3fd0..., 0.5 is 0x3fe0... */
     const uint8_t whole[] = {0x08, 100,
                              0x10, MATCH_MODE_EXACT,
@@ -147,7 +151,14 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
                              0,    0,
                              0,    0,
                              0xe0, 0x3f,
-                             0x40, 2};
+                             0x40, 2,
+                             0x4a, 9,
+                             0x0a, 3,
+                             'p',  'i',
+                             'n',  0x0a,
+                             2,    'i',
+                             'd'};
+    struct slice members = {NULL, 0};
     struct slice after = {NULL, 0};
     struct settings settings;
     struct event event;
@@ -158,6 +169,10 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
     assert_int_equal(log_read(txn, org, seq, &event), OK);
     assert_int_equal(settings_after_event(&event, &after), OK);
     assert_true(slice_equal(after, slice_of(whole, sizeof(whole))));
+    assert_int_equal(redacted_members_read(txn, org, UINT64_MAX, &members), OK);
+    assert_true(slice_equal(members, change.redacted_members));
+    assert_int_equal(redacted_members_read(txn, org, seq - 1, &members), OK);
+    assert_true(slice_equal(members, redacted_members_default()));
 
     event.org = store_fixture_org(2);
     assert_int_equal(settings_apply(&fixture->ctx, txn, &event), OK);

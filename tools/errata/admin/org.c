@@ -3,8 +3,11 @@
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
+#include "tools/errata/engine/fill.h"
+#include "tools/errata/engine/input.h"
 #include "tools/errata/engine/paging.h"
 
+#include <errata/contract_messages.h>
 #include <string.h>
 
 #define KIND_PREFIX "ANNOTATOR_KIND_"
@@ -30,6 +33,23 @@ static struct slice annotators_of(struct cli *cli, struct json_value settings)
     return buffer_slice(&list);
 }
 
+/* Returns the names of the members that prompts never show. */
+static struct slice redacted_of(struct cli *cli, struct json_value settings)
+{
+    struct reply_walk walk = reply_walk(reply_member(settings, "redactedMembers"), "names");
+    struct buffer list;
+
+    buffer_init(&list, &cli->arena, 64);
+    while (reply_next(&walk)) {
+        struct slice name = {NULL, 0};
+
+        if (json_string(&cli->arena, walk.row.text, &name) == OK) {
+            buffer_printf(&list, "%s%.*s", list.size > 0 ? ", " : "", SLICE_ARGS(name));
+        }
+    }
+    return list.size > 0 ? buffer_slice(&list) : SLICE("none");
+}
+
 static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
 {
     struct json_value settings = reply_member(reply, "settings");
@@ -46,7 +66,27 @@ static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
     reply_print_member(cli, "suspicious at", reply_text(cli, settings, "suspiciousAt"));
     reply_print_member(cli, "fake at", reply_text(cli, settings, "fakeAt"));
     reply_print_member(cli, "reviews needed", reply_text(cli, settings, "reviewsNeeded"));
+    reply_print_member(cli, "redacted members", redacted_of(cli, settings));
     return CLI_OK;
+}
+
+/* The settings that are given; `--redact none` redacts no members. */
+static enum cli_exit fill_settings(struct request *request, struct cli *cli)
+{
+    const char *redact = options_get(&cli->options, "redact");
+    enum cli_exit result = CLI_OK;
+
+    request_open(request, "settings");
+    result = fill_message(request, cli, &contract_errata_v1_organization_settings);
+    if (redact != NULL && result == CLI_OK) {
+        request_open(request, "redacted_members");
+        if (strcmp(redact, "none") != 0) {
+            result = request_add_list(request, cli, "redact", "names", false);
+        }
+        request_close(request);
+    }
+    request_close(request);
+    return result;
 }
 
 /* Shows the settings, or changes those that are given. */
@@ -55,12 +95,14 @@ static enum cli_exit run_settings(struct cli *cli)
     static const struct command_call show = {.method = "/errata.v1.AdminService/GetSettings",
                                              .print = print_settings};
     static const struct command_call change = {.method = "/errata.v1.AdminService/UpdateSettings",
+                                               .fill = fill_settings,
                                                .print = print_settings};
     bool changes =
         options_has(&cli->options, "holdout") || options_has(&cli->options, "match-mode") ||
         options_has(&cli->options, "annotator") || options_has(&cli->options, "grouping") ||
         options_has(&cli->options, "stacking") || options_has(&cli->options, "suspicious-at") ||
-        options_has(&cli->options, "fake-at") || options_has(&cli->options, "reviews-needed");
+        options_has(&cli->options, "fake-at") || options_has(&cli->options, "reviews-needed") ||
+        options_has(&cli->options, "redact");
 
     return command_call_once(cli, changes ? &change : &show);
 }
@@ -76,6 +118,8 @@ static const struct option_spec settings_options[] = {
     {"fake-at", "SCORE", "lowest score whose verdict is FAKE, 0 to 1"},
     {"reviews-needed", "N",
      "reviewers that must answer REVIEWED until a run is reviewed, 1 to 100"},
+    {"redact", "MEMBER|none",
+     "a member of items that prompts never show; may be repeated, replaces the ones before"},
     {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 static const struct option_spec create_options[] = {
@@ -114,7 +158,9 @@ const struct command org_commands[] = {
              "for a document is stable, and a larger percentage only adds held-out documents. "
              "Needs an ADMIN token.",
      .examples = {{"errata org settings", NULL},
-                  {"errata org settings --holdout 10 --match-mode exact", NULL}},
+                  {"errata org settings --holdout 10 --match-mode exact", NULL},
+                  {"errata org settings --redact email --redact serial_number",
+                   "which members of example items prompts never show"}},
      .options = settings_options,
      .run = run_settings},
     {.name = NULL}};

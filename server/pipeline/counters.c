@@ -6,9 +6,32 @@
 #include "store/base/assert.h"
 
 /* Maximum number of counters written by read_own_counters. */
-#define OWN_COUNTERS_MAX 24
+#define OWN_COUNTERS_MAX 32
 
-/* Reads the counters of the sanitiser, the writer and the store; returns their number. */
+static uint64_t counted(const _Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+/* Reads the counters of reviews; returns their number. */
+static size_t read_review_counters(const struct review_counters *reviews,
+                                   struct env_counter *counters)
+{
+    const struct env_counter all[] = {
+        {"reviews_normalised_total", counted(&reviews->normalised)},
+        {"review_triggers_total", counted(&reviews->triggers)},
+        {"review_placeholders_injected_total", counted(&reviews->injected)},
+        {"review_placeholders_static_total", counted(&reviews->static_fallbacks)},
+        {"review_placeholders_empty_total", counted(&reviews->empty)},
+        {"review_examples_total", counted(&reviews->examples)},
+        {"review_failures_total", counted(&reviews->failures)},
+    };
+
+    memcpy(counters, all, sizeof(all));
+    return sizeof(all) / sizeof(all[0]);
+}
+
+/* Reads the counters of the sanitiser, the writer, reviews and the store; returns their number. */
 static size_t read_own_counters(const struct service_env *env, const struct clock *clock,
                                 struct env_counter *counters)
 {
@@ -34,6 +57,7 @@ static size_t read_own_counters(const struct service_env *env, const struct cloc
         (struct env_counter){"refused_disk_full_total", env->refusal_counts[REFUSAL_DISK_FULL]};
     counters[count++] =
         (struct env_counter){"refused_busy_total", env->refusal_counts[REFUSAL_BUSY]};
+    count += read_review_counters(&env->review_counters, counters + count);
     if (store_stats(env->backend, &store) == OK) {
         counters[count++] = (struct env_counter){"map_bytes", store.map_bytes};
         counters[count++] = (struct env_counter){"map_used_bytes", store.map_used_bytes};

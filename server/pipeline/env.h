@@ -2,8 +2,8 @@
  * env.h: the state other than the store that the methods of one server share: its identity, its
  * health, its counters, and the key of page tokens. Created once by app (or a test) and passed to
  * every method as service->env. Belongs to the loop: methods on the writer thread or the pool may
- * only read the two keys, which never change, use the embedder, offer rule sets to its cache, and
- * begin reads of the backend.
+ * only read the two keys, which never change, use the embedder, count reviews, offer rule sets to
+ * its cache, and begin reads of the backend.
  */
 #ifndef ERRATA_SERVER_PIPELINE_ENV_H
 #define ERRATA_SERVER_PIPELINE_ENV_H
@@ -11,6 +11,7 @@
 #include "server/domain/exposures/exposures.h"
 #include "server/domain/scoring/rule_cache.h"
 #include "server/domain/settings/settings_cache.h"
+#include "server/pipeline/review_counters.h"
 #include "store/base/ctx.h"
 #include "store/work.h"
 
@@ -78,6 +79,7 @@ struct service_env {
     struct rule_cache rule_cache; /* likewise, except for rule_cache_offer */
     struct embedder *embedder; /* of n-grams until app_embed.c has loaded a model; any thread */
     uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* of ended calls */
+    struct review_counters review_counters; /* any thread */
     atomic_bool finds_rules; /* ProposeRules runs on a thread of the pool; one at a time */
     /* Reads the transport's counters: writes at most `max`, returns their number. NULL if there is
      * no transport. */

@@ -1,8 +1,8 @@
 /*
  * damage_row.c: changes one row of a store that no one has open, bypassing the server: for tests of
  * what finds and mends such a thing.
- *   damage_row DIR TABLE missing|other|extra N    the table's N-th row, of all organisations; from
- *   0
+ *   damage_row DIR TABLE missing|other|short|extra N    the table's N-th row, of all organisations,
+ *   from 0
  * Prints the key in hex.
  */
 #include "store/base/assert.h"
@@ -89,6 +89,9 @@ static void change_row(struct store_backend *backend, enum store_table table, co
     } else if (strcmp(how, "extra") == 0) {
         row->key[row->key_bytes - 1] ^= 0x55;
         ASSERT(store_put(txn, table, key, slice_of(row->value, row->value_bytes)) == OK);
+    } else if (strcmp(how, "short") == 0) {
+        ASSERT(row->value_bytes > 0);
+        ASSERT(store_put(txn, table, key, slice_of(row->value, row->value_bytes - 1)) == OK);
     } else {
         ASSERT(row->value_bytes > 0);
         row->value[row->value_bytes - 1] ^= 1;

@@ -1,8 +1,9 @@
 /*
- * resolve_placeholders.c: ReviewService/ResolvePlaceholders. If stored reviews cannot be read, or an item cannot be
- * redacted, the placeholders are filled without them.
+ * resolve_placeholders.c: ReviewService/ResolvePlaceholders. If stored reviews, the wording or an item cannot be read,
+ * the placeholders are filled without them.
  */
 #include "server/api/reviews/placeholders_wire.h"
+#include "server/api/reviews/review_log.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 
@@ -187,6 +188,7 @@ review_service_resolve_placeholders_read(struct review_service_resolve_placehold
         err = placeholders_fill(call->ctx, call->txn, request, placeholders);
     }
     if (err == OK) {
+        review_log_placeholders(call->service, placeholders);
         err = refer(call, request, placeholders, &reference);
     }
     return err != OK ? err : answer(call, placeholders, reference);

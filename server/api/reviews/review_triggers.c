@@ -2,6 +2,7 @@
  * review_triggers.c: ReviewService/GetTriggers and SetTriggerThresholds. A window of few reviews is read on the loop;
  * one of many, and one of the past, on the pool.
  */
+#include "server/api/reviews/review_log.h"
 #include "server/domain/reviews/triggers.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
@@ -56,6 +57,7 @@ enum err review_service_get_triggers_read(struct review_service_get_triggers_cal
     enum err err = review_triggers_read(call->ctx->arena, call->txn, &query, &triggers);
 
     if (err == OK) {
+        review_log_triggers(call->service, &triggers);
         err = review_triggers_encode(call->ctx->arena, &triggers, &message);
     }
     if (err == OK) {

@@ -2,6 +2,7 @@
  * submit_review.c: ReviewService/SubmitReview. Wire messages become values for the domain, and stored events become
  * responses; the rules are in the domain.
  */
+#include "server/api/reviews/review_log.h"
 #include "server/api/reviews/review_wire.h"
 #include "server/domain/reviews/reviews.h"
 #include "server/domain/reviews/specs.h"
@@ -95,6 +96,7 @@ enum err review_service_submit_review_prepare(struct review_service_submit_revie
     }
     if (err == OK) {
         call->prepared = input;
+        review_log_form(call->service, input);
     }
     return err;
 }

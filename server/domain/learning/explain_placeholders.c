@@ -6,6 +6,7 @@
 #include "server/domain/reviews/fragment_sets.h"
 #include "server/domain/reviews/items.h"
 #include "server/domain/reviews/redaction.h"
+#include "server/domain/settings/redacted_members.h"
 #include "store/base/text.h"
 
 #include <errata/v1/learning_service.fields.h>
@@ -78,6 +79,7 @@ static enum err explain_item(struct explaining *explaining, struct store_txn *tx
                              struct explained_artifact_view *view, struct buffer *evidence)
 {
     struct slice item = {NULL, 0};
+    struct slice members = {NULL, 0};
     struct slice redacted = {NULL, 0};
     struct event event;
     enum err err = log_read(txn, explaining->query->org, artifact->seq, &event);
@@ -93,7 +95,11 @@ static enum err explain_item(struct explaining *explaining, struct store_txn *tx
     }
     err = run_item_read(txn, explaining->query->org, artifact->seq, &item);
     if (err == OK) {
-        err = redact_item(explaining->ctx->arena, item, &redacted);
+        err = redacted_members_read(txn, explaining->query->org, explaining->exposure.as_of_seq,
+                                    &members);
+    }
+    if (err == OK) {
+        err = redact_item(explaining->ctx->arena, members, item, &redacted);
     }
     view->has_example_item_json = true;
     view->example_item_json = text_first_characters(redacted, RESOLVE_EXAMPLE_CHARACTERS_MAX);

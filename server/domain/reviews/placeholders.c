@@ -6,6 +6,7 @@
 #include "server/domain/experiment/arm.h"
 #include "server/domain/reviews/fragment_sets.h"
 #include "server/domain/reviews/items.h"
+#include "server/domain/settings/redacted_members.h"
 #include "server/domain/text/template.h"
 #include "store/base/bytes.h"
 #include "store/base/wire.h"
@@ -19,64 +20,110 @@
 struct stored_signals {
     struct review_triggers triggers;
     struct slice item_json;
+    struct slice redacted_members; /* of the item: a RedactedMembers */
     uint64_t item_seq;
     struct fragment_set fragments;
 };
+
+/* Returns the wording without any guidance. */
+static struct fragment_set no_wording(void)
+{
+    struct fragment_set set = *fragment_set_default();
+
+    for (size_t i = 0; i < FRAGMENT_PAIRS; i++) {
+        set.fragments[i].text = slice_of(NULL, 0);
+    }
+    return set;
+}
 
 static struct stored_signals no_signals(void)
 {
     return (struct stored_signals){
         .triggers = {.low_confidence = true},
-        .fragments = *fragment_set_default(),
+        .redacted_members = redacted_members_default(),
+        .fragments = no_wording(),
     };
 }
 
-static enum err read_stored(struct arena *arena, struct store_txn *txn,
-                            const struct placeholders_request *request,
-                            struct stored_signals *ret_stored)
+/* Notes damage as the failure of a part; returns other errors. */
+static enum err note_failure(struct placeholders *placeholders, enum placeholder_part part,
+                             enum err err)
 {
-    struct review_window_query query = request->query;
-    struct stored_signals stored = no_signals();
-    enum err err = review_triggers_read(arena, txn, &query, &stored.triggers);
+    if (err != ERR_CORRUPT && err != ERR_INVALID) {
+        return err;
+    }
+    placeholders->failed[part] = true;
+    placeholders->degraded = true;
+    return OK;
+}
 
-    if (err == OK) {
-        err = run_item_example(arena, txn, &query, &stored.item_seq);
+static enum err read_example(struct arena *arena, struct store_txn *txn,
+                             const struct review_window_query *query, struct stored_signals *stored)
+{
+    struct slice members = {NULL, 0};
+    struct slice item_json = {NULL, 0};
+    uint64_t seq = 0;
+    enum err err = run_item_example(arena, txn, query, &seq);
+
+    if (err == OK && seq != 0) {
+        err = run_item_read(txn, query->org, seq, &item_json);
     }
-    if (err == OK && stored.item_seq != 0) {
-        err = run_item_read(txn, query.org, stored.item_seq, &stored.item_json);
+    if (err == OK && seq != 0) {
+        err = redacted_members_read(txn, query->org, query->as_of_seq, &members);
     }
-    if (err == OK) {
-        err = fragment_set_active(txn, query.org, query.as_of_seq, &stored.fragments);
-    }
-    if (err == OK) {
-        *ret_stored = stored;
+    if (err == OK && seq != 0) {
+        stored->item_seq = seq;
+        stored->item_json = item_json;
+        stored->redacted_members = members;
     }
     return err;
 }
 
-/* Returns whether what is stored cannot be used. */
-static bool is_damage(enum err err)
+static enum err read_wording(struct store_txn *txn, const struct review_window_query *query,
+                             struct stored_signals *stored)
 {
-    return err == ERR_CORRUPT || err == ERR_INVALID;
+    struct fragment_set fragments;
+    enum err err = fragment_set_active(txn, query->org, query->as_of_seq, &fragments);
+
+    if (err == OK) {
+        stored->fragments = fragments;
+    }
+    return err;
 }
 
-/* Reads what is stored; without it, if it cannot be read. */
+/* Reads what is stored; without each part that cannot be read. */
 static enum err read_or_degrade(struct arena *arena, struct store_txn *txn,
                                 const struct placeholders_request *request,
                                 struct stored_signals *stored, struct placeholders *placeholders)
 {
+    struct review_window_query query = request->query;
+    struct review_triggers triggers;
     enum err err = OK;
 
     placeholders->arm = request->arm;
     if (!request->has_arm) {
-        err = arm_of_document(txn, request->query.org, request->run_id, request->query.as_of_seq,
-                              &placeholders->arm);
+        placeholders->arm = EXPERIMENT_ARM_NONE;
+        err = note_failure(
+            placeholders, PLACEHOLDER_PART_ARM,
+            arm_of_document(txn, query.org, request->run_id, query.as_of_seq, &placeholders->arm));
+    }
+    if (err != OK) {
+        return err;
+    }
+    err = review_triggers_read(arena, txn, &query, &triggers);
+    if (err == OK) {
+        stored->triggers = triggers;
+    }
+    err = note_failure(placeholders, PLACEHOLDER_PART_TRIGGERS, err);
+    if (err == OK) {
+        err = note_failure(placeholders, PLACEHOLDER_PART_EXAMPLE,
+                           read_example(arena, txn, &query, stored));
     }
     if (err == OK) {
-        err = read_stored(arena, txn, request, stored);
+        err =
+            note_failure(placeholders, PLACEHOLDER_PART_WORDING, read_wording(txn, &query, stored));
     }
-    placeholders->degraded = is_damage(err);
-    return placeholders->degraded ? OK : err;
+    return err;
 }
 
 static enum err resolve(struct arena *arena, const struct placeholders_request *request,
@@ -89,12 +136,13 @@ static enum err resolve(struct arena *arena, const struct placeholders_request *
         .triggers = &stored->triggers,
         .fragments = &stored->fragments,
         .item_json = stored->item_json,
+        .redacted_members = stored->redacted_members,
     };
 
     return resolve_placeholders(arena, &resolve, ret_resolved);
 }
 
-/* Builds the texts of a run that is held out. */
+/* Builds the texts without any signal: of a run that is held out, and if the others cannot be built. */
 static enum err resolve_baseline(struct arena *arena, const struct placeholders_request *request,
                                  struct resolved *ret_resolved)
 {
@@ -121,12 +169,12 @@ static enum err resolve_all(struct arena *arena, const struct placeholders_reque
                             struct stored_signals *stored, struct placeholders *placeholders)
 {
     struct resolved *resolved = &placeholders->resolved;
-    enum err err = resolve(arena, request, stored, resolved);
+    enum err err = note_failure(placeholders, PLACEHOLDER_PART_TEXTS,
+                                resolve(arena, request, stored, resolved));
 
-    if (is_damage(err)) {
-        placeholders->degraded = true;
+    if (err == OK && placeholders->failed[PLACEHOLDER_PART_TEXTS]) {
         *stored = no_signals();
-        err = resolve(arena, request, stored, resolved);
+        err = resolve_baseline(arena, request, resolved);
     }
     if (err != OK) {
         return err;

@@ -1,7 +1,7 @@
 /*
  * placeholders.h: fills prompts with what reviews add, as it was after an event: reads triggers, wording and example item,
  * decides the arm of the run, builds the texts, and describes the response as an exposure. A stored value that cannot be
- * read never fails it: the prompts are then filled without what is stored.
+ * read never fails it: what needs it is then empty.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_PLACEHOLDERS_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_PLACEHOLDERS_H
@@ -31,6 +31,16 @@ struct placeholders_request {
     size_t prompt_count;
 };
 
+/* What could not be used, in the order in which it is read. */
+enum placeholder_part {
+    PLACEHOLDER_PART_ARM, /* without it, no arm */
+    PLACEHOLDER_PART_TRIGGERS, /* without them, no guidance by triggers */
+    PLACEHOLDER_PART_EXAMPLE, /* the static example instead */
+    PLACEHOLDER_PART_WORDING, /* no guidance */
+    PLACEHOLDER_PART_TEXTS, /* no guidance, and the static example */
+    PLACEHOLDER_PART_COUNT
+};
+
 /* In the arena, or borrowed from the transaction and the request. */
 struct placeholders {
     struct review_triggers triggers;
@@ -38,7 +48,8 @@ struct placeholders {
     uint64_t item_seq; /* of the example item; 0: there is none */
     bool item_expired; /* its content was removed */
     enum experiment_arm arm;
-    bool degraded;
+    bool failed[PLACEHOLDER_PART_COUNT];
+    bool degraded; /* one of them failed */
     struct resolved resolved;
     uint32_t
         signals; /* as in an exposure: those with guidance, or that would have it without a holdout */

@@ -1,0 +1,20 @@
+/*
+ * review_log.h: counts what happens to reviews and the prompts that they fill, and logs each at level debug: names,
+ * numbers and states, never a text.
+ */
+#ifndef ERRATA_SERVER_API_REVIEWS_REVIEW_LOG_H
+#define ERRATA_SERVER_API_REVIEWS_REVIEW_LOG_H
+
+#include "server/domain/reviews/placeholders.h"
+#include "server/domain/reviews/reviews.h"
+#include "server/pipeline/service.h"
+
+/* A form was normalised: which fields it has. */
+void review_log_form(const struct service *service, const struct review_input *input);
+/* Triggers were computed. */
+void review_log_triggers(const struct service *service, const struct review_triggers *triggers);
+/* Placeholders were filled: triggers, the source of each text, the example item, and each part that failed. */
+void review_log_placeholders(const struct service *service,
+                             const struct placeholders *placeholders);
+
+#endif

@@ -38,6 +38,14 @@ if(TARGET domain_scoring)
     add_dependencies(bench bench_score_domain)
 endif()
 
+# Fills a data folder with reviews, and measures ResolvePlaceholders and GetTriggers without the network.
+if(TARGET domain_reviews AND TARGET store_lmdb)
+    add_executable(bench_review_store EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/review_store.c)
+    target_link_libraries(bench_review_store PRIVATE warnings defines)
+    errata_link(bench_review_store "domain_reviews;store_lmdb")
+    add_dependencies(bench bench_review_store)
+endif()
+
 # Measures proto JSON beside protobuf-c.
 if(TARGET wire)
     add_executable(bench_proto_json EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/proto_json.c)

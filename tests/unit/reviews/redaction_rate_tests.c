@@ -176,6 +176,50 @@ static void test_values_side_by_side(void **state)
     }
 }
 
+/* Goal: each limit of a pattern acts at its value. Method: texts at the limit, and one step beyond it. */
+static void test_patterns_at_their_limits(void **state)
+{
+    static const struct {
+        const char *at;
+        const char *beyond;
+        const char *left; /* of `beyond`; NULL: all of it */
+    } cases[] = {
+        {"+1234567", "+123456", NULL}, /* digits of a phone number */
+        {"+123456789012345", "+1234567890123456", NULL},
+        {"NO9386011117947", "NO938601111794", NULL}, /* characters of an IBAN */
+        {"GB82345678901234567890123456789012", "GB823456789012345678901234567890123", REDACTED "3"},
+        {"AB12ABCDE345678", "AB12ABCDEF34567", NULL}, /* its digits */
+        {"ABCD1234EFGH5678IJKL9012", "ABCD1234EFGH5678IJKL901", NULL}, /* a long secret */
+        {"ABCDEFGHIJ1234KLMNOPQRST", "ABCDEFGHIJK123LMNOPQRSTU", NULL}, /* its digits and letters */
+        {"12345678901234567890ABCD", "123456789012345678901ABC", NULL},
+        {"ABCD-1234-EFGH5678IJKL9012", "ABCD-1234-EFGH-5678IJKL9012", NULL}, /* its separators */
+        {"ab1cd2ef3gh4ij5k", "ab1cd2ef3gh4ij5", NULL}, /* a shorter one */
+        {"ab1cd23efgh4ijkl", "ab123cdefgh4ijkl", NULL}, /* its groups of digits */
+        {"ab1cd23efgh4ijkl", "ab1cd2efgh3ijklm", NULL}, /* its digits and letters */
+        {"12ab34cd56789012", "12ab34c567890123", NULL},
+        {"12ab34cd56789012", "12ab34cx56789012", NULL},
+        {"AB1CD2EF3GH4Ij5k", "AB1CD2EF3GH4IJ5k", NULL}, /* its small letters */
+        {"ghp_abcdefghijkl", "ghp_abcdefghijk", NULL}, /* a key with a known prefix */
+        {"PWD: abcd", "PWD: abc", NULL}, /* a secret that a word announces */
+        {"api key = ab-c;", "api keys = ab-c;", NULL},
+    };
+    struct store_fixture *fixture = *state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct slice found = {NULL, 0};
+
+        assert_int_equal(redact_text(&fixture->arena, slice_text(cases[i].at), &found), OK);
+        if (!slice_starts_with(found, SLICE(REDACTED))) {
+            fail_msg("%s is left", cases[i].at);
+        }
+        assert_int_equal(redact_text(&fixture->arena, slice_text(cases[i].beyond), &found), OK);
+        if (!slice_equal(found,
+                         slice_text(cases[i].left != NULL ? cases[i].left : cases[i].beyond))) {
+            fail_msg("%s became %.*s", cases[i].beyond, (int)found.size, (const char *)found.data);
+        }
+    }
+}
+
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, store_fixture_set_up, store_fixture_tear_down)
 
@@ -184,6 +228,7 @@ int run_redaction_rate_tests(void)
     const struct CMUnitTest tests[] = {
         TEST(test_rates_by_kind),
         TEST(test_values_side_by_side),
+        TEST(test_patterns_at_their_limits),
     };
 
     return cmocka_run_group_tests_name("redaction rates", tests, NULL, NULL);

@@ -193,10 +193,8 @@ static void log_example(const struct service *service, const struct placeholders
 static void log_failures(const struct service *service, const struct placeholders *placeholders)
 {
     static const char *const parts[] = {
-        [PLACEHOLDER_PART_ARM] = "arm",
-        [PLACEHOLDER_PART_TRIGGERS] = "triggers",
-        [PLACEHOLDER_PART_EXAMPLE] = "example",
-        [PLACEHOLDER_PART_WORDING] = "wording",
+        [PLACEHOLDER_PART_ARM] = "arm",         [PLACEHOLDER_PART_TRIGGERS] = "triggers",
+        [PLACEHOLDER_PART_EXAMPLE] = "example", [PLACEHOLDER_PART_WORDING] = "wording",
         [PLACEHOLDER_PART_TEXTS] = "texts",
     };
 

@@ -19,7 +19,9 @@ export function h(name, properties, ...children) {
     if (value === null || value === undefined || value === false) continue;
     if (key === 'on') {
       for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
-    } else if (key === 'value' || key === 'checked' || key === 'indeterminate') {
+    } else if (key === 'value' || key === 'checked') {
+      const usual = key === 'value' ? 'defaultValue' : 'defaultChecked';
+      if (usual in node) node[usual] = value; // what a reset of the form returns to
       node[key] = value;
     } else {
       node.setAttribute(key, value === true ? '' : String(value));

@@ -88,6 +88,10 @@ export function plainTable(caption, columns, rows) {
 
 // Links to the parts of a view.
 export function tabs(label, entries, current) {
+  requestAnimationFrame(() => { // on a phone, the present one may be beyond the edge
+    const here = document.querySelector('.tabs [aria-current]');
+    if (here && here.offsetLeft + here.offsetWidth > here.parentNode.clientWidth) here.parentNode.scrollLeft = here.offsetLeft - 16;
+  });
   return h('nav', { class: 'tabs', 'aria-label': label }, entries.map((entry) =>
     h('a', { href: entry.address, 'aria-current': entry.id === current ? 'page' : null }, entry.label, entry.count ? h('span', { class: 'tab-count' }, entry.count) : null)));
 }

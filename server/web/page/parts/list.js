@@ -2,7 +2,7 @@
 // `page` (the server's page token), and `open` (the row whose panel is open). Keys: j k enter, / and those of
 // its actions. New events reload it in place; rows that did not change keep their elements.
 
-import { h, show, breathe, icon, newId } from '../core/dom.js';
+import { h, show, icon, newId } from '../core/dom.js';
 import { t, tn } from '../core/words.js';
 import { go, changed } from '../core/route.js';
 import { addKeys } from '../core/keys.js';
@@ -11,7 +11,9 @@ import { sayError } from '../core/notes.js';
 import { empty, errorBox, button, csvText, saveFile, loading } from './frame.js';
 
 const SIZES = ['25', '50', '200', '1000'];
-const ROWS_A_STEP = 40;
+const ROWS_FIRST = 100; // drawn at once; the others when they come near, so that no list blocks the page
+const ROWS_A_STEP = 50;
+const NEAR = '1200px';
 const TYPING_MS = 300;
 const LIVE_MS = 500;
 
@@ -46,6 +48,10 @@ export class List {
     this.foot = h('div', { class: 'list-foot' });
     this.bulkBar = h('div', { class: 'bulk', hidden: true });
     this.panelPlace = h('div', { class: 'panel-place' });
+    this.near = new IntersectionObserver((entries) => { if (entries.some((one) => one.isIntersecting)) this.drawMore(this.drawn + ROWS_A_STEP); }, { rootMargin: NEAR });
+    this.near.observe(this.foot);
+    this.onPrint = () => this.drawMore(this.rows.length);
+    window.addEventListener('beforeprint', this.onPrint);
     show(this.root, this.filterBar(), this.bulkBar, h('div', { class: 'list-and-panel' }, h('div', { class: 'list-place' }, this.table, this.message, this.foot), this.panelPlace));
   }
 
@@ -111,7 +117,7 @@ export class List {
       const size = Number(this.route.parameters.get('size')) || 50;
       const { rows, next } = await this.spec.load({ parameters: this.parameters(), size, token: this.route.parameters.get('page') || '', signal: abort.signal });
       if (abort.signal.aborted || this.closed) return;
-      await this.draw(rows, abort.signal);
+      this.draw(rows, quiet);
       this.next = next;
       this.drawFoot();
       this.showPanel();
@@ -127,36 +133,43 @@ export class List {
     }
   }
 
-  // Draws rows in pieces, so that the page answers meanwhile.
-  async draw(rows, signal) {
-    const before = this.nodes;
-    const nodes = new Map();
-    const old = new Set(before.keys());
-    const first = before.size === 0;
-    const list = [];
-    for (const [at, row] of rows.entries()) {
-      const key = this.spec.key(row);
-      const text = JSON.stringify(row);
-      const known = before.get(key);
-      nodes.set(key, known && known.text === text ? known : { text, node: this.rowNode(row, key, !first && !old.has(key)) });
-      list.push(nodes.get(key).node);
-      if (at % ROWS_A_STEP === ROWS_A_STEP - 1) {
-        if (first) this.body.append(...list.slice(-ROWS_A_STEP));
-        await breathe();
-        if (signal.aborted) return;
-      }
-    }
-    this.rows = rows;
-    this.nodes = nodes;
+  // Draws the rows, as many as before or the first ones; those that did not change keep their elements.
+  draw(rows, quiet) {
     const focused = this.body.contains(document.activeElement);
-    if (first && rows.length >= ROWS_A_STEP) this.body.append(...list.slice(list.length - (list.length % ROWS_A_STEP)));
-    else this.body.replaceChildren(...list);
-    this.chosen = new Set([...this.chosen].filter((key) => nodes.has(key)));
+    this.before = this.nodes;
+    this.nodes = new Map();
+    this.rows = rows;
+    const until = quiet ? Math.max(ROWS_FIRST, this.drawn || 0) : ROWS_FIRST;
+    this.drawn = 0;
+    this.body.replaceChildren();
+    this.drawMore(until);
+    this.before = new Map();
+    const keys = new Set(rows.map((row) => this.spec.key(row)));
+    this.chosen = new Set([...this.chosen].filter((key) => keys.has(key)));
     this.drawBulk();
     this.table.hidden = rows.length === 0;
     show(this.message, rows.length === 0 && this.emptyMessage());
-    if (!nodes.has(this.focusKey)) this.focusKey = rows.length ? this.spec.key(rows[0]) : '';
+    if (!keys.has(this.focusKey)) this.focusKey = rows.length ? this.spec.key(rows[0]) : '';
     this.markFocus(focused);
+  }
+
+  // Draws further rows, up to a number of them in all.
+  drawMore(until) {
+    const added = [];
+    for (; this.drawn < Math.min(until, this.rows.length); this.drawn += 1) {
+      const row = this.rows[this.drawn];
+      const key = this.spec.key(row);
+      const text = JSON.stringify(row);
+      const known = this.before && this.before.get(key);
+      const isNew = this.before && this.before.size > 0 && !known;
+      this.nodes.set(key, known && known.text === text ? known : { text, node: this.rowNode(row, key, isNew) });
+      added.push(this.nodes.get(key).node);
+    }
+    this.body.append(...added);
+    if (this.drawn < this.rows.length) { // look again where the end is
+      this.near.unobserve(this.foot);
+      this.near.observe(this.foot);
+    }
   }
 
   emptyMessage() {
@@ -170,7 +183,7 @@ export class List {
     const { spec } = this;
     const cells = spec.columns.map((column, at) => {
       const content = column.cell(row);
-      const inner = at === 0 && spec.open ? h('a', { class: 'row-link', href: changed({ open: key }), tabindex: '-1' }, content) : content;
+      const inner = at === 0 && spec.open ? h('a', { class: 'row-link', href: changed({ open: key }), tabindex: '-1' }, content) : h('div', { class: 'cell' }, content);
       return h('td', { class: column.kind || '', 'data-label': column.head || null }, inner);
     });
     const tick = spec.bulk && h('td', { class: 'tick' }, h('input', {
@@ -219,6 +232,7 @@ export class List {
     const at = this.rows.findIndex((row) => this.spec.key(row) === this.focusKey);
     const next = Math.max(0, Math.min(this.rows.length - 1, at + step));
     if (!this.rows.length) return false;
+    this.drawMore(next + 1);
     this.focusKey = this.spec.key(this.rows[next]);
     this.markFocus(true);
     this.nodes.get(this.focusKey).node.scrollIntoView({ block: 'nearest' });
@@ -258,13 +272,20 @@ export class List {
   tick(key, on) {
     if (on) this.chosen.add(key);
     else this.chosen.delete(key);
-    const box = this.nodes.get(key).node.querySelector('input[type=checkbox]');
-    if (box) box.checked = on;
+    this.markTick(key, on);
     this.drawBulk();
   }
 
+  markTick(key, on) {
+    const known = this.nodes.get(key);
+    const box = known && known.node.querySelector('input[type=checkbox]');
+    if (box) box.checked = on;
+  }
+
   tickEach(on) {
-    this.rows.forEach((row) => this.tick(this.spec.key(row), on));
+    this.chosen = new Set(on ? this.rows.map((row) => this.spec.key(row)) : []);
+    this.nodes.forEach((known, key) => this.markTick(key, on));
+    this.drawBulk();
   }
 
   drawBulk() {
@@ -302,7 +323,7 @@ export class List {
     this.openKey = key;
     this.root.classList.toggle('has-panel', key !== '');
     if (!key) { show(this.panelPlace); return; }
-    if (this.nodes.has(key)) this.focusKey = key;
+    if (this.rows.some((row) => this.spec.key(row) === key)) this.focusKey = key;
     this.markFocus(false);
     const close = h('button', { class: 'icon-button panel-close', type: 'button', 'aria-label': t('Close'), on: { click: () => this.closePanel() } }, icon('close'));
     const content = h('div', { class: 'panel-content' }, loading());
@@ -345,6 +366,8 @@ export class List {
 
   close() {
     this.closed = true;
+    this.near.disconnect();
+    window.removeEventListener('beforeprint', this.onPrint);
     clearTimeout(this.liveTimer);
     if (this.abort) this.abort.abort();
     this.removeKeys();

@@ -162,14 +162,14 @@ const CHOICES = [['match_mode', 'matchMode', () => t('Examples come from'), 'MAT
 function settingsForm(settings, org, reload) {
   return form({
     submit: t('Save settings'), keep: true,
-    fields: [h('div', { class: 'field-row' }, NUMBERS.map(([name, member, label, attributes, usual]) => field({ name, label: label(), kind: 'number', value: settings[member] ?? '', attributes: { ...attributes, placeholder: usual } }))),
-      h('div', { class: 'field-row' }, CHOICES.map(([name, member, label, prefix, values]) => field({ name, label: label(), kind: 'select', value: (settings[member] || '').slice(prefix.length), options: [['', t('default')], ...values.map((one) => [one, enumWords(prefix + one, prefix)])] }))),
-      field({ name: 'kinds', label: t('Examples are made by'), kind: 'select', value: (settings.annotatorKinds || []).map((one) => one.slice('ANNOTATOR_KIND_'.length)).join(','), options: [['', t('people (default)')], ['HUMAN', t('people')], ['HUMAN,CODE', t('people and programs')], ['HUMAN,CODE,LLM', t('people, programs and models')]] })],
+    fields: [h('div', { class: 'field-row' }, NUMBERS.map(([name, member, label, attributes, usual]) => field({ name, label: label(), kind: 'number', value: settings[member] ?? usual, required: true, attributes }))),
+      h('div', { class: 'field-row' }, CHOICES.map(([name, member, label, prefix, values]) => field({ name, label: label(), kind: 'select', value: (settings[member] || '').slice(prefix.length), options: values.map((one) => [one, enumWords(prefix + one, prefix)]) }))),
+      field({ name: 'kinds', label: t('Examples are made by'), kind: 'select', value: (settings.annotatorKinds || []).map((one) => one.slice('ANNOTATOR_KIND_'.length)).join(','), options: [['HUMAN', t('people')], ['HUMAN,CODE', t('people and programs')], ['HUMAN,CODE,LLM', t('people, programs and models')]] })],
     run: async (values) => {
-      const next = { ...settings };
-      NUMBERS.forEach(([name, member]) => { next[member] = values[name] === '' ? undefined : Number(values[name]); });
-      CHOICES.forEach(([name, member, , prefix]) => { next[member] = values[name] ? prefix + values[name] : undefined; });
-      next.annotatorKinds = values.kinds ? values.kinds.split(',').map((one) => `ANNOTATOR_KIND_${one}`) : [];
+      const next = {};
+      NUMBERS.forEach(([name, member]) => { next[member] = Number(values[name]); });
+      CHOICES.forEach(([name, member, , prefix]) => { next[member] = prefix + values[name]; });
+      next.annotatorKinds = values.kinds.split(',').map((one) => `ANNOTATOR_KIND_${one}`);
       await write('AdminService/UpdateSettings', { orgId: org || undefined, settings: next });
       sayDone(t('Settings saved.'), async () => { await write('AdminService/UpdateSettings', { orgId: org || undefined, settings }); reload(); });
       reload();

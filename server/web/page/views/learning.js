@@ -28,7 +28,7 @@ function layoutLink(fingerprint) {
 
 function rangeChoice(route) {
   const days = route.parameters.get('days') || '30';
-  return h('label', { class: 'range' }, t('Days'), h('select', { on: { change: (event) => go(changed({ days: event.target.value === '30' ? '' : event.target.value })) } },
+  return h('label', { class: 'days' }, t('Days'), h('select', { on: { change: (event) => go(changed({ days: event.target.value === '30' ? '' : event.target.value })) } },
     RANGES.map((one) => h('option', { value: one, selected: one === days }, one))));
 }
 
@@ -73,6 +73,7 @@ function eventsChart(report) {
 export function resultsOf(report) {
   const judged = count(report.extractionCount);
   return [
+    h('h2', { class: 'visually-hidden' }, t('Results')),
     h('div', { class: 'figures' },
       figure({ label: t('Extractions'), value: number(judged), detail: t('in these days') }),
       figure({ label: t('Corrected'), value: percent(report.correctionRate), detail: tn(count(report.correctedCount), '{n} extraction', '{n} extractions') }),

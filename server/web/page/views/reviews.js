@@ -136,7 +136,7 @@ function reviewPanel(review, run, list) {
     review.retractedAt && h('p', { class: 'callout wrong' }, t('Retracted {time} by {who}: {reason}', { time: timeText(review.retractedAt), who: review.retractedBy || '–', reason: review.retractionReason || '' })),
     facts([[t('Reviewer'), review.reviewedBy], [t('When'), timeText(review.createdAt)], [t('Subcategory'), h('a', { href: href('reviews/agent', { subcategory: review.subcategory }) }, review.subcategory)], [t('Item'), review.itemId], [t('State'), review.state],
       [t('Information present'), review.informationPresent === undefined ? t('not given') : review.informationPresent ? t('yes') : t('no')], [t('Id'), idText(review.id)]]),
-    review.notes && section(t('Notes'), h('p', { class: 'snippet' }, review.notes)), jsonBlock(t('The item as it was reviewed'), review.itemSnapshotJson), run && answers(run), retract];
+    review.notes && section(t('Notes'), h('p', { class: 'snippet', tabindex: '0' }, review.notes)), jsonBlock(t('The item as it was reviewed'), review.itemSnapshotJson), run && answers(run), retract];
 }
 
 function openAll(root, route) {

@@ -24,6 +24,7 @@ function statistics(stats) {
   const breakdown = [[t('real'), stats.realReceipts], [t('fake'), stats.fakeReceipts], [t('suspicious'), stats.suspiciousReceipts]].map(([label, value]) => ({ label, value: count(value) }));
   const missed = (stats.commonMissedIndicators || []).map((one) => ({ label: one.indicator, value: count(one.count), address: href('verdicts/rules', { pattern: one.indicator }) }));
   return [
+    h('h2', { class: 'visually-hidden' }, t('Results')),
     h('div', { class: 'figures' },
       figure({ label: t('Right at once'), value: stats.accuracy === undefined ? '–' : percent(stats.accuracy / 100), detail: tn(total, 'of {n} verdict', 'of {n} verdicts') }),
       figure({ label: t('False positives'), value: number(wrong.positives), detail: t('called fake, were real') }),
@@ -58,7 +59,7 @@ function openResults(root, route, signal) {
   const set = h('div', { class: 'section' });
   const load = (now) => {
     const days = now.parameters.get('days') || '30';
-    const choice = h('label', { class: 'range' }, t('Days'), h('select', { on: { change: (event) => go(changed({ days: event.target.value === '30' ? '' : event.target.value })) } },
+    const choice = h('label', { class: 'days' }, t('Days'), h('select', { on: { change: (event) => go(changed({ days: event.target.value === '30' ? '' : event.target.value })) } },
       DAYS.map((one) => h('option', { value: one, selected: one === days }, one))));
     show(root, heading(t('Verdicts'), t('People correct the verdicts of a scorer; rules are learned from it, and measured by later verdicts.'), choice), verdictTabs(''), stats, section(t('What the rules do'), set));
     fillFrom(stats, async () => statistics(await read('VerdictService/GetVerdictStats', { days: Number(days) }, { signal })), signal);

@@ -42,7 +42,7 @@ function fragmentsBeside(set, other) {
 function previewOf(set) {
   const byPlaceholder = new Map();
   (set.fragments || []).forEach((one) => byPlaceholder.set(one.placeholder, [...(byPlaceholder.get(one.placeholder) || []), one.text]));
-  return [...byPlaceholder].map(([placeholder, texts]) => h('div', { class: 'fragment' }, h('h3', { class: 'mono' }, `{{${placeholder.slice('REVIEW_PLACEHOLDER_'.length)}}}`), h('p', { class: 'snippet' }, texts.join('\n'))));
+  return [...byPlaceholder].map(([placeholder, texts]) => h('div', { class: 'fragment' }, h('h3', { class: 'mono' }, `{{${placeholder.slice('REVIEW_PLACEHOLDER_'.length)}}}`), h('p', { class: 'snippet', tabindex: '0' }, texts.join('\n'))));
 }
 
 async function allSets() {

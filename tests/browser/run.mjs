@@ -1,0 +1,42 @@
+// run.mjs BIN PDF [CASE]: starts a server and one browser, and runs the cases; those whose name contains CASE.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Server } from './server.mjs';
+import { Tab } from './page.mjs';
+import { seed } from './seed.mjs';
+import { launch } from './browser.mjs';
+import { cases as views } from './cases_views.mjs';
+import { cases as actions } from './cases_actions.mjs';
+import { cases as signIn } from './cases_sign_in.mjs';
+
+async function main([bin, pdf, only = '']) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'errata-chromium-'));
+  const server = await new Server(bin).start();
+  const browser = await launch(folder);
+  let passed = 0;
+  let failed = 0;
+  try {
+    const seeded = await seed(server, pdf);
+    for (const [name, run] of [...views, ...actions, ...signIn].filter(([one]) => one.includes(only))) {
+      const began = Date.now();
+      try {
+        await run({ browser, Tab, server, ...seeded });
+        passed += 1;
+        console.log(`ok      ${name} (${Date.now() - began} ms)`);
+      } catch (error) {
+        failed += 1;
+        console.log(`FAILED  ${name} (${Date.now() - began} ms)\n${error.stack}`);
+      }
+    }
+  } finally {
+    await browser.close();
+    fs.rmSync(folder, { recursive: true, force: true });
+    const code = await server.close();
+    if (code !== 0) { failed += 1; console.log(`erratad ended with ${code}`); }
+  }
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed || !passed ? 1 : 0;
+}
+
+process.exit(await main(process.argv.slice(2)));

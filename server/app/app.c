@@ -12,6 +12,7 @@
 #include "server/auth/token.h"
 #include "server/connect/connect.h"
 #include "server/grpc_web/grpc_web.h"
+#include "server/rest/rest.h"
 #include "store/base/assert.h"
 #include "store/base/heap.h"
 
@@ -535,6 +536,7 @@ static const struct http_protocol *const http_protocols[] = {
     &grpc_web_protocol,
     &connect_protocol,
     &http_plain_protocol,
+    &rest_protocol,
 };
 
 _Static_assert(CONFIG_ORIGINS_MAX <= HTTP_CORS_ORIGINS_MAX, "all configured origins fit");

@@ -1,11 +1,12 @@
 /*
  * app_plain.c: the plain requests that are answered: the page for people; /healthz and /readyz, for
- * supervisors and load balancers, which reveal only what grpc.health.v1 does; and /metrics, which
- * needs a token.
+ * supervisors and load balancers, which reveal only what grpc.health.v1 does; /openapi.json; and /metrics,
+ * which needs a token.
  */
 #include "server/app/app_internal.h"
 
 #include "server/metrics/metrics.h"
+#include "server/rest/openapi.h"
 #include "server/web/web.h"
 
 #define APP_PLAIN_TEXT "text/plain; charset=utf-8"
@@ -87,6 +88,15 @@ static void answer_open_metrics(void *user, const struct plain_request *request,
     write_metrics((const struct app *)user, request, ret_response);
 }
 
+static void answer_openapi(void *user, const struct plain_request *request,
+                           struct plain_response *ret_response)
+{
+    (void)user;
+    (void)request;
+    *ret_response = (struct plain_response){
+        .status = 200, .content_type = SLICE("application/json"), .body = openapi_json};
+}
+
 void app_plain_make(struct app *app)
 {
     static const struct plain_handler handlers[] = {
@@ -95,6 +105,7 @@ void app_plain_make(struct app *app)
         {{(const uint8_t *)WEB_PAGE_PATH, sizeof(WEB_PAGE_PATH) - 1}, web_answer},
         {{(const uint8_t *)WEB_FILES_PATH, sizeof(WEB_FILES_PATH) - 1}, web_answer},
         {{(const uint8_t *)"/metrics", 8}, answer_metrics},
+        {{(const uint8_t *)"/openapi.json", 13}, answer_openapi},
     };
     /* Of --metrics-listen. */
     static const struct plain_handler open_handlers[] = {

@@ -65,6 +65,7 @@ struct enum_info {
     struct slice full_name;
     const struct enum_value_info *values; /* values in ascending order of their numbers */
     uint32_t count;
+    bool lower_case; /* plain JSON writes short names in lower case */
 };
 
 /* errata.options.FieldRules, and google.api.field_behavior. */
@@ -81,6 +82,14 @@ struct field_rules {
     bool not_negative;
 };
 
+/* Names of a field in plain JSON (proto_json.h); empty ones do not exist. */
+struct field_plain {
+    struct slice name; /* instead of the .proto's */
+    struct slice input_name; /* also accepted in requests */
+    struct slice repeat; /* the name under which responses have the value again */
+    bool is_json; /* the text is JSON, embedded as it is */
+};
+
 struct message_info;
 
 struct field_info {
@@ -95,6 +104,7 @@ struct field_info {
     int16_t oneof; /* index in the message's real oneofs; -1: none */
     const struct message_info *message; /* message type of a FIELD_MESSAGE */
     const struct enum_info *enumeration; /* enum type of a FIELD_ENUM */
+    const struct field_plain *plain; /* NULL: nothing special in plain JSON */
     struct field_rules rules;
 };
 
@@ -175,6 +185,35 @@ extern const struct message_info *const contract_messages[];
 extern const uint32_t contract_message_count;
 extern const struct enum_info *const contract_enums[];
 extern const uint32_t contract_enum_count;
+
+enum rest_verb {
+    REST_GET,
+    REST_POST
+};
+
+/* A segment of a path: a literal text, or the name of the request's field whose value it is. */
+struct rest_segment {
+    struct slice text;
+    bool is_field;
+};
+
+/* An alias of a method in plain JSON, by its option google.api.http. */
+struct rest_route {
+    enum rest_verb verb;
+    struct slice path; /* its template, such as /feedback/rules/{id}/toggle */
+    const struct rest_segment *segments;
+    uint32_t segment_count;
+    const struct method_info *method;
+    bool has_body; /* the body is the request, or its field `body` */
+    struct slice body; /* empty: the whole request */
+    struct slice response_body; /* the field of the reply that is the response; empty: all of it */
+    const struct slice *members; /* the only members of the response; NULL: all */
+    uint32_t member_count;
+};
+
+/* All aliases, by path, ascending. */
+extern const struct rest_route contract_routes[];
+extern const uint32_t contract_route_count;
 
 /* The descriptor of a file, as protoc writes it. */
 struct contract_file {

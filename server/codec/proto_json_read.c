@@ -51,12 +51,18 @@ struct frame {
     bool is_started; /* its path segment has been added */
 };
 
+struct reader_form {
+    bool strict; /* unknown members are refused */
+    bool plain;
+};
+
 struct reader {
     struct ctx *ctx;
     struct buffer *wire;
     struct slice text;
     size_t at;
     bool strict;
+    bool plain;
     bool no_memory;
     size_t depth;
     size_t length_count;
@@ -288,16 +294,29 @@ static bool is_default(const struct scalar *scalar)
     return scalar->raw == 0 && scalar->bytes.size == 0;
 }
 
+/* Converts a value that is not a message. */
+static bool convert_scalar(struct reader *reader, const struct field_info *field,
+                           struct json_value value, struct scalar *ret_scalar)
+{
+    struct refusal refusal = {NULL, false};
+
+    if (reader->plain && plain_read_scalar(field, value, ret_scalar)) {
+        return true;
+    }
+    if (proto_json_scalar(reader->ctx->arena, field, value, ret_scalar, &refusal)) {
+        return true;
+    }
+    add_refusal(reader, field, value, &refusal);
+    return false;
+}
+
 /* Reads the value at the cursor for a field that is not a message. */
 static void read_scalar(struct reader *reader, const struct field_info *field, bool keep_default)
 {
     struct json_value value = take_value(reader);
     struct scalar scalar = {0};
-    struct refusal refusal = {NULL, false};
 
-    if (!proto_json_scalar(reader->ctx->arena, field, value, &scalar, &refusal)) {
-        add_refusal(reader, field, value, &refusal);
-    } else if (keep_default || !is_default(&scalar)) {
+    if (convert_scalar(reader, field, value, &scalar) && (keep_default || !is_default(&scalar))) {
         put_scalar(reader, field, &scalar);
     }
 }
@@ -483,14 +502,16 @@ static void read_field_value(struct reader *reader, const struct field_info *fie
     close_lengths(reader, lengths_before);
 }
 
-static const struct field_info *find_named(const struct message_info *message, struct slice quoted,
+static const struct field_info *find_named(const struct reader *reader,
+                                           const struct message_info *message, struct slice quoted,
                                            uint32_t likely)
 {
     for (uint32_t i = 0; i < message->count; i++) {
         uint32_t at = (likely + i) % message->count;
         const struct field_info *field = &message->fields[at];
 
-        if (json_key_is(quoted, field->json_name) || json_key_is(quoted, field->name)) {
+        if (json_key_is(quoted, field->json_name) || json_key_is(quoted, field->name) ||
+            (reader->plain && plain_key_is(quoted, field))) {
             return field;
         }
     }
@@ -576,7 +597,7 @@ static void read_member(struct reader *reader)
         (void)take_value(reader);
         return;
     }
-    field = find_named(frame->message, key.text, likely);
+    field = find_named(reader, frame->message, key.text, likely);
     if (field == NULL) {
         frame->is_started = false;
         if (reader->strict) {
@@ -605,7 +626,6 @@ static void read_element(struct reader *reader)
     const struct field_info *field = frame->field;
     struct json_value value;
     struct scalar scalar = {0};
-    struct refusal refusal = {NULL, false};
 
     frame->count++;
     frame->is_started = true;
@@ -617,11 +637,9 @@ static void read_element(struct reader *reader)
         return;
     }
     value = take_value(reader);
-    if (!proto_json_scalar(reader->ctx->arena, field, value, &scalar, &refusal)) {
-        add_refusal(reader, field, value, &refusal);
-        return;
+    if (convert_scalar(reader, field, value, &scalar)) {
+        wire_put_packed(reader->wire, scalar_wire_type(field->type), scalar.raw);
     }
-    wire_put_packed(reader->wire, scalar_wire_type(field->type), scalar.raw);
 }
 
 static void read_entry(struct reader *reader)
@@ -691,8 +709,9 @@ static void read_next(struct reader *reader)
     }
 }
 
-enum err proto_json_read(struct ctx *ctx, const struct message_info *message, struct slice json,
-                         bool strict, struct buffer *wire)
+/* `form` has the flags of the reader. */
+static enum err read_json(struct ctx *ctx, const struct message_info *message, struct slice json,
+                          const struct reader_form *form, struct buffer *wire)
 {
     const struct json_rules rules = {JSON_DEPTH_MAX, false};
     struct json_value value = {0};
@@ -711,7 +730,8 @@ enum err proto_json_read(struct ctx *ctx, const struct message_info *message, st
     reader.ctx = ctx;
     reader.wire = wire;
     reader.text = value.text;
-    reader.strict = strict;
+    reader.strict = form->strict;
+    reader.plain = form->plain;
     read_message_value(&reader, message, 0);
     while (reader.depth > 0 && !reader.no_memory && buffer_ok(wire) &&
            ctx->fault->total_count <= FAULT_ENTRIES_MAX) {
@@ -721,4 +741,17 @@ enum err proto_json_read(struct ctx *ctx, const struct message_info *message, st
         return ERR_MEMORY;
     }
     return fault_result(ctx->fault);
+}
+
+enum err proto_json_read(struct ctx *ctx, const struct message_info *message, struct slice json,
+                         bool strict, struct buffer *wire)
+{
+    return read_json(ctx, message, json, &(struct reader_form){.strict = strict}, wire);
+}
+
+enum err proto_json_read_plain(struct ctx *ctx, const struct message_info *message,
+                               struct slice json, bool strict, struct buffer *wire)
+{
+    return read_json(ctx, message, json, &(struct reader_form){.strict = strict, .plain = true},
+                     wire);
 }

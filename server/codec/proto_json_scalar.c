@@ -261,3 +261,25 @@ bool proto_json_key(struct arena *arena, const struct field_info *key, struct sl
     }
     return proto_json_scalar(arena, key, value, ret_scalar, ret_refusal);
 }
+
+void proto_json_put_base64(struct slice bytes, struct buffer *json)
+{
+    if (buffer_reserve(json, BASE64_PADDED_BYTES(bytes.size))) {
+        json->size += base64_write(bytes, BASE64_STANDARD | BASE64_PADDED, json->data + json->size);
+    }
+}
+
+void proto_json_put_double(enum field_type type, uint64_t raw, struct buffer *json)
+{
+    double number = scalar_double(type, raw);
+
+    if (isnan(number)) {
+        buffer_append(json, SLICE("\"NaN\""));
+    } else if (isinf(number)) {
+        buffer_append(json, number > 0 ? SLICE("\"Infinity\"") : SLICE("\"-Infinity\""));
+    } else if (type == FIELD_FLOAT) {
+        json_write_float(json, (float)number);
+    } else {
+        json_write_double(json, number);
+    }
+}

@@ -8,7 +8,6 @@
 #include "server/codec/proto_json_internal.h"
 
 #include "server/codec/check.h"
-#include "store/base/base64.h"
 #include "store/base/text.h"
 
 #include <inttypes.h>
@@ -34,6 +33,7 @@ struct frame {
     size_t end;
     size_t next;
     size_t list_end; /* end of the list or map that is being written */
+    uint32_t passed; /* in plain JSON: fields of the message that are written or absent */
     bool in_list;
     bool is_bare; /* a Struct or ListValue, written as its only field */
     bool has_members; /* a member was written */
@@ -43,6 +43,7 @@ struct frame {
 struct writer {
     struct ctx *ctx;
     struct buffer *json;
+    const struct proto_json_style *style;
     unsigned indent;
     size_t level; /* number of open brackets */
     bool no_memory;
@@ -67,13 +68,6 @@ static void fail_write(struct writer *writer)
 static void put_text(struct writer *writer, struct slice text)
 {
     buffer_append(writer->json, text);
-}
-
-static void put_base64(struct buffer *json, struct slice bytes)
-{
-    if (buffer_reserve(json, BASE64_PADDED_BYTES(bytes.size))) {
-        json->size += base64_write(bytes, BASE64_STANDARD | BASE64_PADDED, json->data + json->size);
-    }
 }
 
 static void put_line(struct writer *writer)
@@ -116,21 +110,6 @@ static void put_colon(struct writer *writer)
     put_text(writer, writer->indent > 0 ? SLICE(": ") : SLICE(":"));
 }
 
-static void put_double(struct writer *writer, enum field_type type, uint64_t raw)
-{
-    double number = scalar_double(type, raw);
-
-    if (isnan(number)) {
-        put_text(writer, SLICE("\"NaN\""));
-    } else if (isinf(number)) {
-        put_text(writer, number > 0 ? SLICE("\"Infinity\"") : SLICE("\"-Infinity\""));
-    } else if (type == FIELD_FLOAT) {
-        json_write_float(writer->json, (float)number);
-    } else {
-        json_write_double(writer->json, number);
-    }
-}
-
 static void put_enum(struct writer *writer, const struct enum_info *enumeration, int64_t number)
 {
     if (proto_json_is_null_value(enumeration)) {
@@ -155,15 +134,15 @@ static void put_string(struct writer *writer, struct slice text)
     json_write_string(writer->json, text, false);
 }
 
-static void put_scalar(struct writer *writer, const struct field_info *field,
-                       const struct wire_field *wire)
+static void put_proto_scalar(struct writer *writer, const struct field_info *field,
+                             const struct wire_field *wire)
 {
     enum field_type type = field->type;
 
     switch (type) {
     case FIELD_DOUBLE:
     case FIELD_FLOAT:
-        put_double(writer, type, wire->value);
+        proto_json_put_double(type, wire->value, writer->json);
         return;
     case FIELD_INT64:
     case FIELD_SFIXED64:
@@ -189,7 +168,7 @@ static void put_scalar(struct writer *writer, const struct field_info *field,
         return;
     case FIELD_BYTES:
         put_text(writer, SLICE("\""));
-        put_base64(writer->json, wire->bytes);
+        proto_json_put_base64(wire->bytes, writer->json);
         put_text(writer, SLICE("\""));
         return;
     case FIELD_ENUM:
@@ -197,6 +176,14 @@ static void put_scalar(struct writer *writer, const struct field_info *field,
         return;
     case FIELD_MESSAGE:
         return;
+    }
+}
+
+static void put_scalar(struct writer *writer, const struct field_info *field,
+                       const struct wire_field *wire)
+{
+    if (!writer->style->plain || !plain_write_scalar(field, wire, writer->json)) {
+        put_proto_scalar(writer, field, wire);
     }
 }
 
@@ -209,7 +196,7 @@ static void put_key(struct writer *writer, const struct field_info *field,
                       type == FIELD_SINT64 || scalar_is_unsigned64(type);
 
     put_text(writer, has_quotes ? SLICE("") : SLICE("\""));
-    put_scalar(writer, field, wire);
+    put_proto_scalar(writer, field, wire);
     put_text(writer, has_quotes ? SLICE("") : SLICE("\""));
 }
 
@@ -551,6 +538,11 @@ static void put_name(struct writer *writer, struct slice name)
     put_colon(writer);
 }
 
+static void put_field_name(struct writer *writer, const struct field_info *field)
+{
+    put_name(writer, writer->style->plain ? plain_name(field) : field->json_name);
+}
+
 /* Opens the frame and the brace of an Any, with its type as the first member. */
 static bool push_any(struct writer *writer, const struct message_info *message, struct slice url,
                      struct slice bytes)
@@ -627,6 +619,12 @@ static struct slice join_pieces(struct writer *writer, size_t first, size_t end)
     return buffer_slice(&whole);
 }
 
+/* Returns whether plain JSON has the value again; only those that are not messages. */
+static bool repeats(const struct field_info *field)
+{
+    return field->plain != NULL && field->plain->repeat.size > 0 && field->type != FIELD_MESSAGE;
+}
+
 static void write_single(struct writer *writer, size_t first, size_t end)
 {
     struct entry entry = writer->entries[end - 1];
@@ -634,11 +632,16 @@ static void write_single(struct writer *writer, size_t first, size_t end)
 
     if (is_message) {
         entry.wire.bytes = join_pieces(writer, first, end);
-    } else if (!entry.field->optional && entry.wire.value == 0 && entry.wire.bytes.size == 0) {
+    } else if (!writer->style->plain && !entry.field->optional && entry.wire.value == 0 &&
+               entry.wire.bytes.size == 0) {
         return; /* the wire has a default value */
     }
-    put_name(writer, entry.field->json_name);
+    put_field_name(writer, entry.field);
     begin_field_value(writer, entry.field, &entry.wire);
+    if (writer->style->plain && repeats(entry.field)) {
+        put_name(writer, entry.field->plain->repeat);
+        begin_field_value(writer, entry.field, &entry.wire);
+    }
 }
 
 /* Writes the next field of a message, or the start of its list. */
@@ -652,6 +655,10 @@ static void write_field(struct writer *writer)
     while (end < frame->end && writer->entries[end].field == field) {
         end++;
     }
+    if (!plain_wants(writer->style, writer->depth, field)) {
+        frame->next = end;
+        return;
+    }
     if (!field->repeated) {
         frame->next = end;
         write_single(writer, first, end);
@@ -660,8 +667,35 @@ static void write_field(struct writer *writer)
     frame->in_list = true;
     frame->list_end = end;
     frame->has_elements = false;
-    put_name(writer, field->json_name);
+    put_field_name(writer, field);
     put_open(writer, field->map ? '{' : '[');
+}
+
+/* Writes the next field of a message in plain JSON if it is absent, unless it is one of a oneof;
+ * false if the next field is there, or none is left. */
+static bool write_absent(struct writer *writer)
+{
+    struct frame *frame = top_frame(writer);
+    const struct field_info *field = NULL;
+
+    if (frame->is_bare || frame->message->well_known != MESSAGE_PLAIN ||
+        frame->passed == frame->message->count) {
+        return false;
+    }
+    field = &frame->message->fields[frame->passed++];
+    if (frame->next < frame->end && writer->entries[frame->next].field == field) {
+        return false;
+    }
+    if (field->oneof >= 0 || !plain_wants(writer->style, writer->depth, field)) {
+        return true;
+    }
+    put_field_name(writer, field);
+    plain_write_absent(field, writer->json);
+    if (repeats(field)) {
+        put_name(writer, field->plain->repeat);
+        plain_write_absent(field, writer->json);
+    }
+    return true;
 }
 
 static bool is_overwritten(const struct writer *writer, size_t index, size_t end)
@@ -714,6 +748,9 @@ static void write_next(struct writer *writer)
         put_close(writer, is_map ? '}' : ']', frame->has_elements);
         return;
     }
+    if (writer->style->plain && write_absent(writer)) {
+        return;
+    }
     if (frame->next < frame->end) {
         write_field(writer);
         return;
@@ -735,6 +772,7 @@ enum err proto_json_write(struct ctx *ctx, const struct message_info *message, s
     memset(&writer, 0, offsetof(struct writer, frames));
     writer.ctx = ctx;
     writer.json = json;
+    writer.style = style;
     writer.indent = style->indent;
     begin_field_value(&writer, &top_field, &top_value);
     while (writer.depth > 0 && !writer.malformed && !writer.no_memory && buffer_ok(json)) {

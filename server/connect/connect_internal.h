@@ -6,6 +6,7 @@
 
 #include "server/call/envelope.h"
 #include "server/connect/connect.h"
+#include "server/connect/connect_error.h"
 
 enum connect_codec {
     CONNECT_NO_CODEC,
@@ -46,9 +47,6 @@ void connect_take_end(struct call_core *core);
 /* connect_get.c: reads the query of a GET into codec, encoding and message; returns why it is
  * invalid, or NULL. */
 const char *connect_read_query(struct call_core *core);
-/* connect_error.c: returns the HTTP status of a code, and appends the JSON of the call's status. */
-unsigned connect_http_status(enum status_code code);
-void connect_write_error(const struct call_core *core, struct buffer *json);
 /* Appends bytes as a JSON string in base64, without padding. */
 void connect_write_base64(struct buffer *json, struct slice bytes);
 

@@ -9,6 +9,8 @@
 #   event_retract  the function that calls the capability which takes back an event
 #   published    the .proto files as callers get them
 #   contract     the tables of server/codec/contract.h, <errata/contract_messages.h>
+#   contract_routes  the aliases of methods in plain JSON, by google.api.http
+#   openapi      those aliases as openapi.json
 #   dispatch     <errata/v1/NAME.handlers.h>, the table of server/pipeline/dispatch.h
 #   stubs        <errata/v1/NAME.client.h>, <errata/v1/NAME.set.h>
 #
@@ -216,6 +218,21 @@ errata_generated(contract
             ${errata_gen}/contract/errata/contract_methods.h
     COMMAND ${contract_command} ${errata_protos}
     DEPENDS ${errata_proto_files} ${errata_plugin_files})
+
+# The aliases of methods in plain JSON.
+errata_plugin_command(contract_routes_command contract_routes routes)
+errata_generated(contract_routes
+    OUTPUTS ${errata_gen}/contract_routes/contract_routes.c
+    COMMAND ${contract_routes_command} ${errata_protos}
+    DEPENDS ${errata_proto_files} ${errata_plugin_files}
+    USES contract)
+
+errata_plugin_command(openapi_command openapi openapi)
+errata_generated(openapi
+    OUTPUTS ${errata_gen}/openapi/openapi.c ${errata_gen}/openapi/openapi.json
+    COMMAND ${openapi_command} ${errata_protos}
+    DEPENDS ${errata_proto_files} ${errata_plugin_files}
+    USES base)
 
 errata_plugin_command(contract_files_command contract_files files)
 errata_generated(contract_files PUBLISHED

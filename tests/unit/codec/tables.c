@@ -21,7 +21,7 @@ static const struct enum_value_info color_values[] = {
 };
 
 static const struct enum_info codec_color = {TEXT("codec.Color"), color_values,
-                                             COUNT_OF(color_values)};
+                                             COUNT_OF(color_values), false};
 
 static const struct field_info time_fields[] = {
     {FIELD("seconds", 1, FIELD_INT64)},

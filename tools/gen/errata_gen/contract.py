@@ -53,6 +53,29 @@ def _oneof_index(message, field):
     return -1 if field.proto3_optional or not field.HasField("oneof_index") else field.oneof_index
 
 
+def plain_members(rules):
+    """The members of struct field_plain, or an empty list."""
+    texts = [f".{member} = {slice_text(getattr(rules, name))}"
+             for member, name in (("name", "rest_name"), ("input_name", "rest_input_name"),
+                                  ("repeat", "rest_repeat")) if getattr(rules, name, "")]
+    return texts + ([".is_json = true"] if getattr(rules, "rest_json", False) else [])
+
+
+def _plain_symbol(message, field):
+    return f"plain_{message.symbol[len('contract_'):]}_{field.name}"
+
+
+def _plains(model, message, fields):
+    """The struct field_plain of each field that has one."""
+    text = ""
+    for field in fields:
+        members = plain_members(model.field_rules(field))
+        if members:
+            text += (f"static const struct field_plain {_plain_symbol(message, field)} = {{\n    "
+                     + ",\n    ".join(members) + ",\n};\n\n")
+    return text
+
+
 def _field(model, message, field):
     syntax = message.file.proto.syntax or "proto2"
     repeated = field.label == Field.LABEL_REPEATED
@@ -67,6 +90,8 @@ def _field(model, message, field):
         parts.append(f".message = &{model.messages[target].symbol}")
     if field.type == Field.TYPE_ENUM:
         parts.append(f".enumeration = &{model.enums[target].symbol}")
+    if plain_members(model.field_rules(field)):
+        parts.append(f".plain = &{_plain_symbol(message, field)}")
     for name, value in (("repeated", repeated), ("packed", _is_packed(field, syntax)),
                         ("optional", optional)):
         if value:
@@ -84,6 +109,7 @@ def _message(model, message):
     pointer = "NULL"
     if fields:
         pointer = "fields_" + message.symbol[len("contract_"):]
+        text += _plains(model, message, fields)
         text += f"static const struct field_info {pointer}[] = {{\n"
         text += "".join(_field(model, message, field) for field in fields) + "};\n\n"
     text += f"const struct message_info {message.symbol} = {{\n"
@@ -100,7 +126,8 @@ def _enum(enum):
                  f"     .short_name = {slice_text(enum.short_name(name))}}},\n")
     text += f"}};\n\nconst struct enum_info {enum.symbol} = {{\n"
     text += f"    .full_name = {slice_text(enum.full_name)},\n    .values = {pointer},\n"
-    text += f"    .count = {len(enum.values)},\n}};\n\n"
+    lower_case = "    .lower_case = true,\n" if enum.lower_case else ""
+    text += f"    .count = {len(enum.values)},\n{lower_case}}};\n\n"
     return text
 
 

@@ -13,6 +13,8 @@ Field = descriptor_pb2.FieldDescriptorProto
 OPTIONS_PACKAGE = "errata.options"
 # The tag of all extensions in that package.
 EXTENSION_NUMBER = 50801
+# google.api.http.
+HTTP_NUMBER = 72295728
 # google.api.field_behavior, and those of its values that the server holds to.
 BEHAVIOR_NUMBER = 1052
 BEHAVIORS = {2: "required", 3: "output_only"}
@@ -81,6 +83,7 @@ class EnumModel:
         self.values = [(value.name, value.number) for value in proto.value]
         self.comments = {}
         self.rules = {}  # value -> EventRules, or None
+        self.lower_case = False  # plain JSON writes the values in lower case
 
     def short_name(self, name):
         prefix = snake(self.name).upper() + "_"
@@ -215,18 +218,34 @@ class Model:
         for proto in request.proto_file:
             pool.Add(proto)
         self._rule_classes = {}
-        for name in ("MethodRules", "FieldRules", "MessageRules", "EventRules"):
+        for name in ("MethodRules", "FieldRules", "MessageRules", "EventRules",
+                     "EnumRules"):
             try:
                 found = pool.FindMessageTypeByName(f"{OPTIONS_PACKAGE}.{name}")
             except KeyError:
                 continue  # no file imports the options
             self._rule_classes[name] = message_factory.MessageFactory(pool).GetPrototype(found)
+        try:
+            found = pool.FindMessageTypeByName("google.api.HttpRule")
+        except KeyError:
+            return  # no method has an alias
+        self._http_rule = message_factory.MessageFactory(pool).GetPrototype(found)
 
     def _rules(self, name, options):
         """The rules in `options`, or None. Parts of one option add up, as protobuf merges them."""
         parts = [value for number, kind, value, _ in wire_fields(options.SerializeToString())
                  if number == EXTENSION_NUMBER and kind == 2]
         return self._rule_classes[name].FromString(b"".join(parts)) if parts else None
+
+    def http_rules(self, method):
+        """The aliases of a method by google.api.http, additional ones included."""
+        parts = [value for number, kind, value, _
+                 in wire_fields(method.proto.options.SerializeToString())
+                 if number == HTTP_NUMBER and kind == 2]
+        if not parts:
+            return []
+        rule = self._http_rule.FromString(b"".join(parts))
+        return [rule, *rule.additional_bindings]
 
     def field_rules(self, field):
         return self._rules("FieldRules", field.options)
@@ -260,6 +279,8 @@ class Model:
     def _add_enum(self, file, scope, path, proto):
         enum = EnumModel(file, f"{scope}.{proto.name}" if scope else proto.name, proto)
         enum.comment = file.comment(*path)
+        rules = self._rules("EnumRules", proto.options)
+        enum.lower_case = bool(rules and rules.lower_case)
         for index, value in enumerate(proto.value):
             enum.comments[value.name] = file.comment(*path, 2, index)
             enum.rules[value.name] = self._rules("EventRules", value.options)

@@ -1,0 +1,1 @@
+errata_test(rest_tests DIR tests/unit/rest USES rest LABELS unit)

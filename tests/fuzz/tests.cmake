@@ -53,6 +53,7 @@ errata_fuzz(rows ROUNDS 300 USES api store_memory domain_replay
             SOURCES ${errata_rpc_fixture} PARTS cmocka)
 errata_fuzz(placeholders USES domain)
 errata_fuzz(template USES domain_text)
+errata_fuzz(similarity USES domain_embed PARTS m)
 errata_fuzz(tokens USES domain_embed mkmodel_pack)
 errata_fuzz(text USES domain_text SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/text/promises.c
             PARTS utf8proc)

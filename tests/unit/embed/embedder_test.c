@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -65,6 +66,72 @@ static void test_any_bytes_are_embedded(void **state)
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(embedder_embed(ngrams, &arena, SLICE("org"), &texts[i], 1, vector), OK);
         assert_true(fabsf(embedder_cosine(vector, vector, NGRAMS_WIDTH) - 1) < 1e-5F);
+    }
+}
+
+/* Fills a text with copies of some bytes, as many as fit. */
+static struct slice repeat(struct slice bytes, size_t size)
+{
+    char *text = (char *)arena_alloc(&arena, size);
+    size_t count = size / bytes.size;
+
+    assert_non_null(text);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(text + i * bytes.size, bytes.data, bytes.size);
+    }
+    return slice_of(text, count * bytes.size);
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+
+    assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), 0);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Goal: no text takes more time or memory than a long ordinary one. Method: 4 MiB of one letter, of combining marks, of
+ * right-to-left overrides, of characters that grow in NFKC, of words, apostrophes, digits and invalid bytes, each in an
+ * arena of 10 MiB and beside each other; ten times the CPU time of the encoder's most tokens is allowed. */
+static void test_hostile_texts_are_bounded(void **state)
+{
+    static const struct slice seeds[] = {SLICE("x"),
+                                         SLICE("\xcc\x81"),
+                                         SLICE("e\xcc\x81\xcc\x82"),
+                                         SLICE("\xe2\x80\xae"
+                                               "a"),
+                                         SLICE("\xef\xb7\xba"),
+                                         SLICE("on off "),
+                                         SLICE("n't'"),
+                                         SLICE("1,"),
+                                         SLICE("0"),
+                                         SLICE("\xff"),
+                                         SLICE("\xf0\x9f\x98\x80"),
+                                         SLICE(" ")};
+    static float vectors[2 * EMBEDDER_WIDTH_MAX];
+    struct slice plain[2] = {repeat(SLICE("a b c "), 4096), SLICE("")};
+    double from = cpu_seconds();
+    double allowed = 0;
+
+    (void)state;
+    assert_int_equal(embedder_embed(with_model, &arena, SLICE("plain"), plain, 1, vectors), OK);
+    allowed = 10 * (cpu_seconds() - from) + 0.5;
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        const struct slice texts[2] = {repeat(seeds[i], (size_t)4 << 20), SLICE("on 1")};
+        struct calibration result;
+        struct arena small;
+
+        from = cpu_seconds();
+        arena_init(&small, (size_t)10 << 20);
+        assert_int_equal(embedder_embed(with_model, &small, SLICE("bad"), texts, 2, vectors), OK);
+        assert_int_equal(
+            calibration_compare(with_model, &small, CALIBRATION_QUERY, texts,
+                                (const float *const[2]){vectors, vectors + EMBEDDER_WIDTH_MAX},
+                                &result),
+            OK);
+        arena_deinit(&small);
+        assert_true(result.shown >= 0 && result.shown <= 1);
+        assert_true(cpu_seconds() - from < allowed);
     }
 }
 
@@ -326,6 +393,7 @@ int embedder_test_run(void)
         cmocka_unit_test(test_profiles_weigh_the_parts),
         cmocka_unit_test(test_vetoes_limit_the_score_of_queries),
         cmocka_unit_test(test_numbers_are_compared),
+        cmocka_unit_test(test_hostile_texts_are_bounded),
     };
     struct model model;
     int failed = 0;

@@ -50,30 +50,32 @@ static size_t count_characters(struct slice text)
     return count;
 }
 
-/* Sanitises and quotes a text, of at most `characters_max` characters; empty if nothing is left. */
-static enum err quote_one(struct arena *arena, struct slice text, size_t characters_max,
-                          struct slice *ret_quoted, size_t *ret_characters)
+/* Sanitises and quotes a text; empty if nothing is left. Returns its characters, too. */
+static enum err quote_one(struct arena *arena, struct slice text, struct slice *ret_quoted,
+                          size_t *ret_characters)
 {
     struct quote quote;
     enum err err = OK;
 
     quote_init(&quote, arena);
-    quote.left_characters = characters_max;
+    quote.left_characters = RESOLVE_NOTE_CHARACTERS_MAX;
     err = quote_add(&quote, text);
     *ret_quoted = buffer_slice(&quote.text);
-    *ret_characters = characters_max - quote.left_characters;
+    *ret_characters = RESOLVE_NOTE_CHARACTERS_MAX - quote.left_characters;
     return err;
 }
 
-static enum err add_note(struct parts *parts)
+static enum err add_note(struct parts *parts, struct resolved *resolved)
 {
-    size_t characters = 0;
+    struct quote quote;
+    enum err err = OK;
 
-    if (parts->request->review.notes.size == 0) {
-        return OK;
-    }
-    return quote_one(parts->arena, parts->request->review.notes, RESOLVE_NOTE_CHARACTERS_MAX,
-                     &parts->note, &characters);
+    quote_init(&quote, parts->arena);
+    quote.left_characters = RESOLVE_NOTE_CHARACTERS_MAX;
+    err = quote_add(&quote, parts->request->review.notes);
+    parts->note = buffer_slice(&quote.text);
+    resolved->cuts[CUT_PART_NOTES] = quote.is_cut && parts->note.size > 0;
+    return err;
 }
 
 /* The folded names of the fields so far, and the room that is left. */
@@ -105,7 +107,7 @@ static enum err add_field(struct parts *parts, struct focus *focus, struct slice
     if (err != OK || focus->is_full || has_field(focus, folded)) {
         return err;
     }
-    err = quote_one(parts->arena, name, RESOLVE_NOTE_CHARACTERS_MAX, &quoted, &characters);
+    err = quote_one(parts->arena, name, &quoted, &characters);
     if (err != OK || quoted.size == 0) {
         return err;
     }
@@ -280,7 +282,7 @@ static bool cut(struct parts *parts, size_t excess, struct resolved *resolved)
 
 static enum err collect(struct parts *parts, struct resolved *resolved)
 {
-    enum err err = add_note(parts);
+    enum err err = add_note(parts, resolved);
 
     if (err == OK) {
         err = add_fields(parts, resolved);

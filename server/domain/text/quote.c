@@ -11,6 +11,7 @@ void quote_init(struct quote *quote, struct arena *arena)
 {
     buffer_init(&quote->text, arena, 0);
     quote->left_characters = QUOTE_CHARACTERS_MAX;
+    quote->is_cut = false;
     quote->fallbacks = 0;
 }
 
@@ -37,6 +38,7 @@ enum err quote_add(struct quote *quote, struct slice note)
     struct sanitised sanitised = sanitise_note(quote->text.arena, note, quote->left_characters);
 
     quote->fallbacks += sanitised.failed ? 1 : 0;
+    quote->is_cut = quote->is_cut || sanitised.is_cut;
     if (sanitised.text.size == 0) {
         return OK;
     }

@@ -16,6 +16,7 @@
 struct quote {
     struct buffer text; /* text written so far; allocated in its arena */
     size_t left_characters; /* remaining part of QUOTE_CHARACTERS_MAX */
+    bool is_cut; /* a note was too long */
     size_t fallbacks; /* notes omitted because they could not be made safe, for the caller's log */
 };
 

@@ -35,7 +35,7 @@ uint64_t sanitise_fallback_count(void)
 static struct sanitised give_up(void)
 {
     atomic_fetch_add_explicit(fallback_counter(), 1, memory_order_relaxed);
-    return (struct sanitised){{NULL, 0}, true};
+    return (struct sanitised){.failed = true};
 }
 
 /* Bytes at which a character may change, or which may be part of a mark. */
@@ -234,7 +234,7 @@ static enum err sanitise_leaf(struct arena *arena, struct slice text,
     unsigned rounds_max = SANITISE_ROUNDS_MAX;
 
     if (is_plain(text)) {
-        *ret_sanitised = (struct sanitised){text, false};
+        *ret_sanitised = (struct sanitised){.text = text};
         return OK;
     }
     if (!text_is_utf8(text)) {
@@ -305,14 +305,19 @@ static bool cut(struct points *points, size_t max)
 }
 
 /* Applies all rules once, and the cut if they changed nothing; returns false if nothing changed. */
-static bool run_round(struct points *points, struct points *spare, size_t characters_max)
+static bool run_round(struct points *points, struct points *spare, size_t characters_max,
+                      bool *is_cut)
 {
     bool changed = keep_allowed(points);
 
     changed = normalise_drop_stacked(points) || changed;
     changed = normalise_nfkc(points, spare, SANITISE_FIELD_READ_MAX) || changed;
     changed = drop_marks(points, true) || changed;
-    return changed || cut(points, characters_max);
+    if (!changed && cut(points, characters_max)) {
+        *is_cut = true;
+        changed = true;
+    }
+    return changed;
 }
 
 /* Returns whether a quick scan shows that no rule changes the text. */
@@ -328,9 +333,11 @@ static enum err sanitise_field(struct arena *arena, struct slice text, size_t ch
     const size_t bytes = SANITISE_FIELD_READ_MAX * sizeof(uint32_t);
     struct points points = {NULL, 0};
     struct points spare = {NULL, 0};
+    struct slice read = text_first_characters(text, SANITISE_FIELD_READ_MAX);
+    bool is_cut = read.size < text.size;
 
     if (text.size == 0 || is_plain_field(text, characters_max)) {
-        *ret_sanitised = (struct sanitised){text, false};
+        *ret_sanitised = (struct sanitised){.text = text};
         return OK;
     }
     if (!text_is_utf8(text)) {
@@ -342,24 +349,24 @@ static enum err sanitise_field(struct arena *arena, struct slice text, size_t ch
     if (points.at == NULL || spare.at == NULL) {
         return ERR_MEMORY;
     }
-    decode(text_first_characters(text, SANITISE_FIELD_READ_MAX), &points);
+    decode(read, &points);
     (void)normalise_drop_stacked(&points);
     (void)normalise_nfkc(&points, &spare, SANITISE_FIELD_READ_MAX);
     drop_controls(&points);
-    for (unsigned round = 0; run_round(&points, &spare, characters_max); round++) {
+    for (unsigned round = 0; run_round(&points, &spare, characters_max, &is_cut); round++) {
         if (round == SANITISE_ROUNDS_MAX) {
             *ret_sanitised = give_up();
             return OK;
         }
     }
-    ret_sanitised->failed = false;
+    *ret_sanitised = (struct sanitised){.is_cut = is_cut};
     return encode(arena, points, points.count * 4, &ret_sanitised->text);
 }
 
 struct sanitised sanitise_text(struct arena *arena, enum sanitise_profile profile,
                                struct slice text)
 {
-    struct sanitised sanitised = {{NULL, 0}, false};
+    struct sanitised sanitised = {.failed = false};
 
     switch (profile) {
     case SANITISE_NOTE:
@@ -373,7 +380,7 @@ struct sanitised sanitise_text(struct arena *arena, enum sanitise_profile profil
 
 struct sanitised sanitise_note(struct arena *arena, struct slice text, size_t characters_max)
 {
-    struct sanitised sanitised = {{NULL, 0}, false};
+    struct sanitised sanitised = {.failed = false};
     size_t max = characters_max < SANITISE_FIELD_CHARACTERS_MAX ? characters_max
                                                                 : SANITISE_FIELD_CHARACTERS_MAX;
 
@@ -382,7 +389,7 @@ struct sanitised sanitise_note(struct arena *arena, struct slice text, size_t ch
 
 enum err sanitise_example(struct arena *arena, struct slice text, struct slice *ret_text)
 {
-    struct sanitised sanitised = {{NULL, 0}, false};
+    struct sanitised sanitised = {.failed = false};
     enum err err = sanitise_leaf(arena, text, &sanitised);
 
     if (err == OK) {

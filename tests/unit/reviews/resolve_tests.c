@@ -237,6 +237,50 @@ static void test_parts_are_cut_in_order(void **state)
     }
 }
 
+/* Goal: a note is cut after 500 characters, and the texts of all placeholders have together at most 6,000: one more, and the
+ * notes are left out. Method: guidance of 300 characters everywhere, and a static example that fills the rest. */
+static void test_limits_of_notes_and_of_the_total(void **state)
+{
+    static const char *const names[] = {"Width"};
+    struct store_fixture *fixture = *state;
+    struct review_triggers triggers = {.states = {true, true, true, false, true}};
+    struct fragment_set set = *fragment_set_default();
+    char text[LONG_BYTES];
+    struct resolve_request request = {
+        .review = {.missing_spec = reviews_specs(fixture, names, 1), .notes = slice_of(text, 500)},
+        .triggers = &triggers,
+        .fragments = &set,
+        .has_static_example = true,
+    };
+    struct resolved resolved;
+    size_t rest = 0;
+
+    memset(text, 'n', sizeof(text));
+    for (size_t i = 0; i < FRAGMENT_PAIRS; i++) {
+        set.fragments[i].text = slice_of(text, FRAGMENT_CHARACTERS_MAX);
+    }
+    resolved = resolve(fixture, &request);
+    assert_false(resolved.cuts[CUT_PART_NOTES]);
+    rest = 6000 - total_of(&resolved);
+    assert_in_range(rest, 1, 1999);
+    request.review.notes = slice_of(text, 501);
+    resolved = resolve(fixture, &request);
+    assert_true(resolved.cuts[CUT_PART_NOTES]);
+    assert_int_equal(total_of(&resolved), 6000 - rest);
+
+    request.review.notes = slice_of(text, 500);
+    request.static_example = slice_of(text, rest);
+    resolved = resolve(fixture, &request);
+    assert_int_equal(total_of(&resolved), 6000);
+    assert_false(resolved.cuts[CUT_PART_NOTES] || resolved.cuts[CUT_PART_EXAMPLE_ITEM]);
+    request.static_example = slice_of(text, rest + 1);
+    resolved = resolve(fixture, &request);
+    assert_true(resolved.cuts[CUT_PART_NOTES]);
+    assert_false(resolved.cuts[CUT_PART_EXAMPLE_ITEM] || resolved.cuts[CUT_PART_FOCUS_FIELDS]);
+    assert_false(resolved.texts[REVIEW_PLACEHOLDER_SUPERVISOR_REVIEW].signals[REVIEW_SIGNAL_NOTES]);
+    assert_int_equal(resolved.texts[REVIEW_PLACEHOLDER_EXAMPLE_ITEM].text.size, rest + 1);
+}
+
 /* Goal: private members and patterns are hidden at any depth, and products' data stay. Method: one case per rule. */
 static void test_private_data_is_redacted(void **state)
 {
@@ -393,6 +437,7 @@ int run_resolve_tests(void)
         TEST(test_present_information_wins),
         TEST(test_fields_and_notes_are_quoted),
         TEST(test_parts_are_cut_in_order),
+        TEST(test_limits_of_notes_and_of_the_total),
         TEST(test_private_data_is_redacted),
         TEST(test_example_equals_a_model),
         TEST(test_snapshot_is_an_item_until_retracted),

@@ -52,7 +52,7 @@ void event_draft_add_subject(struct event_draft *draft, enum subject_kind kind, 
         return;
     }
     ASSERT(draft->subject_count < EVENT_SUBJECTS_MAX);
-    draft->subjects[draft->subject_count] = (struct event_subject){kind, id};
+    draft->subjects[draft->subject_count] = (struct event_subject){(uint8_t)kind, id};
     draft->subject_count++;
 }
 

@@ -7,6 +7,7 @@
 
 #include "client/channel_internal.h"
 #include "client/token.h"
+#include "server/tls/stream/tls_context.h"
 #include "store/base/assert.h"
 
 #include <stdlib.h>
@@ -53,6 +54,7 @@ static void loop_free(struct channel_loop *loop)
     free(loop->user_agent);
     free(loop->token);
     free(loop->token_file);
+    tls_context_unref(loop->connection.tls);
     free(loop);
 }
 
@@ -250,6 +252,7 @@ static enum err loop_copy_texts(struct channel_loop *loop,
         return ERR_MEMORY;
     }
     loop->connection = *config;
+    loop->connection.tls = config->tls != NULL ? tls_context_ref(config->tls) : NULL;
     client_address_format(config->host, config->port, loop->server);
     loop->connection.host = loop->host;
     loop->connection.user_agent = loop->user_agent;

@@ -4,14 +4,13 @@
  * connection_work, once per turn or at the end of a read: so writes are gathered and no callback
  * runs inside the call that caused it.
  *
- * Bytes pass between socket and session only in connection_take and connection_flush. TLS would be
- * added there: received bytes would be decrypted before the session is fed, output encrypted before
- * it is written, and the handshake done before reading the server's bytes. The session would not
- * change.
+ * Bytes pass between socket and session only in connection_take and connection_drain, with TLS (secure.h)
+ * between them if it is configured.
  */
 #include "client/connection.h"
 
 #include "client/header.h"
+#include "client/secure.h"
 #include "client/session.h"
 #include "store/base/assert.h"
 
@@ -45,6 +44,7 @@ struct tcp_connection {
     enum connection_state state;
     uv_loop_t *loop;
     struct client_session *session; /* owned */
+    struct client_secure *secure; /* owned; NULL: cleartext */
     char host[CLIENT_HOST_BYTES_MAX + 1];
     char authority[CLIENT_ADDRESS_BYTES];
     uint16_t port;
@@ -209,12 +209,36 @@ static void on_written(uv_write_t *write, int status)
     connection_wake(connection);
 }
 
+static size_t connection_drain(struct tcp_connection *connection)
+{
+    return connection->secure != NULL
+               ? client_secure_drain(connection->secure, connection->write_bytes, IO_BYTES)
+               : client_session_drain(connection->session, connection->write_bytes, IO_BYTES);
+}
+
+/* Sends a last alert of TLS, if the socket takes it: the end of this side, or what is wrong with the peer's. */
+static void connection_send_alert(struct tcp_connection *connection)
+{
+    size_t size = 0;
+    uv_buf_t buffer;
+
+    if (connection->secure == NULL || connection->state != CONNECTION_OPEN || connection->writing) {
+        return;
+    }
+    client_secure_end(connection->secure);
+    size = connection_drain(connection);
+    buffer = uv_buf_init((char *)connection->write_bytes, (unsigned)size);
+    if (size > 0) {
+        (void)uv_try_write((uv_stream_t *)&connection->socket, &buffer, 1);
+    }
+}
+
 /* Sends the session's output until the socket accepts no more. Every iteration sends up to a
  * buffer's length, and flow control bounds the output. */
 static void connection_flush(struct tcp_connection *connection)
 {
     while (connection->state == CONNECTION_OPEN && !connection->writing) {
-        size_t size = client_session_drain(connection->session, connection->write_bytes, IO_BYTES);
+        size_t size = connection_drain(connection);
         uv_buf_t buffer = uv_buf_init((char *)connection->write_bytes, (unsigned)size);
         int sent = 0;
 
@@ -334,9 +358,13 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 
 static void connection_take(struct tcp_connection *connection, struct slice bytes)
 {
-    enum err err = client_session_feed(connection->session, bytes);
+    enum err err = connection->secure != NULL ? client_secure_feed(connection->secure, bytes)
+                                              : client_session_feed(connection->session, bytes);
 
-    if (err != OK) {
+    if (err == ERR_UNAUTHENTICATED) {
+        connection_send_alert(connection);
+        connection_lose(connection, "cannot connect to", client_secure_reason(connection->secure));
+    } else if (err != OK) {
         connection_lose(connection, "gave up the connection to",
                         err == ERR_MALFORMED ? "its bytes are not HTTP/2" : err_text(err));
     }
@@ -617,6 +645,7 @@ static enum err connection_make_session(struct tcp_connection *connection,
         config->user_agent != NULL ? config->user_agent : "errata-c/" ERRATA_VERSION;
     const struct client_session_config session = {
         .authority = slice_text(connection->authority),
+        .secure = config->tls != NULL,
         .token = config->token,
         .user_agent = slice_text(agent),
         .reply_bytes_max =
@@ -682,7 +711,12 @@ enum err client_connection_open(struct uv_loop_s *loop,
     memcpy(connection->host, config->host, strlen(config->host) + 1);
     client_address_format(connection->host, connection->port, connection->authority);
     err = connection_make_session(connection, config);
+    if (err == OK && config->tls != NULL) {
+        err =
+            client_secure_new(config->tls, config->host, connection->session, &connection->secure);
+    }
     if (err != OK) {
+        client_session_free(connection->session);
         free(connection);
         return err;
     }
@@ -701,6 +735,7 @@ static void connection_free_when_closed(struct tcp_connection *connection)
     if (connection->handles_open > 0 || connection->resolving) {
         return;
     }
+    client_secure_free(connection->secure);
     client_session_free(connection->session);
     uv_freeaddrinfo(connection->addresses);
     if (connection->on_closed != NULL) {
@@ -728,6 +763,7 @@ void client_connection_close(struct client_channel *take_channel, void (*on_clos
     struct tcp_connection *connection = tcp_of(take_channel);
 
     ASSERT(connection->state != CONNECTION_CLOSING);
+    connection_send_alert(connection);
     connection->state = CONNECTION_CLOSING;
     connection->on_closed = on_closed;
     connection->on_closed_user = user;

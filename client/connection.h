@@ -19,11 +19,13 @@
 /* Maximum addresses of one name that are tried. */
 #define CLIENT_ADDRESSES_MAX 16
 
+struct tls_context;
 struct uv_loop_s;
 
 struct client_connection_config {
     const char *host; /* a name or a numeric address, without brackets; copied */
     uint16_t port;
+    struct tls_context *tls; /* of a client; NULL: cleartext. The connection becomes a co-owner */
     struct slice token; /* bearer token of each call, or empty; copied */
     const char *user_agent; /* NULL: the library's own; copied */
     size_t reply_bytes_max; /* 0: CLIENT_MESSAGE_BYTES_MAX */

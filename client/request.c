@@ -45,7 +45,7 @@ enum err client_request_build(const struct client_session_config *config, struct
     enum err err = OK;
 
     fields_add(fields, SLICE(":method"), SLICE("POST"));
-    fields_add(fields, SLICE(":scheme"), SLICE("http"));
+    fields_add(fields, SLICE(":scheme"), config->secure ? SLICE("https") : SLICE("http"));
     fields_add(fields, SLICE(":path"), call->method->path);
     fields_add(fields, SLICE(":authority"), config->authority);
     fields_add(fields, SLICE("te"), SLICE("trailers"));

@@ -33,6 +33,7 @@ struct client_session;
 
 struct client_session_config {
     struct slice authority; /* the `:authority` of requests */
+    bool secure; /* the `:scheme` of requests is https */
     struct slice token; /* bearer token of each call, or empty */
     struct slice user_agent;
     size_t reply_bytes_max; /* maximum size of one reply message */

@@ -132,6 +132,11 @@ struct errata_easy *errata_easy_open(const char *server)
     errata_channel_config_init(&config);
     config.server = server != NULL ? server : variable("ERRATA_SERVER");
     config.token_file = variable("ERRATA_TOKEN_FILE");
+    config.ca_file = variable("ERRATA_CA");
+    config.client_cert_file = variable("ERRATA_CLIENT_CERT");
+    config.client_key_file = variable("ERRATA_CLIENT_KEY");
+    config.tls =
+        config.ca_file != NULL || config.client_cert_file != NULL || variable("ERRATA_TLS") != NULL;
     config.attempts_max = EASY_ATTEMPTS_MAX;
     return errata_easy_open_config(&config);
 }

@@ -114,11 +114,9 @@ static bool looks_like_something_else(const char *text, const struct problem *pr
         return true;
     }
     if (strncmp(text, "https://", 8) == 0 || strncmp(text, "grpcs://", 8) == 0) {
-        problem_say(
-            problem,
-            "server: \"%s\" asks for TLS, which this library does not support; expected the "
-            "HOST:PORT of a server, tunnel or proxy that accepts cleartext HTTP/2",
-            shown.text);
+        problem_say(problem,
+                    "server: \"%s\" is a URL that asks for TLS; expected HOST:PORT, with `tls` set",
+                    shown.text);
         return true;
     }
     if (strstr(text, "://") != NULL || strchr(text, '/') != NULL) {

@@ -110,7 +110,7 @@ enum errata_result errata_blocking_open(const struct errata_channel_config *conf
         blocking->has_token = checked.token[0] != '\0';
         err = client_blocking_open(&checked.lower, &blocking->lower);
     }
-    explicit_bzero(checked.token, sizeof(checked.token));
+    library_config_deinit(&checked);
     if (err != OK) {
         free(blocking);
         problem_say(&to, "%s", errata_result_text(library_result(err)));

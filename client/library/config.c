@@ -4,6 +4,7 @@
 #include "client/library/config.h"
 
 #include "client/session.h"
+#include "server/tls/stream/tls_context.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 /* The first version of the struct ends here. Later members do not change this. */
 #define CHANNEL_CONFIG_BYTES_MIN                                                                   \
     (offsetof(struct errata_channel_config, log) + sizeof(struct errata_log))
+/* A message about a file, whose path is at most PATH_MAX. */
+#define TLS_ARENA_BYTES ((size_t)16 * 1024)
 /* A struct that claims to be larger was not initialized. */
 #define SIZED_BYTES_MAX ((size_t)64 * 1024)
 
@@ -209,6 +212,65 @@ static bool read_user_agent(const struct errata_channel_config *config,
     return true;
 }
 
+static bool is_given(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+/* Checks which files are given together. */
+static bool check_tls(const struct errata_channel_config *config, const struct problem *problem)
+{
+    bool has_cert = is_given(config->client_cert_file);
+
+    if (has_cert != is_given(config->client_key_file)) {
+        problem_say(problem, "%s: missing; expected both client_cert_file and client_key_file",
+                    has_cert ? "client_key_file" : "client_cert_file");
+        return false;
+    }
+    if (!config->tls && (has_cert || is_given(config->ca_file))) {
+        problem_say(problem, "%s: set without tls; expected tls, too",
+                    has_cert ? "client_cert_file" : "ca_file");
+        return false;
+    }
+    return true;
+}
+
+/* Reads the files of TLS. The last step: what it creates is freed by library_config_deinit. */
+static bool read_tls(const struct errata_channel_config *config, const struct problem *problem,
+                     struct library_config *ret)
+{
+    const struct tls_files files = {
+        .cert = config->client_cert_file, .key = config->client_key_file, .ca = config->ca_file};
+    struct arena arena;
+    struct fault fault;
+    enum err err = OK;
+
+    if (!check_tls(config, problem)) {
+        return false;
+    }
+    if (!config->tls) {
+        return true;
+    }
+    arena_init(&arena, TLS_ARENA_BYTES);
+    fault_init(&fault, &arena);
+    err = tls_context_new_client(&files, &fault, &ret->lower.connection.tls);
+    if (err != OK && fault.message.size > 0) {
+        problem_say(problem, "tls: %.*s", (int)fault.message.size,
+                    (const char *)fault.message.data);
+    } else if (err != OK) {
+        problem_say(problem, "%s", err_text(err));
+    }
+    arena_deinit(&arena);
+    return err == OK;
+}
+
+void library_config_deinit(struct library_config *config)
+{
+    explicit_bzero(config->token, sizeof(config->token));
+    tls_context_unref(config->lower.connection.tls);
+    config->lower.connection.tls = NULL;
+}
+
 bool library_config_read(const struct errata_channel_config *config, const struct problem *problem,
                          struct library_config *ret_config)
 {
@@ -225,7 +287,8 @@ bool library_config_read(const struct errata_channel_config *config, const struc
     if (!address_read(given.server, problem, &ret_config->address) ||
         !read_token(&given, problem, ret_config) || !read_user_agent(&given, problem, ret_config) ||
         !read_times(&given, problem, ret_config) || !read_retries(&given, problem, ret_config) ||
-        !read_bounds(&given, problem, ret_config)) {
+        !read_bounds(&given, problem, ret_config) || !read_tls(&given, problem, ret_config)) {
+        explicit_bzero(ret_config->token, sizeof(ret_config->token));
         return false;
     }
     ret_config->lower.log = given.log;

@@ -37,9 +37,12 @@ struct library_config {
  * than `bytes_min`, the first version, or sets a member that this version does not know. */
 MUST_CHECK bool library_copy_sized(const void *given, size_t given_bytes, void *ret_struct,
                                    size_t bytes, size_t bytes_min);
-/* Reads a configuration; NULL: the defaults. Returns false with a problem if a member is invalid. */
+/* Reads a configuration; NULL: the defaults. Returns false with a problem if a member is invalid; else the
+ * caller ends it with library_config_deinit. */
 MUST_CHECK bool library_config_read(const struct errata_channel_config *config,
                                     const struct problem *problem,
                                     struct library_config *ret_config);
+/* Erases the token, and frees what the channel does not own. */
+void library_config_deinit(struct library_config *config);
 
 #endif

@@ -30,7 +30,7 @@ enum errata_result errata_channel_open(struct uv_loop_s *loop,
             client_channel_loop_close(lower, NULL, NULL);
         }
     }
-    explicit_bzero(checked.token, sizeof(checked.token));
+    library_config_deinit(&checked);
     if (err != OK) {
         problem_say(&to, "%s", errata_result_text(library_result(err)));
     }

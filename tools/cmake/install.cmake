@@ -55,7 +55,7 @@ function(errata_library_part name kind visibility)
             $<TARGET_PROPERTY:${module},INTERFACE_INCLUDE_DIRECTORIES>)
         add_dependencies(${name} ${module})
     endforeach()
-    target_link_libraries(${name} PRIVATE part_uv part_nghttp2 part_zlib part_protobuf_c part_threads part_crypto)
+    target_link_libraries(${name} PRIVATE part_uv part_nghttp2 part_zlib part_protobuf_c part_threads part_ssl part_crypto)
 endfunction()
 
 errata_sources(library_all "${library_modules}")
@@ -99,7 +99,7 @@ set_target_properties(liberrata PROPERTIES
     OUTPUT_NAME errata VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LINKER_LANGUAGE C LINK_DEPENDS ${library_map})
 target_link_libraries(liberrata PRIVATE library_inside part_uv part_nghttp2 part_zlib
-                      part_protobuf_c part_threads)
+                      part_protobuf_c part_threads part_ssl part_crypto)
 target_link_options(liberrata PRIVATE LINKER:--version-script=${library_map} LINKER:--no-undefined
                     LINKER:--gc-sections LINKER:--as-needed LINKER:-z,relro,-z,now)
 

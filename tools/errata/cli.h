@@ -35,6 +35,7 @@ struct cli {
     bool resolved; /* the settings below are resolved */
     struct settings settings; /* resolved settings, allocated in `kept` */
     struct slice token; /* token of all calls, or empty; allocated in `kept` */
+    struct tls_context *tls; /* co-owned; NULL: cleartext, or not resolved yet */
     struct client_blocking *client; /* owned; NULL until cli_connect */
 };
 

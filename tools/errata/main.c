@@ -1,6 +1,7 @@
 /*
  * main.c: the command `errata`: reads the command line, runs one command, ends with its exit code.
  */
+#include "server/tls/stream/tls_context.h"
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/input.h"
@@ -56,6 +57,7 @@ int main(int count, char **words)
     printer_init(&cli.err, stderr, false);
     result = flush_output(&cli, run(&cli, count, words));
     cli_disconnect(&cli);
+    tls_context_unref(cli.tls);
     arena_deinit(&cli.kept);
     arena_deinit(&cli.arena);
     return (int)result;

@@ -44,7 +44,13 @@ const struct command_topic command_topics[] = {
      "current context. The default is 127.0.0.1:7443. The token is taken from the first of these: "
      "`--token-file`, `--context`, ERRATA_TOKEN_FILE, ERRATA_CONTEXT, the current context.\n\nThe "
      "token of a context is sent only to the server of that context. For another server, specify a "
-     "token too.\n\n`errata context show` prints the server and the token that commands use, and "
+     "token too.\n\nTLS is used if `--tls`, `--ca`, `--client-cert` or `--client-key` is given; "
+     "else "
+     "as the context specifies, whose options `errata context add` stores; else if one of "
+     "ERRATA_TLS, "
+     "ERRATA_CA, ERRATA_CLIENT_CERT and ERRATA_CLIENT_KEY is set. The authorities of the system "
+     "are trusted unless `--ca` names others.\n\n`errata context show` prints the server and the "
+     "token that commands use, and "
      "their sources. `errata health` prints the server that it checked.",
      NULL},
     {"input", "formats of values: JSON, files, times and names", "VALUES",

@@ -6,7 +6,7 @@
  *
  * A channel, its calls and its callbacks belong to the thread of its loop. There is no global state: a
  * program can have any number of loops and channels. The program must ignore SIGPIPE. Texts are UTF-8 and
- * end with a NUL. There is no TLS: use loopback, a tunnel, or a proxy that adds TLS.
+ * end with a NUL. Cleartext is the default: set `tls` for servers on other machines.
  */
 #ifndef ERRATA_CLIENT_H
 #define ERRATA_CLIENT_H
@@ -157,6 +157,15 @@ struct errata_channel_config {
     /* Calls in progress or waiting; more are refused with ERRATA_BUSY. Default and maximum 10,000. */
     uint32_t calls_max;
     struct errata_log log;
+    /* Speaks TLS with HTTP/2, and accepts a certificate of a trusted authority that has the server's name or
+     * address. Default: cleartext. The files below are PEM, read when the channel is opened, and need `tls`. */
+    bool tls;
+    /* The trusted authorities. NULL: those of the system. */
+    const char *ca_file;
+    /* The client's certificate, followed by its intermediate ones, and its private key, which is not encrypted:
+     * both or neither. */
+    const char *client_cert_file;
+    const char *client_key_file;
 };
 
 /* Sets all members to their defaults. Inline, so that it records the size of the struct that the

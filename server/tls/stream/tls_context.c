@@ -95,7 +95,7 @@ static enum err context_new(const SSL_METHOD *method, struct tls_context **ret_c
         return ERR_MEMORY;
     }
     ERR_clear_error();
-    context->owners = 1;
+    atomic_init(&context->owners, 1);
     context->expires_at_s = INT64_MAX;
     context->ssl = SSL_CTX_new(method);
     if (context->ssl != NULL && set_rules(context->ssl)) {
@@ -236,7 +236,7 @@ enum err tls_context_new_client(const struct tls_files *files, struct fault *fau
 
 struct tls_context *tls_context_ref(struct tls_context *context)
 {
-    context->owners++;
+    (void)atomic_fetch_add(&context->owners, 1);
     return context;
 }
 
@@ -245,9 +245,8 @@ void tls_context_unref(struct tls_context *context)
     if (context == NULL) {
         return;
     }
-    ASSERT(context->owners > 0);
-    context->owners--;
-    if (context->owners > 0) {
+    ASSERT(atomic_load(&context->owners) > 0);
+    if (atomic_fetch_sub(&context->owners, 1) > 1) {
         return;
     }
     SSL_CTX_free(context->ssl);

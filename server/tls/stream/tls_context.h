@@ -29,7 +29,7 @@ MUST_CHECK enum err tls_context_new_server(const struct tls_files *files, struct
  * trusted. Errors as above. */
 MUST_CHECK enum err tls_context_new_client(const struct tls_files *files, struct fault *fault,
                                            struct tls_context **ret_context);
-/* Adds an owner: connections outlive the replacement of their context. */
+/* Adds an owner: connections outlive the replacement of their context. Owners may be in several threads. */
 struct tls_context *tls_context_ref(struct tls_context *context);
 /* Removes an owner; the last one frees it. Accepts NULL. */
 void tls_context_unref(struct tls_context *context);

@@ -6,11 +6,13 @@
 
 #include "server/tls/stream/tls_context.h"
 
+#include <stdatomic.h>
+
 struct ssl_ctx_st;
 struct bio_method_st;
 
 struct tls_context {
-    unsigned owners; /* the creator, and those of tls_context_ref */
+    atomic_uint owners; /* the creator, and those of tls_context_ref */
     struct ssl_ctx_st *ssl;
     struct bio_method_st *bio_method;
     int64_t expires_at_s; /* of the certificate; INT64_MAX: there is no certificate */

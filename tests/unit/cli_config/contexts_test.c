@@ -57,7 +57,7 @@ static void test_contexts_round_trip_with_unknown_members(void **state)
                                   "    \"home\": {\n"
                                   "      \"server\": \"127.0.0.1:7443\",\n"
                                   "      \"token_file\": \"/etc/admin.token\",\n"
-                                  "      \"tls\": {\"ca\":  [1, 2.50]}\n"
+                                  "      \"proxy\": {\"ca\":  [1, 2.50]}\n"
                                   "    },\n"
                                   "    \"far\": {\n"
                                   "      \"server\": \"far:1\",\n"
@@ -72,7 +72,7 @@ static void test_contexts_round_trip_with_unknown_members(void **state)
     (void)state;
     fixture_init(&fixture);
     read_text(&fixture,
-              "{\"theme\":\"d\\u00e4rk\", \"contexts\":{\"home\":{\"tls\": {\"ca\":  [1, "
+              "{\"theme\":\"d\\u00e4rk\", \"contexts\":{\"home\":{\"proxy\": {\"ca\":  [1, "
               "2.50]},\"token_file\":\"\\/etc/admin.token\",\"server\":\"127.0.0.1:7443\"},"
               "\"far\":{\"token\":\"errata_01234567_x\",\"server\":\"far:1\"},\"bare\":{}},"
               "\"current\":\"home\"}");
@@ -82,6 +82,40 @@ static void test_contexts_round_trip_with_unknown_members(void **state)
     assert_written(&fixture, written);
     read_text(&fixture, written);
     assert_written(&fixture, written);
+    arena_deinit(&fixture.arena);
+}
+
+/* Goal: TLS of a context is kept, and only true and false switch it. Method: read, written, and refused. */
+static void test_tls_of_contexts_is_kept(void **state)
+{
+    static const char written[] = "{\n"
+                                  "  \"contexts\": {\n"
+                                  "    \"a\": {\n"
+                                  "      \"server\": \"a:1\",\n"
+                                  "      \"tls\": true,\n"
+                                  "      \"ca\": \"/ca.pem\",\n"
+                                  "      \"client_cert\": \"/c.pem\",\n"
+                                  "      \"client_key\": \"/c.key\"\n"
+                                  "    },\n"
+                                  "    \"b\": {\n"
+                                  "      \"server\": \"b:1\"\n"
+                                  "    }\n"
+                                  "  }\n"
+                                  "}\n";
+    struct fixture fixture;
+
+    (void)state;
+    fixture_init(&fixture);
+    read_text(&fixture, written);
+    assert_true(contexts_find(&fixture.contexts, SLICE("a"))->tls.on);
+    assert_text(contexts_find(&fixture.contexts, SLICE("a"))->tls.client_key, "/c.key");
+    assert_false(contexts_find(&fixture.contexts, SLICE("b"))->tls.on);
+    assert_written(&fixture, written);
+    assert_int_equal(contexts_read(&fixture.contexts, &fixture.arena,
+                                   SLICE("{\"contexts\": {\"a\": {\"tls\": \"yes\"}}}"),
+                                   &fixture.fault),
+                     ERR_INVALID);
+    assert_text(fixture.fault.message, "tls: not true or false");
     arena_deinit(&fixture.arena);
 }
 
@@ -175,6 +209,7 @@ int run_contexts_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_contexts_round_trip_with_unknown_members),
+        cmocka_unit_test(test_tls_of_contexts_is_kept),
         cmocka_unit_test(test_contexts_are_added_once_and_removed),
         cmocka_unit_test(test_invalid_file_is_refused_with_the_reason),
         cmocka_unit_test(test_names_tokens_and_contexts_are_limited)};

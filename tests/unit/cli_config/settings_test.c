@@ -146,6 +146,54 @@ static void test_closest_setting_wins_and_token_stays_with_its_server(void **sta
     }
 }
 
+/* Goal: the closest source of TLS wins, and a token of a context with TLS is never sent without it. Method: each
+ * source, with the others; a server of another name. */
+static void test_closest_tls_wins(void **state)
+{
+    static const char text[] =
+        "{\"current\": \"safe\", \"contexts\": {"
+        "\"safe\": {\"server\": \"safe:1\", \"tls\": true, \"ca\": \"/context\"},"
+        "\"plain\": {\"server\": \"plain:1\"}}}";
+    static const struct {
+        struct settings_given given;
+        enum settings_source source;
+        const char *ca;
+    } cases[] = {
+        {{0}, SETTINGS_CONTEXT, "/context"},
+        {{.tls_options = {.tls = "true"}}, SETTINGS_OPTION, ""},
+        {{.tls_options = {.ca = "/option"}}, SETTINGS_OPTION, "/option"},
+        {{.tls_variables = {.ca = "/variable"}}, SETTINGS_CONTEXT, "/context"},
+        {{.context_option = "safe", .server_option = "SAFE:1"}, SETTINGS_CONTEXT, "/context"},
+        {{.context_option = "safe", .server_option = "other:1"}, SETTINGS_NOWHERE, ""},
+        {{.context_option = "plain"}, SETTINGS_NOWHERE, ""},
+        {{.context_option = "plain", .tls_variables = {.ca = "/variable"}},
+         SETTINGS_ENVIRONMENT,
+         "/variable"},
+        {{.server_option = "other:1", .tls_variables = {.tls = "1"}}, SETTINGS_ENVIRONMENT, ""},
+        {{.server_option = "other:1", .tls_variables = {.tls = ""}}, SETTINGS_NOWHERE, ""},
+        {{.server_option = "o:1", .tls_options = {.client_cert = "/c", .client_key = "/k"}},
+         SETTINGS_OPTION,
+         ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct arena arena;
+        struct fault fault;
+        struct contexts contexts;
+        struct settings settings;
+
+        arena_init(&arena, 1 << 20);
+        fault_init(&fault, &arena);
+        assert_int_equal(contexts_read(&contexts, &arena, slice_text(text), &fault), OK);
+        assert_int_equal(settings_resolve(&cases[i].given, &contexts, &fault, &settings), OK);
+        assert_int_equal(settings.tls_source, cases[i].source);
+        assert_int_equal(settings.tls.on, cases[i].source != SETTINGS_NOWHERE);
+        assert_text(settings.tls.ca, cases[i].ca);
+        arena_deinit(&arena);
+    }
+}
+
 /* Goal: a context that is requested and is not there is a mistake, never another server.
  * Method: names by option, by variable and as the current one. */
 static void test_unknown_context_is_refused(void **state)
@@ -221,7 +269,7 @@ int run_settings_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_closest_setting_wins_and_token_stays_with_its_server),
         cmocka_unit_test(test_address_is_split_into_host_and_port),
-        cmocka_unit_test(test_unknown_context_is_refused),
+        cmocka_unit_test(test_closest_tls_wins), cmocka_unit_test(test_unknown_context_is_refused),
         cmocka_unit_test(test_unneeded_file_is_not_read)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -314,6 +314,45 @@ static void test_unreadable_token_file_is_reported(void **state)
     assert_reported("token_file: cannot read \"/tmp\": illegal operation on a directory");
 }
 
+/* Goal: settings of TLS that do not belong together, or files that cannot be used, are refused by name. Method:
+ * one after the other. */
+static void test_invalid_tls_is_refused_by_name(void **state)
+{
+    const struct {
+        struct errata_channel_config config;
+        const char *words;
+    } cases[] = {
+        {{SIZED, .ca_file = "/ca"}, "ca_file: set without tls"},
+        {{SIZED, .tls = true, .client_cert_file = "/c"}, "client_key_file: missing"},
+        {{SIZED, .tls = true, .client_key_file = "/k"}, "client_cert_file: missing"},
+        {{SIZED, .client_cert_file = "/c", .client_key_file = "/k"},
+         "client_cert_file: set without"},
+        {{SIZED, .tls = true, .ca_file = "/nonexistent"}, "tls: /nonexistent: cannot be read"},
+        {{SIZED, .tls = true, .client_cert_file = "/nonexistent", .client_key_file = "/k"},
+         "tls: /nonexistent: cannot be read"},
+    };
+    struct library_config checked;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_false(reads(&cases[i].config, &checked));
+        assert_reported(cases[i].words);
+    }
+}
+
+/* Goal: TLS by the system's authorities needs no file, and is freed. */
+static void test_tls_needs_no_file(void **state)
+{
+    const struct errata_channel_config config = {SIZED, .tls = true};
+    struct library_config checked;
+
+    (void)state;
+    assert_true(reads(&config, &checked));
+    assert_non_null(checked.lower.connection.tls);
+    library_config_deinit(&checked);
+    assert_null(checked.lower.connection.tls);
+}
+
 int run_config_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +366,8 @@ int run_config_tests(void)
         cmocka_unit_test(test_token_file_is_read_with_a_line_end),
         cmocka_unit_test(test_large_token_file_is_refused_cheaply),
         cmocka_unit_test(test_unreadable_token_file_is_reported),
+        cmocka_unit_test(test_invalid_tls_is_refused_by_name),
+        cmocka_unit_test(test_tls_needs_no_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

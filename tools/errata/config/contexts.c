@@ -139,6 +139,21 @@ static enum err read_member(struct contexts *contexts, struct context *context, 
                    ? fault_say(fault, ERR_INVALID, "token: invalid; expected printable ASCII")
                    : err;
     }
+    if (json_key_is(key, SLICE("tls"))) {
+        context->tls.on = value.kind == JSON_TRUE;
+        return value.kind == JSON_TRUE || value.kind == JSON_FALSE
+                   ? OK
+                   : fault_say(fault, ERR_INVALID, "tls: not true or false");
+    }
+    if (json_key_is(key, SLICE("ca"))) {
+        return read_text(contexts, key, value, fault, &context->tls.ca);
+    }
+    if (json_key_is(key, SLICE("client_cert"))) {
+        return read_text(contexts, key, value, fault, &context->tls.client_cert);
+    }
+    if (json_key_is(key, SLICE("client_key"))) {
+        return read_text(contexts, key, value, fault, &context->tls.client_key);
+    }
     return keep_member(contexts->arena, &context->others, key, value);
 }
 
@@ -267,6 +282,13 @@ static void write_context(struct buffer *text, const struct context *context)
     write_text(text, "      ", "server", context->server, &has_member);
     write_text(text, "      ", "token", context->token, &has_member);
     write_text(text, "      ", "token_file", context->token_file, &has_member);
+    if (context->tls.on) {
+        start_member(text, "      ", &has_member);
+        buffer_append(text, SLICE("\"tls\": true"));
+    }
+    write_text(text, "      ", "ca", context->tls.ca, &has_member);
+    write_text(text, "      ", "client_cert", context->tls.client_cert, &has_member);
+    write_text(text, "      ", "client_key", context->tls.client_key, &has_member);
     write_others(text, "      ", context->others, &has_member);
     buffer_printf(text, "%s}", has_member ? "\n    " : "");
 }

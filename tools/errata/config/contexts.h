@@ -3,7 +3,8 @@
  *
  *     {"current": "home",
  *      "contexts": {"home": {"server": "127.0.0.1:7443", "token_file": "/etc/errata/admin.token"},
- *                   "office": {"server": "errata.example:7443", "token": "errata_..."}}}
+ *                   "office": {"server": "errata.example:7443", "token": "errata_...", "tls": true,
+ *                              "ca": "/etc/errata/ca.pem"}}}
  *
  * Unknown members are kept as they are, at every level. Pure: config_file.h reads and writes the file.
  * Everything is in the arena of contexts_init.
@@ -21,11 +22,20 @@
 
 struct contexts_member; /* an unknown member of a context, which is preserved */
 
+/* How the server is reached by TLS. Paths are absolute. */
+struct context_tls {
+    bool on; /* false: cleartext, and no files */
+    struct slice ca; /* file of the trusted authorities; empty: the system's */
+    struct slice client_cert; /* file of the client's certificate; or empty */
+    struct slice client_key; /* file of its key; or empty */
+};
+
 struct context {
     struct slice name;
     struct slice server; /* HOST:PORT; empty: the default server */
     struct slice token; /* text of the token; empty if it is in a file or absent */
     struct slice token_file; /* an absolute path; or empty */
+    struct context_tls tls;
     struct contexts_member *others;
 };
 

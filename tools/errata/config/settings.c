@@ -106,6 +106,37 @@ static void choose_token(const struct settings_given *given, struct settings *se
     }
 }
 
+bool settings_tls_given(const struct settings_tls_given *given)
+{
+    return is_given(given->tls) || is_given(given->ca) || is_given(given->client_cert) ||
+           is_given(given->client_key);
+}
+
+static struct context_tls tls_of(const struct settings_tls_given *given)
+{
+    return (struct context_tls){.on = true,
+                                .ca = slice_text(given->ca),
+                                .client_cert = slice_text(given->client_cert),
+                                .client_key = slice_text(given->client_key)};
+}
+
+/* A context with TLS needs it wherever its token may go, so that the token is never sent in cleartext. */
+static void choose_tls(const struct settings_given *given, struct settings *settings)
+{
+    const struct context *context = settings->context;
+
+    if (settings_tls_given(&given->tls_options)) {
+        settings->tls = tls_of(&given->tls_options);
+        settings->tls_source = SETTINGS_OPTION;
+    } else if (context != NULL && context->tls.on && is_contexts_server(settings)) {
+        settings->tls = context->tls;
+        settings->tls_source = SETTINGS_CONTEXT;
+    } else if (settings_tls_given(&given->tls_variables)) {
+        settings->tls = tls_of(&given->tls_variables);
+        settings->tls_source = SETTINGS_ENVIRONMENT;
+    }
+}
+
 enum err settings_resolve(const struct settings_given *given, const struct contexts *contexts,
                           struct fault *fault, struct settings *ret_settings)
 {
@@ -117,6 +148,7 @@ enum err settings_resolve(const struct settings_given *given, const struct conte
     }
     choose_server(given, &settings);
     choose_token(given, &settings);
+    choose_tls(given, &settings);
     *ret_settings = settings;
     return OK;
 }

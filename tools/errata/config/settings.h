@@ -1,5 +1,5 @@
 /*
- * settings.h: chooses the server and the token: from the command line, else the environment, else the
+ * settings.h: chooses the server, TLS and the token: from the command line, else the environment, else the
  * context, else the default. A context's token is sent only to that context's server, however the server
  * is named. Pure: the caller passes the values and the contexts.
  */
@@ -21,6 +21,14 @@ enum settings_source {
     SETTINGS_DEFAULT
 };
 
+/* TLS as the user gave it; NULL or "" if absent. Any of them requires TLS. */
+struct settings_tls_given {
+    const char *tls; /* any text */
+    const char *ca; /* path */
+    const char *client_cert; /* path */
+    const char *client_key; /* path */
+};
+
 /* The values given by the user; NULL or "" if absent. */
 struct settings_given {
     const char *server_option; /* --server */
@@ -29,6 +37,8 @@ struct settings_given {
     const char *server_variable; /* ERRATA_SERVER */
     const char *token_file_variable; /* ERRATA_TOKEN_FILE */
     const char *context_variable; /* ERRATA_CONTEXT */
+    struct settings_tls_given tls_options; /* --tls, --ca, --client-cert, --client-key */
+    struct settings_tls_given tls_variables; /* ERRATA_TLS, ERRATA_CA, ... */
 };
 
 /* The texts are borrowed from settings_given and from the contexts. */
@@ -40,6 +50,8 @@ struct settings {
     enum settings_source token_source;
     const struct context *context; /* the context that was read, used or not; or NULL */
     enum settings_source context_source; /* SETTINGS_DEFAULT for the current context */
+    struct context_tls tls; /* the files are those of its source */
+    enum settings_source tls_source; /* SETTINGS_NOWHERE: cleartext */
     bool token_withheld; /* the context has a token, but it is for another server */
 };
 
@@ -49,6 +61,8 @@ struct settings_address {
     uint16_t port;
 };
 
+/* Returns whether TLS is given. */
+bool settings_tls_given(const struct settings_tls_given *given);
 /* Splits HOST, HOST:PORT or [HOST]:PORT; false if it is malformed. An IPv6 address with a port needs the
  * brackets. */
 bool settings_split_server(struct slice server, struct settings_address *ret_address);

@@ -37,6 +37,7 @@ enum cli_exit cli_channel_config(struct cli *cli, struct client_connection_confi
     }
     if (result == CLI_OK) {
         config.token = cli->token;
+        config.tls = cli->tls;
         *ret_config = config;
     }
     return result;

@@ -3,6 +3,7 @@
  */
 #include "tools/errata/engine/where.h"
 
+#include "server/tls/stream/tls_context.h"
 #include "tools/errata/config/config_file.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/terminal/suggest.h"
@@ -80,15 +81,28 @@ static const char *wanted_context(struct cli *cli, const struct settings_given *
     return (const char *)arena_printf(&cli->kept, "%.*s", SLICE_ARGS(contexts->current)).data;
 }
 
+struct settings_tls_given where_tls_options(const struct cli *cli)
+{
+    return (struct settings_tls_given){.tls = options_has(&cli->options, "tls") ? "true" : NULL,
+                                       .ca = options_get(&cli->options, "ca"),
+                                       .client_cert = options_get(&cli->options, "client-cert"),
+                                       .client_key = options_get(&cli->options, "client-key")};
+}
+
 enum cli_exit where_settle(struct cli *cli)
 {
-    const struct settings_given given = {.server_option = options_get(&cli->options, "server"),
-                                         .token_file_option =
-                                             options_get(&cli->options, "token-file"),
-                                         .context_option = options_get(&cli->options, "context"),
-                                         .server_variable = getenv("ERRATA_SERVER"),
-                                         .token_file_variable = getenv("ERRATA_TOKEN_FILE"),
-                                         .context_variable = getenv("ERRATA_CONTEXT")};
+    const struct settings_given given = {
+        .server_option = options_get(&cli->options, "server"),
+        .token_file_option = options_get(&cli->options, "token-file"),
+        .context_option = options_get(&cli->options, "context"),
+        .server_variable = getenv("ERRATA_SERVER"),
+        .token_file_variable = getenv("ERRATA_TOKEN_FILE"),
+        .context_variable = getenv("ERRATA_CONTEXT"),
+        .tls_options = where_tls_options(cli),
+        .tls_variables = {.tls = getenv("ERRATA_TLS"),
+                          .ca = getenv("ERRATA_CA"),
+                          .client_cert = getenv("ERRATA_CLIENT_CERT"),
+                          .client_key = getenv("ERRATA_CLIENT_KEY")}};
     bool has_home = getenv("HOME") != NULL || getenv("XDG_CONFIG_HOME") != NULL;
     bool named = given.context_option != NULL || given.context_variable != NULL;
     struct contexts contexts;
@@ -156,7 +170,7 @@ enum cli_exit where_split_server(struct cli *cli, struct slice server, const cha
         return cli_usage(
             cli, "server \"%.*s\": invalid address; expected HOST or HOST:PORT, such as %s%s",
             SLICE_ARGS(server), SETTINGS_SERVER_DEFAULT,
-            has_scheme ? ", without http:// before it" : "");
+            has_scheme ? ", without http:// before it; --tls selects TLS" : "");
     }
     if (!arena_copy(&cli->kept, address.host, &host)) {
         return cli_local(cli, "out of memory");
@@ -200,6 +214,44 @@ enum cli_exit where_read_token(struct cli *cli, const char *path, struct slice *
     return result;
 }
 
+/* Copies a path as a string; NULL for an empty one. */
+static bool copy_path(struct cli *cli, struct slice path, const char **ret_path)
+{
+    struct slice copy = {NULL, 0};
+
+    *ret_path = NULL;
+    if (path.size == 0) {
+        return true;
+    }
+    if (!arena_copy(&cli->kept, path, &copy)) {
+        return false;
+    }
+    *ret_path = (const char *)copy.data;
+    return true;
+}
+
+enum cli_exit where_open_tls(struct cli *cli, const struct context_tls *tls,
+                             struct tls_context **ret_context)
+{
+    struct tls_files files = {.cert = NULL};
+    enum err err = OK;
+
+    *ret_context = NULL;
+    if (!tls->on) {
+        return CLI_OK;
+    }
+    if ((tls->client_cert.size > 0) != (tls->client_key.size > 0)) {
+        return cli_usage(cli, "%s: missing; expected both --client-cert and --client-key",
+                         tls->client_cert.size > 0 ? "--client-key" : "--client-cert");
+    }
+    if (!copy_path(cli, tls->ca, &files.ca) || !copy_path(cli, tls->client_cert, &files.cert) ||
+        !copy_path(cli, tls->client_key, &files.key)) {
+        return cli_local(cli, "out of memory");
+    }
+    err = tls_context_new_client(&files, &cli->fault, ret_context);
+    return err == OK ? CLI_OK : say_fault(cli, err);
+}
+
 /* Names the origin of an unreadable token file that the command line does not name. */
 static enum cli_exit read_settled_token(struct cli *cli)
 {
@@ -235,6 +287,9 @@ enum cli_exit where_resolve(struct cli *cli)
     result = where_settle(cli);
     if (result == CLI_OK) {
         result = read_settled_token(cli);
+    }
+    if (result == CLI_OK) {
+        result = where_open_tls(cli, &cli->settings.tls, &cli->tls);
     }
     cli->resolved = result == CLI_OK;
     return result;

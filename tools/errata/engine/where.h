@@ -20,7 +20,12 @@ MUST_CHECK enum cli_exit where_no_context(struct cli *cli, const struct contexts
                                           const char *name);
 /* Fills cli->settings, without reading a token's file. */
 MUST_CHECK enum cli_exit where_settle(struct cli *cli);
-/* Does the same, and fills cli->token. */
+/* Returns the options of TLS on the command line. */
+struct settings_tls_given where_tls_options(const struct cli *cli);
+/* Reads the files of TLS; NULL for cleartext. The caller unrefs it. */
+MUST_CHECK enum cli_exit where_open_tls(struct cli *cli, const struct context_tls *tls,
+                                        struct tls_context **ret_context);
+/* Does the same as where_settle, and fills cli->token and cli->tls. */
 MUST_CHECK enum cli_exit where_resolve(struct cli *cli);
 /* Checks a token: one line, without trailing spaces and line feeds; `from` names its source in
  * messages. */

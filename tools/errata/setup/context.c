@@ -2,6 +2,7 @@
  * context.c: `errata context`: servers and their tokens by name, in a private file
  * (config/config_file.h).
  */
+#include "server/tls/stream/tls_context.h"
 #include "store/base/json.h"
 #include "tools/errata/commands.h"
 #include "tools/errata/config/config_file.h"
@@ -23,6 +24,7 @@ struct change {
     struct slice server; /* empty: unchanged */
     struct slice token;
     struct slice token_file;
+    struct context_tls tls; /* not `on`: unchanged */
     bool may_exist; /* --replace */
     bool use; /* make the context the current one */
     bool used; /* the context is the current one now */
@@ -90,6 +92,9 @@ static enum err add(void *user, struct contexts *contexts, struct fault *fault)
     if (change->token.size > 0 || change->token_file.size > 0) {
         context->token = change->token;
         context->token_file = change->token_file;
+    }
+    if (change->tls.on) {
+        context->tls = change->tls;
     }
     if (change->use || contexts->current.size == 0) {
         contexts->current = change->name;
@@ -163,8 +168,46 @@ static enum cli_exit fill_token(struct cli *cli, struct change *change)
     return path != NULL ? take_token_file(cli, path, &change->token_file) : CLI_OK;
 }
 
+/* Returns a file's absolute path; empty if none is given. */
+static enum cli_exit take_path(struct cli *cli, const char *path, struct slice *ret_path)
+{
+    char real[PATH_MAX];
+
+    *ret_path = slice_of(NULL, 0);
+    if (path == NULL || path[0] == '\0') {
+        return CLI_OK;
+    }
+    if (realpath(path, real) == NULL || !arena_copy(&cli->kept, slice_text(real), ret_path)) {
+        return cli_local(cli, "%s: cannot be found; expected a PEM file", path);
+    }
+    return CLI_OK;
+}
+
+/* The options of TLS, whose files must be valid. */
+static enum cli_exit fill_tls(struct cli *cli, struct context_tls *tls)
+{
+    const struct settings_tls_given given = where_tls_options(cli);
+    struct tls_context *opened = NULL;
+    enum cli_exit result = take_path(cli, given.ca, &tls->ca);
+
+    tls->on = settings_tls_given(&given);
+    if (result == CLI_OK) {
+        result = take_path(cli, given.client_cert, &tls->client_cert);
+    }
+    if (result == CLI_OK) {
+        result = take_path(cli, given.client_key, &tls->client_key);
+    }
+    if (result == CLI_OK) {
+        result = where_open_tls(cli, tls, &opened);
+    }
+    tls_context_unref(opened);
+    return result;
+}
+
 static enum cli_exit fill_add(struct cli *cli, struct change *change)
 {
+    enum cli_exit result = CLI_OK;
+
     if (!context_name_valid(change->name)) {
         return cli_usage(cli,
                          "\"%s\": invalid name; expected 1 to %d letters, digits and ._-, not "
@@ -174,13 +217,13 @@ static enum cli_exit fill_add(struct cli *cli, struct change *change)
     if (change->server.size > 0) {
         const char *host = NULL;
         uint16_t port = 0;
-        enum cli_exit result = where_split_server(cli, change->server, &host, &port);
 
-        if (result != CLI_OK) {
-            return result;
-        }
+        result = where_split_server(cli, change->server, &host, &port);
     }
-    return fill_token(cli, change);
+    if (result == CLI_OK) {
+        result = fill_tls(cli, &change->tls);
+    }
+    return result == CLI_OK ? fill_token(cli, change) : result;
 }
 
 static enum cli_exit run_add(struct cli *cli)
@@ -458,6 +501,32 @@ static const char *context_source(enum settings_source source)
     return NULL;
 }
 
+/* Describes TLS: by which authorities, and whether with a certificate of the client. */
+static struct slice settled_tls(struct cli *cli)
+{
+    const struct context_tls *tls = &cli->settings.tls;
+
+    if (!tls->on) {
+        return SLICE("none: cleartext");
+    }
+    return arena_printf(&cli->kept, "authorities: %.*s%s",
+                        SLICE_ARGS(tls->ca.size > 0 ? tls->ca : SLICE("the system's")),
+                        tls->client_cert.size > 0 ? "; with a certificate of the client" : "");
+}
+
+static void print_tls(struct cli *cli)
+{
+    enum settings_source source = cli->settings.tls_source;
+
+    print_setting(cli, "TLS", settled_tls(cli),
+                  source == SETTINGS_NOWHERE
+                      ? NULL
+                      : (const char *)arena_printf(
+                            &cli->kept, "from %s",
+                            where_source(cli, source, "the command line", "the environment"))
+                            .data);
+}
+
 static void print_settings(struct cli *cli)
 {
     const struct settings *settings = &cli->settings;
@@ -466,6 +535,7 @@ static void print_settings(struct cli *cli)
 
     print_setting(cli, "context", context, context_source(settings->context_source));
     print_setting(cli, "server", settings->server, where_server_phrase(cli));
+    print_tls(cli);
     if (settings->token_source == SETTINGS_NOWHERE) {
         print_setting(cli, "token", settled_token(cli), NULL);
         return;
@@ -488,6 +558,7 @@ static void print_settings_json(struct cli *cli)
     json_write_string(&json, settings->server, false);
     buffer_printf(&json, ",\"serverFrom\":\"%s\"",
                   where_source(cli, settings->server_source, "--server", "ERRATA_SERVER"));
+    buffer_printf(&json, ",\"tls\":%s", settings->tls.on ? "true" : "false");
     if (settings->token_source != SETTINGS_NOWHERE) {
         buffer_append(&json, SLICE(",\"tokenKeyId\":"));
         json_write_string(&json, context_token_key_id(cli->token), false);

@@ -130,7 +130,26 @@ async function thousandRows({ browser, Tab, server }) {
   await tab.close();
 }
 
+// In a language whose texts are in marks, every text of the page has them: none is missing from the table.
+async function otherLanguage({ browser, Tab, server }) {
+  const tab = await (await Tab.open(browser, server.url)).signedIn(server.admin);
+  await tab.page.evaluate(async () => {
+    const script = document.querySelector('script[src$="app.js"]').getAttribute('src');
+    const words = await import(script.replace('app.js', 'core/words.js'));
+    words.addLanguage('qq', new Proxy({}, { get: (target, text) => `«${String(text)}»` }));
+    words.chooseLanguage(['qq', 'en']);
+  });
+  for (const route of ['#/corrections', '#/learning', '#/mappings', '#/verdicts', '#/verdicts/submit', '#/verdicts/rules', '#/reviews', '#/reviews/new', '#/explain', '#/administration', '#/administration/settings']) {
+    await tab.go(route);
+    const plain = await tab.page.$$eval('main h1, main h2, main h3, main label, main legend, main th[scope=col], main button, main .lead, main figcaption, main .tabs a, main dt', (nodes) =>
+      nodes.map((node) => node.innerText.trim()).filter((text) => text !== '' && !text.includes('«') && !/^(CSV|\d+)$/.test(text)));
+    equal(plain, [], `texts of ${route} that are not in the table`);
+  }
+  equal(tab.problems, [], 'problems');
+  await tab.close();
+}
+
 export const cases = [
   ['every view is seen, without barriers, and no text runs', everyView], ['every view fits a phone', everyWidth], ['a viewer gets refusals in words', viewer],
-  ['addresses keep the state of a list', addresses], ['charts have tables, CSV and sentences', charts], ['a thousand rows do not block', thousandRows],
+  ['addresses keep the state of a list', addresses], ['charts have tables, CSV and sentences', charts], ['a thousand rows do not block', thousandRows], ['every text passes through the table of texts', otherLanguage],
 ];

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from erratad import (BIN, ROOT, STUBS, Server, analytics, artifact, fragment_set, main, mappings, review_service, sku_mapping,
+from erratad import (BIN, ROOT, STUBS, Server, analytics, artifact, fragment_set, layout, main, mappings, review_service, sku_mapping,
                      verdict_service)
 
 
@@ -38,6 +38,7 @@ class Demo(unittest.TestCase):
         rules = client.verdicts.ListLearnedRules(verdict_service.ListLearnedRulesRequest()).rules
         self.assertTrue(any(rule.state == artifact.ARTIFACT_STATE_ACTIVE for rule in rules))
         self.assertGreater(len(client.verdicts.ListSuggestedWeights(verdict_service.ListSuggestedWeightsRequest()).weights), 0)
+        self.assertGreater(len(client.layouts.ListFamilies(layout.ListFamiliesRequest()).families), 3)
         self.assertGreater(len(client.reviews.ListReviews(review_service.ListReviewsRequest()).reviews), 20)
         states = [one.state for one in client.reviews.ListFragmentSets(review_service.ListFragmentSetsRequest()).fragment_sets]
         self.assertEqual(states, [fragment_set.FRAGMENT_SET_STATE_DRAFT, fragment_set.FRAGMENT_SET_STATE_APPROVED, fragment_set.FRAGMENT_SET_STATE_REPLACED])

@@ -7,6 +7,7 @@ import { count } from './format.js';
 
 const POLL_MS = 4000;
 const POLL_EVENTS = 50;
+const HIDDEN_MS = 3000;
 const AGAIN_MS = [500, 1000, 2000, 5000, 10000];
 
 const listeners = new Set();
@@ -63,17 +64,37 @@ async function poll(signal) {
   }
 }
 
+// Watches while the page is visible: over HTTP/1.1 a browser has six connections for all of its tabs, and a stream
+// takes one of them. It goes on after the last event that was seen.
 async function watch(signal) {
-  await stream('EventService/WatchEvents', { fromSeq: String(lastSeq + 1) }, (message) => {
-    if (message.event) take(message.event);
-  }, signal);
+  while (document.hidden && !signal.aborted) await pause(HIDDEN_MS, signal);
+  const hidden = new AbortController();
+  let timer = 0;
+  const look = () => {
+    clearTimeout(timer);
+    if (document.hidden) timer = setTimeout(() => hidden.abort(), HIDDEN_MS);
+  };
+  document.addEventListener('visibilitychange', look);
+  try {
+    await stream('EventService/WatchEvents', { fromSeq: String(lastSeq + 1) }, (message) => {
+      if (message.event) take(message.event);
+    }, AbortSignal.any([signal, hidden.signal]));
+  } catch (error) {
+    if (!hidden.signal.aborted) throw error;
+  } finally {
+    clearTimeout(timer);
+    document.removeEventListener('visibilitychange', look);
+  }
 }
 
 async function run(signal) {
   let failures = 0;
   let streams = true;
-  const first = await newest(1, signal).catch(() => []);
-  lastSeq = first.length ? count(first[0].seq) : 0;
+  for (let first = null; !first && !signal.aborted;) {
+    first = await newest(1, signal).catch(() => null);
+    if (first) lastSeq = first.length ? count(first[0].seq) : 0;
+    else await pause(POLL_MS, signal);
+  }
   setState('on');
   while (!signal.aborted && currentToken()) {
     const began = Date.now();
@@ -91,6 +112,7 @@ async function run(signal) {
       }
     }
     if (signal.aborted) return;
+    if (document.hidden) continue;
     failures = Date.now() - began > 10000 ? 0 : failures + 1;
     setState('waiting');
     await pause(AGAIN_MS[Math.min(failures, AGAIN_MS.length) - 1] || 0, signal);

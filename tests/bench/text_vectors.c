@@ -1,9 +1,11 @@
 /*
  * text_vectors.c: the vectors of texts, for the tools that fit what the server computes from them. Reads a text from
- * each line, and writes its vector as floats in the machine's order, one after the other; prints the widths of the
- * parts to standard error.
+ * each line, and writes its vector as floats in the machine's order, one after the other.
  *
- *   bench_text_vectors MODEL|- <TEXTS >VECTORS
+ * With `--paths` it writes no vectors, but checks that the encoder gives the same bits by every path of this machine, so
+ * that every decision by vectors is the same on every machine.
+ *
+ *   bench_text_vectors MODEL|- [--paths] <TEXTS >VECTORS
  */
 #include "server/domain/embed/embedder.h"
 
@@ -46,6 +48,33 @@ static void write_vectors(struct embedder *embedder, struct arena *scratch)
     }
 }
 
+static void check_paths(struct slice file, struct arena *scratch)
+{
+    static char line[LINE_BYTES_MAX];
+    float best[MODEL_WIDE];
+    float plain[MODEL_WIDE];
+    struct tokens tokens;
+    struct model model;
+    size_t count = 0;
+
+    if (model_open(file, &model) != OK || linear_best_path() == LINEAR_PLAIN) {
+        (void)fprintf(stderr, "expected a model file, and a machine with AVX2\n");
+        exit(EXIT_FAILURE);
+    }
+    while (fgets(line, sizeof(line), stdin) != NULL) {
+        arena_reset(scratch);
+        if (tokens_of(&model, scratch, slice_of(line, strcspn(line, "\n")), &tokens) != OK ||
+            encoder_embed(&model, linear_best_path(), scratch, &tokens, 1, best) != OK ||
+            encoder_embed(&model, LINEAR_PLAIN, scratch, &tokens, 1, plain) != OK ||
+            memcmp(best, plain, sizeof(best)) != 0) {
+            (void)fprintf(stderr, "text %zu has other bits by the plain path\n", count + 1);
+            exit(EXIT_FAILURE);
+        }
+        count++;
+    }
+    (void)printf("%zu texts: the same bits by AVX2 and by plain C\n", count);
+}
+
 int main(int argc, char **argv)
 {
     struct slice file = {NULL, 0};
@@ -53,8 +82,8 @@ int main(int argc, char **argv)
     struct arena arena;
     struct arena scratch;
 
-    if (argc != 2) {
-        (void)fprintf(stderr, "usage: bench_text_vectors MODEL|- <TEXTS >VECTORS\n");
+    if (argc != 2 && !(argc == 3 && strcmp(argv[2], "--paths") == 0)) {
+        (void)fprintf(stderr, "usage: bench_text_vectors MODEL|- [--paths] <TEXTS >VECTORS\n");
         return 2;
     }
     arena_init(&arena, (size_t)256 << 20);
@@ -66,7 +95,11 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "%s: not a model file\n", argv[1]);
         return EXIT_FAILURE;
     }
-    write_vectors(embedder, &scratch);
+    if (argc == 3) {
+        check_paths(file, &scratch);
+    } else {
+        write_vectors(embedder, &scratch);
+    }
     embedder_free(embedder);
     arena_deinit(&scratch);
     arena_deinit(&arena);

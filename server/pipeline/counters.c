@@ -1,6 +1,7 @@
 /*
  * counters.c: reads the counters of one server, which GetServerInfo and the metrics report.
  */
+#include "server/domain/embed/embedder.h"
 #include "server/domain/text/sanitise.h"
 #include "server/pipeline/env.h"
 #include "store/base/assert.h"
@@ -31,7 +32,17 @@ static size_t read_review_counters(const struct review_counters *reviews,
     return sizeof(all) / sizeof(all[0]);
 }
 
-/* Reads the counters of the sanitiser, the writer, reviews and the store; returns their number. */
+/* Reads the counters of the embedder; returns their number. */
+static size_t read_embedder_counters(struct embedder *embedder, struct env_counter *counters)
+{
+    struct embedder_counts counts = embedder_read_counts(embedder);
+
+    counters[0] = (struct env_counter){"embedded_computed_total", counts.texts - counts.cache_hits};
+    counters[1] = (struct env_counter){"embedded_cached_total", counts.cache_hits};
+    return 2;
+}
+
+/* Reads the counters of the sanitiser, the writer, reviews, the embedder and the store; returns their number. */
 static size_t read_own_counters(const struct service_env *env, const struct clock *clock,
                                 struct env_counter *counters)
 {
@@ -58,6 +69,7 @@ static size_t read_own_counters(const struct service_env *env, const struct cloc
     counters[count++] =
         (struct env_counter){"refused_busy_total", env->refusal_counts[REFUSAL_BUSY]};
     count += read_review_counters(&env->review_counters, counters + count);
+    count += read_embedder_counters(env->embedder, counters + count);
     if (store_stats(env->backend, &store) == OK) {
         counters[count++] = (struct env_counter){"map_bytes", store.map_bytes};
         counters[count++] = (struct env_counter){"map_used_bytes", store.map_used_bytes};

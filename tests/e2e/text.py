@@ -73,6 +73,16 @@ class Texts(CliCase):
         cosine = sum(a * b for a, b in zip(vectors[0], vectors[3]))
         self.assertAlmostEqual(cosine, compare(self.admin, texts[0], texts[3]).cosine, places=5)
 
+    def test_texts_are_counted(self):
+        """A text is computed once and then found in the cache: the server's counters say so."""
+        def counts():
+            counters = self.server.counters(self.admin)
+            return counters["embedded_computed_total"], counters["embedded_cached_total"]
+        before = counts()
+        for _ in range(3):
+            embed(self.admin, "a text that only this test counts")
+        self.assertEqual([after - earlier for earlier, after in zip(before, counts())], [1, 2])
+
     def test_limits_are_checked(self):
         for texts in ((), ["x"] * 65, ["x" * 16385]):
             with self.assertRaises(grpc.RpcError) as caught:

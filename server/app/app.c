@@ -138,6 +138,7 @@ static enum err listen_and_publish(struct app *app)
     (void)fflush(stdout);
     logger_printf(LOGGER_INFO, "serving on %s%s", app->bound.address,
                   app->tls != NULL ? " with TLS" : "");
+    app_report_ready(app);
     return OK;
 }
 
@@ -290,6 +291,7 @@ static void on_signal(uv_signal_t *handle, int number)
         return;
     }
     logger_printf(LOGGER_INFO, "signal %d: finishing running calls", number);
+    supervisor_stopping(&app->supervisor);
     atomic_store(&app->stop_warming, true);
     switch (app->state) {
     case APP_STARTING:

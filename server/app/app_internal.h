@@ -6,6 +6,7 @@
 
 #include "server/app/backup.h"
 #include "server/app/config.h"
+#include "server/app/supervisor.h"
 #include "server/app/verifier.h"
 #include "server/domain/admin/admin.h"
 #include "server/grpc/grpc.h"
@@ -94,6 +95,8 @@ struct app {
     uv_signal_t signals[3]; /* SIGTERM, SIGINT, SIGHUP */
     uv_timer_t health_timer;
     uv_timer_t upkeep_timer;
+    uv_timer_t supervisor_timer; /* reports that the loop turns, if the manager expects it */
+    struct supervisor supervisor;
     uv_poll_t widest_poll; /* app_start_handles */
     bool handles_started; /* the signals and timers are started */
     bool handles_closed;
@@ -146,6 +149,8 @@ void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle));
 /* Returns the number of connections that was configured, or that the limit of descriptors allows
  * beside other uses; raises the soft limit first, and logs a reduction. */
 uint32_t app_allow_connections(const struct config *config);
+/* Reports to the service manager that the server serves. */
+void app_report_ready(const struct app *app);
 /* Logs connections that were closed or refused for lack of room, at most once in
  * APP_PRESSURE_LOG_US. */
 void app_log_pressure(struct app *app, int64_t now_us);

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -46,6 +47,7 @@ void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle))
     app->writer_async.data = app;
     app->turn_idle.data = app;
     app->turn_prepare.data = app;
+    supervisor_init(&app->supervisor);
     arena_init(&app->arena, APP_ARENA_BYTES_MAX);
     arena_init(&app->start_arena, APP_ARENA_BYTES_MAX);
     fault_init(&app->fault, &app->start_arena);
@@ -152,6 +154,13 @@ static void grow_watchers(struct app *app)
     uv_close((uv_handle_t *)&app->widest_poll, on_widest_closed);
 }
 
+static void on_supervisor_timer(uv_timer_t *handle)
+{
+    const struct app *app = (const struct app *)handle->data;
+
+    supervisor_alive(&app->supervisor);
+}
+
 void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, int number),
                        void (*on_health_timer)(uv_timer_t *handle),
                        void (*on_upkeep_timer)(uv_timer_t *handle))
@@ -168,11 +177,17 @@ void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, i
     }
     ASSERT(uv_timer_init(&app->loop, &app->health_timer) == 0);
     ASSERT(uv_timer_init(&app->loop, &app->upkeep_timer) == 0);
+    ASSERT(uv_timer_init(&app->loop, &app->supervisor_timer) == 0);
     app->health_timer.data = app;
     app->upkeep_timer.data = app;
+    app->supervisor_timer.data = app;
     ASSERT(uv_timer_start(&app->health_timer, on_health_timer, APP_HEALTH_CHECK_MS,
                           APP_HEALTH_CHECK_MS) == 0);
     ASSERT(uv_timer_start(&app->upkeep_timer, on_upkeep_timer, APP_UPKEEP_MS, APP_UPKEEP_MS) == 0);
+    if (app->supervisor.watchdog_ms != 0) {
+        ASSERT(uv_timer_start(&app->supervisor_timer, on_supervisor_timer,
+                              app->supervisor.watchdog_ms, app->supervisor.watchdog_ms) == 0);
+    }
     app->handles_started = true;
     grow_watchers(app);
 }
@@ -199,6 +214,7 @@ void app_close_handles(struct app *app)
                  SIG_IGN); /* libuv has restored the default action, which would end the process */
     uv_close((uv_handle_t *)&app->health_timer, NULL);
     uv_close((uv_handle_t *)&app->upkeep_timer, NULL);
+    uv_close((uv_handle_t *)&app->supervisor_timer, NULL);
 }
 
 void app_deinit(struct app *app)
@@ -223,8 +239,17 @@ void app_deinit(struct app *app)
     store_lmdb_close(app->backend);
     env_deinit(&app->env);
     app_embed_free(app);
+    supervisor_deinit(&app->supervisor);
     arena_deinit(&app->arena);
     arena_deinit(&app->start_arena);
+}
+
+void app_report_ready(const struct app *app)
+{
+    char status[NET_ADDRESS_BYTES + 32];
+
+    (void)snprintf(status, sizeof(status), "Serving on %s", app->bound.address);
+    supervisor_ready(&app->supervisor, status);
 }
 
 void app_log_pressure(struct app *app, int64_t now_us)

@@ -77,8 +77,14 @@ void app_reload(struct app *app)
     }
     arena_init(&reload->arena, RELOAD_ARENA_BYTES);
     fault_init(&reload->fault, &reload->arena);
+    if (app->state == APP_SERVING) {
+        supervisor_reloading(&app->supervisor, (uint64_t)clock_monotonic_us(clock_system()));
+    }
     if (read_all(app, reload)) {
         take_over(app, reload);
+    }
+    if (app->state == APP_SERVING) {
+        app_report_ready(app);
     }
     tls_context_unref(reload->tls);
     arena_deinit(&reload->arena);

@@ -13,5 +13,6 @@
 
 /* Each gives the number of tests that failed. */
 int run_damage_tests(void);
+int run_supervisor_tests(void);
 
 #endif

@@ -2,4 +2,5 @@
 errata_test(app_tests DIR tests/unit/app USES domain_replay store_support LABELS unit)
 target_sources(app_tests PRIVATE ${CMAKE_SOURCE_DIR}/server/app/app_damage.c
                ${CMAKE_SOURCE_DIR}/server/app/rebuild_local.c
+               ${CMAKE_SOURCE_DIR}/server/app/supervisor.c
                ${CMAKE_SOURCE_DIR}/server/app/verify_message.c)

@@ -82,7 +82,7 @@ static enum err call_finish_reply(struct call_core *core, struct buffer *ret_byt
     if (size > UINT32_MAX) {
         return ERR_TOO_LARGE;
     }
-    compressed = size >= CALL_COMPRESS_BYTES_MIN && call_compresses(core);
+    compressed = call_compresses_reply(core, size);
     core->reply_is_compressed = compressed;
     if (compressed) {
         err = call_compress_reply(core, buffer_slice(ret_bytes), ret_bytes);

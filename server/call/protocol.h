@@ -178,6 +178,8 @@ struct call_core {
     int32_t timer_slot; /* -1: in no slot */
     struct call_metadata_field *metadata; /* newest first */
     bool accepts_gzip; /* the peer accepts compressed replies */
+    bool
+        offers_gzip; /* a reply may be compressed though the request was not; set before the start */
     bool started; /* on_start has been called */
     bool finished; /* call_finish has been called, or is no longer allowed */
     bool half_closed; /* on_half_close has been called */
@@ -338,10 +340,18 @@ void call_output_copy(struct call_core *core, uint8_t *to, size_t size);
 bool call_output_drop(struct call_core *core);
 /* Calls on_writable if it is due, after output was sent. */
 void call_output_moved(struct call_core *core);
-/* Returns whether the response may be compressed. */
+/* Returns whether replies may be compressed: those to a compressed request, since stock clients of gRPC
+ * accept gzip in every call, and most replies are cheaper to send than to compress. */
 static inline bool call_compresses(const struct call_core *core)
 {
     return core->accepts_gzip && core->input.any_compressed;
+}
+/* Returns whether a reply of this size is compressed. */
+static inline bool call_compresses_reply(const struct call_core *core, size_t bytes)
+{
+    return bytes >= CALL_COMPRESS_BYTES_MIN &&
+           (call_compresses(core) ||
+            (core->accepts_gzip && core->offers_gzip && bytes <= CALL_COMPRESS_OFFERED_BYTES_MAX));
 }
 
 #endif

@@ -35,6 +35,9 @@
 #define CALL_POOL_MAX 256
 /* Replies smaller than this are not worth compressing. */
 #define CALL_COMPRESS_BYTES_MIN 1024
+/* Replies larger than this are compressed only if the request was, since that takes the loop more than
+ * 2 ms. */
+#define CALL_COMPRESS_OFFERED_BYTES_MAX ((size_t)64 * 1024)
 /* Minimum bytes of a request that must arrive in each such interval, until its end. A bidi stream,
  * whose peer may be silent for long, must only complete a message that it has begun. The third
  * value is the interval of the checks. */

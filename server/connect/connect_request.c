@@ -115,6 +115,20 @@ static bool connect_read_timeout(const struct call_core *core, int64_t *ret_us)
     return true;
 }
 
+/* Returns whether replies are pages of a list: they are large, repeat themselves, and are read by
+ * browsers far away. */
+static bool connect_is_list(const struct method_info *method)
+{
+    const struct message_info *reply = method->reply;
+
+    for (uint32_t i = 0; reply != NULL && i < reply->count; i++) {
+        if (slice_equal(reply->fields[i].name, SLICE("next_page_token"))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Reads which encodings the request has and accepts. */
 static void connect_read_encodings(struct call_core *core)
 {
@@ -125,6 +139,7 @@ static void connect_read_encodings(struct call_core *core)
     core->accepts_gzip = http_list_has_gzip(http_field(
         core, connect->is_stream ? SLICE("connect-accept-encoding") : SLICE("accept-encoding")));
     connect->envelopes.gzip = connect->encoding == CONNECT_GZIP;
+    core->offers_gzip = !connect->is_stream && connect_is_list(core->call.method);
 }
 
 /* Returns why the call is invalid; NULL if it is not. */

@@ -147,6 +147,27 @@ class Connect(ServerCase):
             _, _, body = self.ask(post(CHECK, "{}", JSON + fields))
             self.assertEqual(json.loads(body)["code"], wanted, fields)
 
+    def test_pages_of_lists_are_compressed_for_those_who_accept_it(self):
+        token = f"Authorization: Bearer {self.server.admin_token}\r\n"
+        path = "/errata.v1.EventService/ListEvents"
+        for i in range(3):
+            self.admin.create_token(roles.ROLE_VIEWER, user_id=f"reader-{i}")
+        _, fields, plain = self.ask(post(path, "{}", JSON + token))
+        self.assertNotIn("content-encoding", fields)
+        self.assertGreater(len(plain), 1024)
+        for accept, wanted in (("gzip", True), ("br;q=1.0, gzip", True), ("gzip;q=0", False), ("br", False)):
+            _, fields, body = self.ask(post(path, "{}", JSON + token + f"Accept-Encoding: {accept}\r\n"))
+            self.assertEqual(fields.get("content-encoding") == "gzip", wanted, accept)
+            self.assertEqual(gzip.decompress(body) if wanted else body, plain)
+        small = '{"pageSize": 1}'
+        _, fields, body = self.ask(post(path, small, JSON + token + "Accept-Encoding: gzip\r\n"))
+        self.assertLess(len(body), 1024)
+        self.assertNotIn("content-encoding", fields)
+        packed = gzip.compress(b"{}").decode("latin-1")
+        request = post(path, packed, JSON + token + "Accept-Encoding: gzip\r\nContent-Encoding: gzip\r\n")
+        _, fields, body = self.ask(request.decode().encode("latin-1"))
+        self.assertEqual(gzip.decompress(body), plain)
+
     def test_get_is_for_calls_without_side_effects(self):
         for query in ("encoding=json&message=%7B%7D&connect=v1&x=y",
                       "message=" + base64.urlsafe_b64encode(b"{}").decode() + "&base64=1&encoding=json"):

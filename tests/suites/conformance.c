@@ -6,6 +6,7 @@
  */
 #include "server/grpc/grpc_internal.h"
 #include "server/grpc/grpc_text.h"
+#include "server/http/http_protocol.h"
 #include "store/base/wire.h"
 #include "tests/suites/suite.h"
 
@@ -38,6 +39,7 @@ enum {
     INFO_HEADERS = 1,
     INFO_TIMEOUT_MS = 2,
     INFO_REQUESTS = 3,
+    INFO_GET = 4,
     /* google.protobuf.Any, and google.rpc.Status, whose fields the suite's Error has too. */
     ANY_TYPE_URL = 1,
     ANY_VALUE = 2,
@@ -209,9 +211,13 @@ static struct slice take_info(struct suite_call *call, struct exchange *exchange
     buffer_init(&info, &core->arena, exchange->requests.size + 256);
     if (exchange->reply_count == 0) {
         put_headers(core, &info);
-        if (grpc_call_of(core)->timeout_us != INT64_MAX) {
-            wire_put_varint(&info, INFO_TIMEOUT_MS,
-                            (uint64_t)(grpc_call_of(core)->timeout_us / MS_IN_US));
+        if (core->call.deadline_us != INT64_MAX) {
+            wire_put_varint(
+                &info, INFO_TIMEOUT_MS,
+                (uint64_t)((core->call.deadline_us - core->call.started_us) / MS_IN_US));
+        }
+        if (!grpc_is_call(core) && http_exchange_of(core)->verb == HTTP_GET) {
+            wire_put_bytes(&info, INFO_GET, SLICE("")); /* services do not see the query */
         }
     }
     buffer_append(&info, buffer_slice(&exchange->requests));
@@ -398,7 +404,8 @@ static void bidi_stream_end(struct suite_call *call)
 
 const struct suite_method conformance_methods[] = {
     {.info = {.path = CONFORMANCE_PATH("Unary")}, .on_message = unary},
-    {.info = {.path = CONFORMANCE_PATH("IdempotentUnary")}, .on_message = idempotent_unary},
+    {.info = {.path = CONFORMANCE_PATH("IdempotentUnary"), .no_side_effects = true},
+     .on_message = idempotent_unary},
     {.info = {.path = CONFORMANCE_PATH("ServerStream"), .stream = METHOD_SERVER_STREAM},
      .on_message = server_stream},
     {.info = {.path = CONFORMANCE_PATH("ClientStream"), .stream = METHOD_CLIENT_STREAM},

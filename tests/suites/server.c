@@ -1,6 +1,6 @@
 /*
- * server.c: the program that public protocol suites are run against: net, HTTP/2 and gRPC as
- * erratad has them, and after them the services that the suites ask for.
+ * server.c: the program that public protocol suites are run against: net, both versions of HTTP, gRPC,
+ * gRPC-Web and Connect as erratad has them, and after them the services that the suites ask for.
  *   suite_server PORT            the services; port 0: any. Prints the address it listens on
  *   suite_server PORT plain      HTTP/2 alone (plain.h)
  *   suite_server conformance     the services, as the conformance suite's runner starts a server:
@@ -9,6 +9,10 @@
  *                                listens
  */
 #include "server/net/server.h"
+#include "server/connect/connect.h"
+#include "server/grpc_web/grpc_web.h"
+#include "server/http/http_cors.h"
+#include "server/http1/http1.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 #include "store/base/wire.h"
@@ -20,6 +24,8 @@
 #include <stdlib.h>
 
 #define SERVER_DRAIN_MS 1000
+/* HTTP/2 with gRPC, and HTTP/1.1. */
+#define SERVER_PROTOCOLS_MAX 2
 /* Limits of the runner's request: some numbers and two certificates. */
 #define COMPAT_BYTES_MAX (64u * 1024)
 #define COMPAT_PREFIX_BYTES 4
@@ -41,7 +47,10 @@ struct server {
     uv_timer_t timer;
     struct suite *suite;
     struct call_server *calls;
+    struct http_cors cors; /* no origins */
+    struct http_server *http;
     struct grpc_server *grpc;
+    struct http1_server *http1;
     struct plain *plain;
     struct net_server *net;
     struct arena arena; /* memory of the fault */
@@ -89,7 +98,9 @@ static void on_closed(void *user)
     struct server *server = user;
 
     net_server_free(server->net);
+    http1_server_free(server->http1);
     grpc_server_free(server->grpc);
+    http_server_free(server->http);
     call_server_free(server->calls);
     suite_free(server->suite);
     plain_free(server->plain);
@@ -129,7 +140,33 @@ static void watch_signals(struct server *server)
     }
 }
 
-static enum err make_protocol(struct server *server, struct net_protocol *ret_protocol)
+/* Makes the protocols of the port. */
+static enum err make_transport(struct server *server,
+                               struct net_protocol ret_protocols[SERVER_PROTOCOLS_MAX])
+{
+    static const struct http_protocol *const http_protocols[] = {&grpc_web_protocol,
+                                                                 &connect_protocol};
+    enum err err = http_server_new(server->calls, http_protocols,
+                                   sizeof(http_protocols) / sizeof(http_protocols[0]),
+                                   &server->cors, &server->http);
+
+    if (err == OK) {
+        err = grpc_server_new(server->calls, server->http, &server->grpc);
+    }
+    if (err == OK) {
+        err = http1_server_new(server->http, clock_system(), &server->http1);
+    }
+    if (err == OK) {
+        ret_protocols[0] = grpc_server_protocol(server->grpc);
+        ret_protocols[1] = http1_server_protocol(server->http1);
+    }
+    return err;
+}
+
+/* Makes the protocols, and returns their number in `ret_count`. */
+static enum err make_protocols(struct server *server,
+                               struct net_protocol ret_protocols[SERVER_PROTOCOLS_MAX],
+                               size_t *ret_count)
 {
     struct call_config config;
     enum err err = OK;
@@ -139,7 +176,8 @@ static enum err make_protocol(struct server *server, struct net_protocol *ret_pr
         if (server->plain == NULL) {
             return ERR_MEMORY;
         }
-        *ret_protocol = plain_protocol(server->plain);
+        ret_protocols[0] = plain_protocol(server->plain);
+        *ret_count = 1;
         return OK;
     }
     server->suite = suite_new(clock_system(), want_timer, server);
@@ -153,26 +191,22 @@ static enum err make_protocol(struct server *server, struct net_protocol *ret_pr
         config.message_bytes_max = server->message_bytes_max;
     }
     err = call_server_new(&config, clock_monotonic_us(clock_system()), &server->calls);
-    if (err == OK) {
-        err = grpc_server_new(server->calls, NULL, &server->grpc);
-    }
-    if (err == OK) {
-        *ret_protocol = grpc_server_protocol(server->grpc);
-    }
-    return err;
+    *ret_count = SERVER_PROTOCOLS_MAX;
+    return err == OK ? make_transport(server, ret_protocols) : err;
 }
 
 static enum err listen_on(struct server *server, uint16_t port, struct net_bound *bound)
 {
-    struct net_protocol protocol;
+    struct net_protocol protocols[SERVER_PROTOCOLS_MAX];
     struct net_config config = {.clock = clock_system(),
                                 .connections_max = NET_CONNECTIONS_MAX,
-                                .protocols = &protocol,
-                                .protocol_count = 1,
+                                .protocols = protocols,
                                 .on_tick = on_tick,
                                 .user = server};
-    enum err err = make_protocol(server, &protocol);
+    size_t count = 0;
+    enum err err = make_protocols(server, protocols, &count);
 
+    config.protocol_count = count;
     if (err == OK) {
         err = net_server_new(&server->loop, &config, &server->net);
     }

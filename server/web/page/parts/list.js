@@ -11,8 +11,8 @@ import { sayError } from '../core/notes.js';
 import { empty, errorBox, button, csvText, saveFile, loading } from './frame.js';
 
 const SIZES = ['25', '50', '200', '1000'];
-const ROWS_FIRST = 100; // drawn at once; the others when they come near, so that no list blocks the page
-const ROWS_A_STEP = 50;
+const ROWS_FIRST = 50; // drawn at once; the others when they come near, so that no list blocks the page
+const ROWS_A_STEP = 25;
 const NEAR = '1200px';
 const TYPING_MS = 300;
 const LIVE_MS = 500;
@@ -144,6 +144,7 @@ export class List {
     this.body.replaceChildren();
     this.drawMore(until);
     this.before = new Map();
+    this.freezeColumns();
     const keys = new Set(rows.map((row) => this.spec.key(row)));
     this.chosen = new Set([...this.chosen].filter((key) => keys.has(key)));
     this.drawBulk();
@@ -151,6 +152,19 @@ export class List {
     show(this.message, rows.length === 0 && this.emptyMessage());
     if (!keys.has(this.focusKey)) this.focusKey = rows.length ? this.spec.key(rows[0]) : '';
     this.markFocus(focused);
+  }
+
+  // Keeps the widths of the columns as the first rows made them, so that further rows need no measuring of all.
+  freezeColumns() {
+    const heads = [...this.table.querySelectorAll('thead th')];
+    this.table.style.tableLayout = '';
+    heads.forEach((head) => { head.style.width = ''; });
+    if (this.drawn >= this.rows.length) return;
+    const widths = heads.map((head) => head.offsetWidth);
+    const whole = widths.reduce((sum, width) => sum + width, 0);
+    if (!whole) return;
+    heads.forEach((head, at) => { head.style.width = `${100 * widths[at] / whole}%`; });
+    this.table.style.tableLayout = 'fixed';
   }
 
   // Draws further rows, up to a number of them in all.
@@ -322,6 +336,7 @@ export class List {
     if (key === this.openKey) return;
     this.openKey = key;
     this.root.classList.toggle('has-panel', key !== '');
+    this.freezeColumns();
     if (!key) { show(this.panelPlace); return; }
     if (this.rows.some((row) => this.spec.key(row) === key)) this.focusKey = key;
     this.markFocus(false);

@@ -533,13 +533,26 @@ static enum err make_services(struct app *app)
     return pipeline_new(&app->arena, &pipeline, &app->pipeline);
 }
 
-/* Protocols over HTTP, in the order in which they are asked for a request. */
-static const struct http_protocol *const http_protocols[] = {
-    &grpc_web_protocol,
-    &connect_protocol,
-    &http_plain_protocol,
-    &rest_protocol,
-};
+static enum err find_role(void *user, const struct plain_request *request, struct fault *fault,
+                          uint32_t *ret_role)
+{
+    struct app *app = (struct app *)user;
+
+    return pipeline_find_role(app->pipeline, request, fault, ret_role);
+}
+
+/* Sets the protocols over HTTP. */
+static void take_protocols(struct app *app)
+{
+    const struct http_protocol *const protocols[] = {
+        &grpc_web_protocol, &connect_protocol, &http_plain_protocol, &rest_protocol, &app->mcp,
+    };
+
+    _Static_assert(sizeof(protocols) == sizeof(app->http_protocols), "there is room for each");
+    app->mcp_server = (struct mcp_server){.find_role = find_role, .user = app};
+    app->mcp = mcp_protocol(&app->mcp_server);
+    memcpy(app->http_protocols, protocols, sizeof(protocols));
+}
 
 _Static_assert(CONFIG_ORIGINS_MAX <= HTTP_CORS_ORIGINS_MAX, "all configured origins fit");
 
@@ -583,9 +596,10 @@ static enum err make_transport(struct app *app)
         return err;
     }
     take_origins(app->config->cors_origins, &app->cors);
-    err =
-        http_server_new(app->calls, http_protocols,
-                        sizeof(http_protocols) / sizeof(http_protocols[0]), &app->cors, &app->http);
+    take_protocols(app);
+    err = http_server_new(app->calls, app->http_protocols,
+                          sizeof(app->http_protocols) / sizeof(app->http_protocols[0]), &app->cors,
+                          &app->http);
     if (err != OK) {
         return err;
     }

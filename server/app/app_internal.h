@@ -15,6 +15,7 @@
 #include "server/http2/h2.h"
 #include "server/jobs/pdf/pdf_jobs.h"
 #include "server/jobs/pool.h"
+#include "server/mcp/mcp.h"
 #include "server/net/server.h"
 #include "server/pipeline/pipeline.h"
 #include "server/tls/tls.h"
@@ -111,6 +112,9 @@ struct app {
     struct pipeline *pipeline;
     struct call_server *calls;
     struct plain_table plain; /* app_plain_make */
+    struct mcp_server mcp_server;
+    struct http_protocol mcp; /* made of it */
+    const struct http_protocol *http_protocols[5]; /* in the order in which they are asked */
     struct plain_table open_plain; /* likewise, for --metrics-listen */
     struct app_metrics metrics;
     struct grpc_server *grpc;

@@ -10,7 +10,8 @@ void call_expect_message(struct call_core *core)
 {
     struct call_input *input = &core->input;
 
-    if (!input->begun && core->call.method->stream == METHOD_BIDI_STREAM) {
+    if (!input->begun &&
+        (core->call.method == NULL || core->call.method->stream == METHOD_BIDI_STREAM)) {
         input->progress_us = core->server->now_us; /* no bytes were expected before */
     }
     input->begun = true;

@@ -90,8 +90,9 @@ void call_server_turn_wheel(struct call_server *server, int64_t now_us)
  * message, but must complete one that it has begun; held bytes wait for the server. */
 static bool call_body_is_late(const struct call_core *core, int64_t before_us)
 {
-    return core->started && !core->ended && !core->request_end && !call_input_waits(core) &&
-           (core->call.method->stream != METHOD_BIDI_STREAM || core->input.begun) &&
+    return (core->started || core->input.begun) && !core->ended && !core->request_end &&
+           !call_input_waits(core) &&
+           (core->input.begun || core->call.method->stream != METHOD_BIDI_STREAM) &&
            core->held.size == 0 && core->input.progress_us <= before_us;
 }
 

@@ -281,7 +281,8 @@ static inline struct arena *call_input_arena(struct call_core *core)
 {
     return method_has_one_request(core->call.method) ? &core->arena : &core->input_arena;
 }
-/* Records that a message has started to arrive, so that the rest is expected in time. */
+/* Records that a message has started to arrive, so that the rest is expected in time; also before the
+ * method is known. */
 void call_expect_message(struct call_core *core);
 /* Begins a message of this size (as sent), or refuses the call. */
 void call_begin_message(struct call_core *core, uint32_t bytes, bool compressed);

@@ -21,6 +21,7 @@ struct http1_reason {
 
 static const struct http1_reason http1_reasons[] = {
     {200, "OK"},
+    {202, "Accepted"},
     {204, "No Content"},
     {304, "Not Modified"},
     {400, "Bad Request"},
@@ -30,6 +31,7 @@ static const struct http1_reason http1_reasons[] = {
     {405, "Method Not Allowed"},
     {408, "Request Timeout"},
     {409, "Conflict"},
+    {413, "Content Too Large"},
     {414, "URI Too Long"},
     {415, "Unsupported Media Type"},
     {417, "Expectation Failed"},

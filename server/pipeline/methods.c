@@ -120,23 +120,44 @@ static enum err identify(struct pipeline *pipeline, struct ctx *ctx, struct slic
     return err;
 }
 
-enum err pipeline_admit_server(struct pipeline *pipeline, const struct plain_request *request,
-                               struct fault *fault)
+/* Authenticates a plain request. */
+static enum err identify_plain(struct pipeline *pipeline, const struct plain_request *request,
+                               struct fault *fault, struct auth_identity *ret_identity)
 {
     uint64_t version = writer_table_version(pipeline->config.writer, TABLE_TOKEN);
     struct ctx ctx = {request->arena, pipeline->config.clock, pipeline->config.random, fault};
-    struct auth_identity identity = {.server = false};
     enum err err = OK;
 
     if (request->authorization_repeated) {
         return fault_say(fault, ERR_UNAUTHENTICATED, AUTHORIZATION_REPEATED);
     }
-    err = identify(pipeline, &ctx, request->authorization, version, &identity);
+    err = identify(pipeline, &ctx, request->authorization, version, ret_identity);
     pipeline_note_refusal(pipeline,
                           &(struct refused){.peer = request->peer, .method = request->path}, err);
+    return err;
+}
+
+enum err pipeline_admit_server(struct pipeline *pipeline, const struct plain_request *request,
+                               struct fault *fault)
+{
+    struct auth_identity identity = {.server = false};
+    enum err err = identify_plain(pipeline, request, fault, &identity);
+
     if (err == OK && !identity.server) {
         err = fault_say(fault, ERR_DENIED,
                         "authorization: the token has no server flag; expected a token with it");
+    }
+    return err;
+}
+
+enum err pipeline_find_role(struct pipeline *pipeline, const struct plain_request *request,
+                            struct fault *fault, uint32_t *ret_role)
+{
+    struct auth_identity identity = {.server = false};
+    enum err err = identify_plain(pipeline, request, fault, &identity);
+
+    if (err == OK) {
+        *ret_role = identity.role;
     }
     return err;
 }

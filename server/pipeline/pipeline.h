@@ -103,6 +103,11 @@ void pipeline_drain(struct pipeline *pipeline);
  * counted as for calls, or ERR_DENIED, with a message in `fault`. */
 MUST_CHECK enum err pipeline_admit_server(struct pipeline *pipeline,
                                           const struct plain_request *request, struct fault *fault);
+/* Returns the role of a plain request's token. ERR_UNAUTHENTICATED, which is counted as for calls,
+ * with a message in `fault`. */
+MUST_CHECK enum err pipeline_find_role(struct pipeline *pipeline,
+                                       const struct plain_request *request, struct fault *fault,
+                                       uint32_t *ret_role);
 /* Returns the number of calls that have not ended. */
 size_t pipeline_live_count(const struct pipeline *pipeline);
 

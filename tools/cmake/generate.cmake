@@ -11,6 +11,7 @@
 #   contract     the tables of server/codec/contract.h, <errata/contract_messages.h>
 #   contract_routes  the aliases of methods in plain JSON, by google.api.http
 #   openapi      those aliases as openapi.json
+#   mcp_tools    the tools of agents, with the schemas of their arguments
 #   dispatch     <errata/v1/NAME.handlers.h>, the table of server/pipeline/dispatch.h
 #   stubs        <errata/v1/NAME.client.h>, <errata/v1/NAME.set.h>
 #
@@ -233,6 +234,13 @@ errata_generated(openapi
     COMMAND ${openapi_command} ${errata_protos}
     DEPENDS ${errata_proto_files} ${errata_plugin_files}
     USES base)
+
+errata_plugin_command(mcp_tools_command mcp_tools tools)
+errata_generated(mcp_tools
+    OUTPUTS ${errata_gen}/mcp_tools/mcp_tools.c
+    COMMAND ${mcp_tools_command} ${errata_protos}
+    DEPENDS ${errata_proto_files} ${errata_plugin_files}
+    USES contract)
 
 errata_plugin_command(contract_files_command contract_files files)
 errata_generated(contract_files PUBLISHED

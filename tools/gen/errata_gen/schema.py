@@ -118,6 +118,8 @@ class Schemas:
         for index, field in enumerate(message.proto.field):
             if members and field.name not in members:
                 continue
+            if not self.plain and "output_only" in self.model.field_behaviors(field):
+                continue  # proto JSON is that of requests here
             properties[self.name(field)] = self.member(message, index)
             rules = self.model.field_rules(field)
             if self.plain and getattr(rules, "rest_repeat", ""):

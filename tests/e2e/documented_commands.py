@@ -19,8 +19,11 @@ import unittest
 from erratad import BIN, ROOT, Server, main
 
 BUILD = os.environ.get("ERRATA_BUILD", os.path.dirname(BIN))
-DOCUMENTS = ("tools/HACKING.md", "tools/README.md", "tools/bench/README.md", "tests/README.md",
+DOCUMENTS = ("tools/HACKING.md", "tools/README.md", "tools/OPERATING.md", "tools/monitoring/README.md",
+             "tools/bench/README.md", "tests/README.md",
              "tests/attack/README.md", "tests/bench/README.md", "tests/fuzz/README.md", "tests/sim/README.md")
+# Documents whose commands start a server.
+STARTING = ("tools/OPERATING.md", "tools/bench/README.md")
 SECONDS = 100
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 INLINE = re.compile(r"`((?:tools/(?=[a-z])|errata |erratad |errata-bench |/usr/bin/python3 -B )[^`]+)`")
@@ -192,13 +195,14 @@ class DocumentedCommands(unittest.TestCase):
         server = Server().start()
         self.addCleanup(server.close)
         for document in DOCUMENTS:
-            if document != "tools/bench/README.md":
+            if document not in STARTING:
                 self.check_document(document, server.address)
 
-    def test_sh_blocks_of_the_load_harness_run_against_the_server_they_start(self):
+    def test_sh_blocks_run_against_the_server_they_start(self):
         server = Server().start()
         server.close()  # frees the port
-        self.check_document("tools/bench/README.md", server.address)
+        for document in STARTING:
+            self.check_document(document, server.address)
 
     def test_commands_in_sentences_are_in_the_help(self):
         for document in DOCUMENTS:

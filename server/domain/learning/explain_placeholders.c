@@ -34,16 +34,15 @@ static struct review_window_query query_of(const struct explaining *explaining)
 
 /* --- artifacts --- */
 
-/* Describes the wording as it was approved, with the events that stored and approved it. The one that ships with the
- * server needs no approval. */
+/* Describes the wording as it was approved, with the events that approved and stored it. `put` is NULL for the one that
+ * ships with the server, which needs no approval. */
 static enum err explain_set(struct explaining *explaining, struct store_txn *txn,
-                            const struct exposed_artifact *artifact,
-                            struct explained_artifact_view *view, struct buffer *evidence)
+                            const struct event *put, struct explained_artifact_view *view,
+                            struct buffer *evidence)
 {
     struct org_id org = explaining->query->org;
     struct fragment_set_view set;
     struct event approval;
-    struct event put;
     uint64_t approval_seq = 0;
     enum err err =
         fragment_set_approval_find(txn, org, explaining->exposure.as_of_seq, &approval_seq);
@@ -51,8 +50,8 @@ static enum err explain_set(struct explaining *explaining, struct store_txn *txn
     if (err == OK && approval_seq != 0) {
         err = log_read(txn, org, approval_seq, &approval);
     }
-    if (err == OK && artifact->seq != 0) {
-        err = approval_seq != 0 ? log_read(txn, org, artifact->seq, &put) : ERR_CORRUPT;
+    if (err == OK && approval_seq == 0 && put != NULL) {
+        err = ERR_CORRUPT;
     }
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
@@ -61,8 +60,8 @@ static enum err explain_set(struct explaining *explaining, struct store_txn *txn
         explain_approve(view, &approval);
         explain_put_evidence(&approval, NULL, evidence);
     }
-    if (artifact->seq != 0) {
-        explain_put_evidence(&put, NULL, evidence);
+    if (put != NULL) {
+        explain_put_evidence(put, NULL, evidence);
     }
     view->has_fragment_set = true;
     err = approval_seq != 0 ? fragment_set_of_event(explaining->ctx->arena, txn, &approval, &set)
@@ -74,29 +73,25 @@ static enum err explain_set(struct explaining *explaining, struct store_txn *txn
     return err;
 }
 
+/* The event must exist as long as the view. */
 static enum err explain_item(struct explaining *explaining, struct store_txn *txn,
-                             const struct exposed_artifact *artifact,
-                             struct explained_artifact_view *view, struct buffer *evidence)
+                             const struct event *event, struct explained_artifact_view *view,
+                             struct buffer *evidence)
 {
     struct slice item = {NULL, 0};
     struct slice members = {NULL, 0};
     struct slice redacted = {NULL, 0};
-    struct event event;
-    enum err err = log_read(txn, explaining->query->org, artifact->seq, &event);
+    enum err err = OK;
 
-    if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
-    }
-    explain_put_evidence(&event, NULL, evidence);
-    if (event.content_removed) {
+    explain_put_evidence(event, NULL, evidence);
+    if (event->content_removed) {
         view->expired = true;
-        view->content_sha256 = slice_of(event.content_sha256.bytes, SHA256_BYTES);
+        view->content_sha256 = slice_of(event->content_sha256.bytes, SHA256_BYTES);
         return OK;
     }
-    err = run_item_read(txn, explaining->query->org, artifact->seq, &item);
+    err = run_item_read(txn, event->org, event->seq, &item);
     if (err == OK) {
-        err = redacted_members_read(txn, explaining->query->org, explaining->exposure.as_of_seq,
-                                    &members);
+        err = redacted_members_read(txn, event->org, explaining->exposure.as_of_seq, &members);
     }
     if (err == OK) {
         err = redact_item(explaining->ctx->arena, members, item, &redacted);
@@ -104,21 +99,6 @@ static enum err explain_item(struct explaining *explaining, struct store_txn *tx
     view->has_example_item_json = true;
     view->example_item_json = text_first_characters(redacted, RESOLVE_EXAMPLE_CHARACTERS_MAX);
     return err;
-}
-
-/* Determines whether an artifact is a wording, not an item. */
-static enum err is_wording(struct explaining *explaining, struct store_txn *txn,
-                           const struct exposed_artifact *artifact, bool *ret_is_wording)
-{
-    struct event event;
-    enum err err = OK;
-
-    *ret_is_wording = artifact->seq == 0;
-    if (artifact->seq != 0) {
-        err = log_read(txn, explaining->query->org, artifact->seq, &event);
-        *ret_is_wording = err == OK && event.kind == EVENT_FRAGMENT_SET_PUT;
-    }
-    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
 enum err explain_placeholder_artifact(struct explaining *explaining, struct store_txn *txn,
@@ -129,13 +109,18 @@ enum err explain_placeholder_artifact(struct explaining *explaining, struct stor
         .held_out = explaining->exposure.arm == EXPERIMENT_ARM_CONTROL,
     };
     struct buffer evidence;
-    bool is_set = false;
-    enum err err = is_wording(explaining, txn, artifact, &is_set);
+    struct event event;
+    bool is_shipped = artifact->seq == 0;
+    enum err err = is_shipped ? OK : log_read(txn, explaining->query->org, artifact->seq, &event);
 
     buffer_init(&evidence, explaining->ctx->arena, EVIDENCE_BYTES);
-    if (err == OK) {
-        err = is_set ? explain_set(explaining, txn, artifact, &view, &evidence)
-                     : explain_item(explaining, txn, artifact, &view, &evidence);
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    if (is_shipped || event.kind == EVENT_FRAGMENT_SET_PUT) {
+        err = explain_set(explaining, txn, is_shipped ? NULL : &event, &view, &evidence);
+    } else {
+        err = explain_item(explaining, txn, &event, &view, &evidence);
     }
     return err != OK ? err : explain_put_artifact(explaining, &view, &evidence);
 }

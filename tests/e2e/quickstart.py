@@ -4,8 +4,10 @@
 Goal: it shows the loop, and with --stay the commands it prints work in the user's shell. Method: run it with the
 programs under test, paste what it prints into a shell, and look for the server after the last command.
 """
+import glob
 import os
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -48,6 +50,23 @@ class Quickstart(unittest.TestCase):
             while True: # limited by the test's timeout
                 os.kill(pid, 0)
         self.assertFalse(os.path.exists(stop[0].split()[-1]))
+
+    def test_model_compares_texts(self):
+        """With --model the model file is made, unless it is there, and the server compares by it. A package that
+        another build has downloaded is used."""
+        folder = os.path.join(ROOT, "build", "model")
+        os.makedirs(folder, exist_ok=True)
+        for package in glob.glob(os.path.join(ROOT, "build", "*", "model", "*.tgz")):
+            if not os.path.exists(os.path.join(folder, os.path.basename(package))):
+                shutil.copy(package, folder)
+        done = run("--model", "--bin", BIN)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("Make the model file", done.stdout)
+        scores = [float(score) for score in re.findall(r"^ *score +(\S+)$", done.stdout, re.MULTILINE)]
+        self.assertEqual(len(scores), 2, done.stdout)
+        self.assertGreaterEqual(scores[0], 0.8)
+        self.assertLessEqual(scores[1], 0.75)
+        self.assertIn("'on' and 'off' are opposites", done.stdout)
 
     def test_unknown_option_and_folder_without_programs_are_refused(self):
         for arguments, problem in ((("--stays",), "unknown option '--stays'"),

@@ -35,7 +35,7 @@ errata_python_test(e2e_upgrade FILE tests/e2e/upgrade.py LABEL e2e TIMEOUT 240)
 
 if(TARGET errata-pdf-worker)
     errata_python_test(e2e_readme FILE tests/e2e/readme.py LABEL e2e release)
-    errata_python_test(e2e_quickstart FILE tests/e2e/quickstart.py LABEL e2e release)
+    errata_python_test(e2e_quickstart FILE tests/e2e/quickstart.py LABEL e2e release TIMEOUT 240)
 endif()
 
 if(TARGET errata-bench)

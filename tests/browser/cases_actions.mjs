@@ -136,7 +136,7 @@ async function reviewRuns({ browser, Tab, server, tokens }) {
   await tab.go('#/reviews/all?run=run-9');
   await tab.page.$eval('.list tbody .row-link', (node) => node.click());
   await tab.until('the panel', () => document.querySelector('.panel-content h2'));
-  await tab.press('Retract', '.panel');
+  await tab.key('r');
   await tab.fill('reason', 'wrong run');
   await tab.press('Retract this review');
   await tab.sees('Retracted.');
@@ -147,7 +147,8 @@ async function reviewRuns({ browser, Tab, server, tokens }) {
   await tab.fill('comment', 'from the page');
   await tab.press('Store as a draft');
   await tab.sees('Draft 2 is stored.');
-  await tab.press('Approve');
+  await tab.sees('from the page');
+  await tab.key('c');
   await tab.sees('Version 2 is in use.');
   const { fragmentSets } = await server.call('ReviewService/ListFragmentSets', { pageSize: 1 });
   equal([fragmentSets[0].state, fragmentSets[0].fragments[0].text], ['FRAGMENT_SET_STATE_APPROVED', 'Keep to the schema.'], 'the wording');

@@ -237,6 +237,8 @@ function pageKeys() {
 function start() {
   chooseLanguage(navigator.languages || ['en']);
   setTheme(THEMES.includes(stored('errata.theme')) ? stored('errata.theme') : 'auto');
+  window.addEventListener('beforeprint', () => { document.documentElement.dataset.theme = 'light'; });
+  window.addEventListener('afterprint', () => setTheme(stored('errata.theme') || 'auto'));
   addKeys(t('Everywhere'), pageKeys());
   listenToKeys();
   onExpired(askAgain);

@@ -120,8 +120,8 @@ function openQueue(root, route) {
 
 // --- all reviews ---
 
-function reviewPanel(review, run, list) {
-  const openRetract = () => show(retract, form({
+function reviewPanel(review, run, list, openers) {
+  const openForm = () => show(retract, form({
     kind: 'danger', submit: t('Retract this review'), cancel: reset, fields: [field({ name: 'reason', label: t('Reason'), kind: 'area', rows: 2, required: true })],
     run: async ({ reason }) => {
       await write('EventService/RetractEvent', { eventId: review.id, reason });
@@ -130,7 +130,8 @@ function reviewPanel(review, run, list) {
     },
   }));
   const retract = h('div', null);
-  const reset = () => show(retract, !review.retractedAt && hasRole('OPERATOR', 'REVIEWER', 'ADMIN') && button(t('Retract'), openRetract, { kind: 'danger', key: 'r' }));
+  openers.retract = !review.retractedAt && hasRole('OPERATOR', 'REVIEWER', 'ADMIN') ? () => { openForm(); retract.querySelector('textarea').focus(); } : null;
+  const reset = () => show(retract, openers.retract && button(t('Retract'), openers.retract, { kind: 'danger', key: 'r' }));
   reset();
   return [h('h2', null, t('Review of {run}', { run: review.runId })), h('p', null, decisionBadge(review.decision), findings({ ...review, notes: '' })),
     review.retractedAt && h('p', { class: 'callout wrong' }, t('Retracted {time} by {who}: {reason}', { time: timeText(review.retractedAt), who: review.retractedBy || '–', reason: review.retractionReason || '' })),
@@ -141,6 +142,7 @@ function reviewPanel(review, run, list) {
 
 function openAll(root, route) {
   const place = h('div', null);
+  const openers = {};
   let list = null;
   show(root, heading(t('Reviews'), t('Every answer of every reviewer, newest first.'), h('a', { class: 'button', href: href('reviews/new') }, t('New review'))), reviewTabs('all'), place);
   list = new List(place, route, {
@@ -157,8 +159,13 @@ function openAll(root, route) {
     }, 'reviews', { signal }),
     open: async (id) => {
       const { review } = await read('ReviewService/GetReview', { id });
-      return reviewPanel(review, await runOf(review.runId), () => list);
+      return reviewPanel(review, await runOf(review.runId), () => list, openers);
     },
+    actionKeys: [['r', t('retract the open review')]],
+    actions: (review) => [{ key: 'r', run: () => {
+      if (list.openKey !== review.id) go(changed({ open: review.id }));
+      else if (openers.retract) openers.retract();
+    } }],
     concerns: (event) => ['EVENT_KIND_REVIEW_SUBMITTED', 'EVENT_KIND_RETRACTED'].includes(event.kind),
     empty: () => empty(t('No reviews yet.'), t('Submit one here, or from your application by SubmitReview.'), h('a', { class: 'button', href: href('reviews/new') }, t('New review'))),
   });

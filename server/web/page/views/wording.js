@@ -72,7 +72,7 @@ function editor(set, inUse, close, list) {
   return [h('h2', null, t('New draft')), node, section(t('Preview'), preview)];
 }
 
-function panelOf(set, sets, list) {
+function panelOf(set, sets, list, openers) {
   const place = h('div', { class: 'section' });
   const inUse = sets.find((one) => one.state === `${STATE}APPROVED`);
   const approve = async () => {
@@ -84,17 +84,20 @@ function panelOf(set, sets, list) {
     h('h2', null, t('Version {n}', { n: set.version || 0 }), ' ', stateBadge(set)),
     facts([[t('Written by'), set.actorUserId], [t('Written'), when(set.createdAt)], [t('Approved by'), set.approvedBy], [t('Approved'), set.approvedAt && when(set.approvedAt)], [t('Comment'), set.comment], [t('Label of the focus fields'), set.labelFocusFields]]),
     h('div', { class: 'actions' },
-      set !== inUse && hasRole('REVIEWER', 'ADMIN') && button(t('Approve'), () => approve().catch((error) => show(problem, h('p', { class: 'callout wrong', role: 'alert' }, error.message))), { kind: 'primary', key: 'c' }),
+      openers.approve && button(t('Approve'), openers.approve, { kind: 'primary', key: 'c' }),
       hasRole('OPERATOR', 'REVIEWER', 'SERVICE', 'ADMIN') && button(t('Edit a copy'), () => show(place, editor(set, inUse, overview, list)))), problem,
     section(set === inUse ? t('Fragments') : t('Fragments, beside the wording in use'), fragmentsBeside(set, set === inUse ? null : inUse)),
     section(t('Preview, with every signal on'), previewOf(set)));
   const problem = h('div', null);
+  openers.approve = set !== inUse && hasRole('REVIEWER', 'ADMIN')
+    ? () => approve().catch((error) => show(problem, h('p', { class: 'callout wrong', role: 'alert' }, error.message))) : null;
   overview();
   return place;
 }
 
 export function open(root, route) {
   const place = h('div', null);
+  const openers = {};
   let list = null;
   show(root, heading(t('Wording'), t('The guidance that prompts get for each signal. A person writes a draft, and a person approves it; the server never changes it.')), reviewTabs('wording'), place);
   list = new List(place, route, {
@@ -109,8 +112,13 @@ export function open(root, route) {
       const sets = await allSets();
       const set = sets.find((one) => String(one.version || 0) === version);
       if (!set) throw new Error(t('There is no version {n}.', { n: version }));
-      return panelOf(set, sets, () => list);
+      return panelOf(set, sets, () => list, openers);
     },
+    actionKeys: [['c', t('approve the open version')]],
+    actions: (set) => [{ key: 'c', run: () => {
+      if (list.openKey !== String(set.version || 0)) go(changed({ open: set.version || 0 }));
+      else if (openers.approve) openers.approve();
+    } }],
     concerns: (event) => /FRAGMENT_SET/.test(event.kind),
     empty: () => empty(t('No wording.'), ''),
   });

@@ -59,7 +59,7 @@ def python_server():
 
 @contextlib.contextmanager
 def peer(answer):
-    """Something that listens: it gets each connection, and what it gives is sent before it hangs up."""
+    """A server that sends the bytes of `answer` on each connection after its first bytes, then closes it."""
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self):

@@ -135,7 +135,7 @@ class FaultServer(Server):
             raise Hang(str(e)) from None
 
     def take_exit(self):
-        """The exit code of one that is ending by itself."""
+        """Returns the exit code of a server that is about to exit."""
         code = self.wait()
         self.log.close()
         self.process = None

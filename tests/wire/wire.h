@@ -135,7 +135,7 @@ struct wire_fixture {
     uint32_t job_count;
     uint32_t jobs_max; /* capacity of the pool: WIRE_JOBS_MAX, unless the test sets less */
     uint32_t jobs_taken; /* number of jobs since the start */
-    bool pool_waits; /* the pool does nothing but by wire_pool_step; else wire_run has it do all */
+    bool pool_waits; /* jobs run only in wire_pool_step; otherwise wire_run runs all of them */
     uint32_t writables;
     uint64_t live_max; /* maximum number of live calls after feeding a piece */
     size_t output_bytes_max; /* the most that a stream had queued */

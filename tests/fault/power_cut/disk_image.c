@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define PAGE_SECTORS 8
-/* A data folder has some five at most. */
+/* Folders of an image: a data folder has at most five. */
 #define FOLDERS_MAX 16
 
 /* The choices of one image. */

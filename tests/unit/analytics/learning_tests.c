@@ -53,7 +53,7 @@ static void test_day_text_round_trips(void **state)
     }
 }
 
-/* The place that a field has among all, by the plain rule. */
+/* Returns the rank of a field among all, computed directly from the definition. */
 static size_t rank_of(const struct field_counts *counts, enum field_kind kind,
                       const struct field_count *item)
 {

@@ -4,7 +4,7 @@
 #ifndef ERRATA_TESTS_UNIT_BASE_TESTS_H
 #define ERRATA_TESTS_UNIT_BASE_TESTS_H
 
-/* cmocka.h wants these four before it. */
+/* cmocka.h requires these four headers before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -175,7 +175,7 @@ static void test_messages_to_a_stopped_peer_are_bounded(void **state)
     assert_true((sender.sent - 1) * MESSAGE_BYTES < CLIENT_SEND_BYTES_HIGH + WINDOW_BYTES);
     rooms = sender.rooms;
     peer_pump(peer);
-    assert_int_equal(sender.rooms, rooms); /* called once each time */
+    assert_int_equal(sender.rooms, rooms); /* the callback did not run again */
     while (sender.ends == 0) {
         size_t before = peer->request_bytes;
 

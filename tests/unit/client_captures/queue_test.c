@@ -300,7 +300,7 @@ static void test_one_bad_capture_blocks_no_other(void **state)
     fixture_statistics(fixture, &statistics);
     assert_int_equal(statistics.stored, 50);
     assert_int_equal(statistics.queued, 1);
-    /* 100 seconds, at a hold of 4 seconds or more in the end. */
+    /* 100 seconds, with pauses of 4 seconds or more between the last attempts. */
     assert_true(fixture->call_count < 50 + 40);
     fixture_free(fixture);
 }

@@ -73,7 +73,7 @@ static unsigned draw(struct server *server, unsigned below)
     return drawn % below;
 }
 
-/* The newest are asked for most. */
+/* Stores a capture, unless its key is stored. The newest entries are compared first: most repeats are of these. */
 static void store(struct server *server, const struct stream *stream)
 {
     struct stored *entry = NULL;

@@ -74,4 +74,16 @@ async function restarted({ browser, Tab, server }) {
   await tab.close();
 }
 
-export const cases = [['signing in and out', signIn], ['a revoked token loses nothing', revoked], ['a restarted server loses nothing', restarted]];
+// Who leaves the page and comes back has no connection taken by the visits before: a browser has six for a server.
+async function visits({ browser, Tab, server }) {
+  const tab = await (await Tab.open(browser, server.url)).signedIn(server.admin);
+  for (let visit = 0; visit < 9; visit += 1) {
+    await tab.until('live events', () => document.querySelector('.live[data-state=on]'));
+    await tab.page.goto('about:blank');
+    await tab.page.goto(`${server.url}#/corrections`);
+    await tab.ready();
+  }
+  await tab.close();
+}
+
+export const cases = [['visits keep no connection', visits], ['signing in and out', signIn], ['a revoked token loses nothing', revoked], ['a restarted server loses nothing', restarted]];

@@ -120,6 +120,10 @@ async function run(signal) {
   }
 }
 
+// A page that the browser keeps for the way back must not keep a connection.
+window.addEventListener('pagehide', () => { if (running) running.abort(); });
+window.addEventListener('pageshow', (event) => { if (event.persisted && running) startLive(); });
+
 export function startLive() {
   stopLive();
   running = new AbortController();

@@ -587,6 +587,7 @@ static enum err make_transport(struct app *app)
     app->connections_max = app_allow_connections(app->config);
     net.connections_max = app->connections_max;
     calls.message_bytes_max = app->config->message_bytes_max;
+    calls.path_prefix = slice_text(app->config->path_prefix);
     calls.run_on_pool = run_on_pool;
     calls.pool_user = app;
     app_plain_make(app);

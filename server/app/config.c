@@ -74,6 +74,8 @@ static const struct option options[] = {
      "the path of the certificate's private key in PEM"},
     {"tls-client-ca", OPTION_PATH, offsetof(struct config, tls_client_ca), 0, 0,
      "the path of certificates of authorities in PEM"},
+    {"path-prefix", OPTION_PATH, offsetof(struct config, path_prefix), 0, 0,
+     "a path, such as /errata"},
     {"insecure-allow-remote", OPTION_SWITCH, offsetof(struct config, insecure_allow_remote), 0, 0,
      "true or false"},
 };
@@ -144,6 +146,10 @@ static const char help[] =
     "  --tls-client-ca FILE       accept only clients with a certificate of one of these "
     "authorities\n"
     "                             (PEM); they need tokens as well\n"
+    "  --path-prefix PATH         also serve all paths after this one, such as /errata, for "
+    "proxies "
+    "that\n"
+    "                             select a server by it and do not remove it\n"
     "  --insecure-allow-remote    accept cleartext connections from other hosts; only for "
     "networks\n"
     "                             that are otherwise protected against eavesdropping\n"
@@ -552,6 +558,13 @@ static bool check_whole(const struct config *config, struct config_problem *ret_
     }
     if (config->data[0] == '\0') {
         return refuse_config(ret_problem, "--data: missing; expected the folder of the store");
+    }
+    if (config->path_prefix[0] != '\0' &&
+        !config_value_is_prefix(config->path_prefix, CONFIG_PREFIX_BYTES_MAX)) {
+        return refuse_config(ret_problem,
+                             "path-prefix: invalid value '%.64s'; expected a path such as /errata, "
+                             "without a / at its end",
+                             config->path_prefix);
     }
     if ((config->tls_cert[0] == '\0') != (config->tls_key[0] == '\0')) {
         return refuse_config(ret_problem,

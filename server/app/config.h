@@ -11,6 +11,7 @@
 #define CONFIG_PATH_BYTES_MAX 4096
 #define CONFIG_HOST_BYTES_MAX 256
 #define CONFIG_PROBLEM_BYTES_MAX 1024
+#define CONFIG_PREFIX_BYTES_MAX 255
 #define CONFIG_ORIGINS_BYTES_MAX 4096
 #define CONFIG_ORIGINS_MAX 32
 /* Limit of the file's size; a typical one is a page of lines. */
@@ -54,6 +55,7 @@ struct config {
     char tls_cert[CONFIG_PATH_BYTES_MAX]; /* empty: cleartext */
     char tls_key[CONFIG_PATH_BYTES_MAX];
     char tls_client_ca[CONFIG_PATH_BYTES_MAX]; /* empty: clients need no certificate */
+    char path_prefix[CONFIG_PATH_BYTES_MAX]; /* such as /errata; empty: none */
     bool insecure_allow_remote; /* accept cleartext connections from other hosts */
 };
 

@@ -245,3 +245,14 @@ bool config_value_is_loopback(const char *host)
     }
     return inet_pton(AF_INET6, host, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
+
+bool config_value_is_prefix(const char *value, size_t bytes_max)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-/";
+    size_t bytes = strlen(value);
+
+    return bytes >= 2 && bytes <= bytes_max && value[0] == '/' && value[bytes - 1] != '/' &&
+           strspn(value, allowed) == bytes && strstr(value, "//") == NULL &&
+           strstr(value, "/.") == NULL;
+}

@@ -23,6 +23,9 @@ bool config_value_format(const char *value, enum logger_format *ret_format);
 bool config_value_origins(const char *value, char *list, size_t size, size_t count_max);
 /* Parses `127.0.0.1:7443`, `[::1]:7443`, `localhost:7443`; writes the host without brackets. */
 bool config_value_listen(const char *value, char *host, size_t host_size, uint16_t *ret_port);
+/* Returns whether the text is a path prefix: `/` and letters, digits and `._~-/`, without `//`, `/.` and a `/` at
+ * its end. */
+bool config_value_is_prefix(const char *value, size_t bytes_max);
 /* Returns whether only this machine can reach the address. */
 bool config_value_is_loopback(const char *host);
 

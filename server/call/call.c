@@ -200,6 +200,15 @@ bool call_metadata(const struct call *call, struct slice key, struct slice *ret_
     return true;
 }
 
+struct slice call_without_prefix(const struct call_server *server, struct slice path)
+{
+    struct slice prefix = server->config.path_prefix;
+    bool has_it = prefix.size > 0 && path.size > prefix.size && slice_starts_with(path, prefix) &&
+                  path.data[prefix.size] == '/';
+
+    return has_it ? slice_after(path, prefix.size) : path;
+}
+
 const struct method_info *call_find_method(struct call_server *server, struct slice path)
 {
     if (server->recent_method == NULL || !slice_equal(server->recent_method->path, path)) {

@@ -257,6 +257,8 @@ MUST_CHECK enum err call_take_metadata(struct call_core *core, struct slice name
 /* Finds the method of a path (/package.Service/Method), or NULL. Consecutive calls often have the
  * same method, so the last one is checked first. */
 const struct method_info *call_find_method(struct call_server *server, struct slice path);
+/* Returns a path or target without the configured prefix, if it has that. */
+struct slice call_without_prefix(const struct call_server *server, struct slice path);
 /* Starts the call in the services, after all metadata and the method are known. `timeout_us` counts
  * from the call's start; INT64_MAX: none was sent, so the method's default is used. A call without
  * time left is refused. */

@@ -64,6 +64,9 @@ struct call_config {
     enum err (*run_on_pool)(void *user, void (*work)(void *job),
                             void (*done)(void *job, enum err result), void *job);
     void *pool_user;
+    /* Paths may also begin with this, such as `/errata`, for proxies that select a server by it and do not
+     * remove it. Empty: none. The bytes must outlive the server. */
+    struct slice path_prefix;
     /* Requests of HTTP that are not calls; must outlive the server. NULL: there are none. */
     const struct plain_table *plain;
     /* Adds a google.rpc.Status with the reason to errors of the transport, in addition to code and

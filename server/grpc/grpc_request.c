@@ -92,6 +92,7 @@ static bool grpc_take_known_field(struct call_core *core, struct slice name, str
         return slice_equal(name, SLICE("te"));
     case 5:
         if (slice_equal(name, SLICE(":path"))) {
+            value = call_without_prefix(core->server, value);
             core->call.method = call_find_method(core->server, value);
             if (core->call.method == NULL) {
                 grpc_keep(core, value, &grpc->path);

@@ -106,7 +106,7 @@ void http_take_line(struct call_core *core, const struct http_line *line)
     const uint8_t *mark = NULL;
 
     exchange->verb = http_verb_of(line->method);
-    if (!arena_copy(&core->arena, line->target, &target)) {
+    if (!arena_copy(&core->arena, call_without_prefix(core->server, line->target), &target)) {
         exchange->no_memory = true;
         return;
     }

@@ -154,3 +154,9 @@ if(TARGET domain_cues AND TARGET domain_embed)
     errata_link(bench_feedback_detection "domain_cues;domain_embed")
     add_dependencies(bench bench_feedback_detection)
 endif()
+
+# TLS connections, for tests/bench/tls.py.
+add_executable(tls_connections EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/tls_connections.c)
+target_link_libraries(tls_connections PRIVATE warnings test_warnings defines part_ssl part_crypto part_threads)
+errata_link(tls_connections "base")
+add_dependencies(bench tls_connections)

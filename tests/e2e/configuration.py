@@ -24,7 +24,7 @@ class Configuration(unittest.TestCase):
             ["--data", "/tmp/x", "--listen", "localhost:7443", "--log-level", "debug"],
             ["--data", "/tmp/x", "--log-format=json", "--map-size", "64MiB"],
             ["--data", "/tmp/x", "--message-bytes-max=1048576", "--connections-max=1"],
-            ["--data", "/tmp/x", "--drain-timeout", "500ms"],
+            ["--data", "/tmp/x", "--drain-timeout", "500ms", "--path-prefix", "/v1/errata"],
             ["--data", "/tmp/x", "--metrics-listen", "0.0.0.0:9464"],
             ["--data", "/tmp/x", "--listen", "0.0.0.0:1", "--insecure-allow-remote"],
         ):
@@ -59,6 +59,11 @@ class Configuration(unittest.TestCase):
             (["--data", "x", "--cors-origin", "https://A.example"], "https://app.example.com"),
             (["--data", "x"] + ["--cors-origin", "https://a.example"] * 33, "https://app.example.com"),
             (["--data", "x", "--log-level", "loud"], "error, warning, info or debug"),
+            (["--data", "x", "--path-prefix", "errata"], "path-prefix: invalid value 'errata'"),
+            (["--data", "x", "--path-prefix", "/errata/"], "without a / at its end"),
+            (["--data", "x", "--path-prefix", "/"], "path-prefix: invalid value '/'"),
+            (["--data", "x", "--path-prefix", "/a/../b"], "path-prefix: invalid"),
+            (["--data", "x", "--path-prefix", "/a b"], "path-prefix: invalid"),
             (["--data", "x", "--config", "/nonexistent/file"], "cannot read the file"),
         ):
             with self.subTest(arguments=arguments):

@@ -61,3 +61,4 @@ errata_fuzz(text USES domain_text SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/text/pr
 errata_fuzz(json USES codec)
 errata_fuzz(pdf_answer USES pdf_answer)
 errata_fuzz(sketch USES domain_sketch)
+errata_fuzz(tls ROUNDS 300 USES tls tls_stream tls_support)

@@ -1,0 +1,53 @@
+#!/usr/bin/python3
+"""Measures TLS of erratad: memory of idle connections, and what handshakes cost other clients.
+
+    tests/bench/tls.py [--build build/release] [--idle 10000] [--rate 500] [--seconds 10]
+
+Goals: an idle connection under 80 KB, and 500 handshakes a second (ECDSA P-256) that
+leave the p99 of another client under 10 ms. Needs the targets erratad, tls_connections and python_stubs.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
+    parser.add_argument("--idle", type=int, default=10000)
+    parser.add_argument("--rate", type=int, default=500)
+    parser.add_argument("--seconds", type=int, default=10)
+    options = parser.parse_args()
+    os.environ["ERRATA_BIN"] = os.path.join(options.build, "bin")
+    os.environ["ERRATA_STUBS"] = os.path.join(options.build, "gen", "python")
+    sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+    from certificates import Authority
+    from erratad import Server
+
+    with tempfile.TemporaryDirectory() as folder:
+        ca = Authority(folder)
+        cert, key = ca.sign("server")
+        with Server(arguments=["--tls-cert", cert, "--tls-key", key, "--connections-max", "20000",
+                               "--connections-per-address", "20000"]) as server:
+            port = server.address.rsplit(":", 1)[1]
+            program = [os.path.join(options.build, "bin", "tls_connections"), "localhost", port, ca.path]
+            for kind, rate in (("shake", 0), ("shake", options.rate), ("resume", options.rate)):
+                run = subprocess.run([*program, kind, str(rate), str(options.seconds)], check=True,
+                                     capture_output=True, text=True)
+                print(f"{kind}: {run.stdout.strip()}")
+            before = server.rss_kb()
+            idle = subprocess.Popen([*program, "idle", str(options.idle)], stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, text=True)
+            print(f"idle: {idle.stdout.readline().strip()}: "
+                  f"{(server.rss_kb() - before) / options.idle:.1f} KB each")
+            idle.stdin.close()
+            idle.wait()
+            server.stop()
+
+
+if __name__ == "__main__":
+    main()

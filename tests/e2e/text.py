@@ -5,6 +5,7 @@ Goal: texts that mean the same have a higher score, by the client and by the com
 model, or with a file that is not one, serves them too and says so. Method: one erratad with the model, which
 a fixture has made, and others for each kind of file.
 """
+import glob
 import math
 import os
 import subprocess
@@ -138,6 +139,25 @@ class Texts(CliCase):
         self.assertIn("SHA-512", ended.stderr)
         self.assertEqual(os.listdir(folder), [])
         os.rmdir(folder)
+
+    def test_model_program_checks_words_and_antonyms(self):
+        """Other files than WordNet's, and another package than that of the word vectors, are refused, and no file is left."""
+        program = os.path.join(os.environ["ERRATA_BIN"], "errata-mkmodel")
+        package, = glob.glob(os.path.join(os.path.dirname(MODEL), "energetic-ai-*.tgz"))
+        with tempfile.TemporaryDirectory() as folder:
+            target = os.path.join(folder, "x.model")
+
+            def refused(*options):
+                ended = subprocess.run([program, *options, package, target], capture_output=True, text=True, check=False)
+                self.assertEqual(ended.returncode, 1)
+                self.assertFalse(os.path.exists(target))
+                return ended.stderr
+            self.assertIn("data.adj: No such file", refused("--antonyms", folder))
+            for name in ("adj", "adv", "noun", "verb"):
+                with open(os.path.join(folder, "data." + name), "w", encoding="ascii") as file:
+                    file.write("00000000 00 a 01 high 0 000 | \n")
+            self.assertIn("data files of WordNet: SHA-256 is", refused("--antonyms", folder))
+            self.assertIn("package: SHA-512 is", refused("--words", package))
 
 
 if __name__ == "__main__":

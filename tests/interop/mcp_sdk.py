@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Starts erratad, and runs the official SDK of the Model Context Protocol against it (mcp/client.mjs).
-
-The packages are pinned by mcp/package-lock.json and installed into the build folder, once.
+"""mcp_sdk.py FOLDER: starts erratad, and runs FOLDER/client.mjs against it: the official client of a revision of the
+Model Context Protocol. The packages are pinned by the folder's package-lock.json and installed into the build folder,
+once. The client of revision 2026-07-28 needs Node 20: with an older one it is skipped, and the output says so.
 """
 import os
 import subprocess
@@ -10,13 +10,19 @@ import sys
 import npm_packages
 from erratad import ROOT, Server
 
-SOURCE = os.path.join(ROOT, "tests", "interop", "mcp")
 BUILD = os.environ.get("ERRATA_BUILD", os.path.join(ROOT, "build", "release"))
+NODE_NEEDED = {"mcp": 18, "mcp_modern": 20}
+SKIPPED = 77
 
 
 def main():
-    folder = os.path.join(BUILD, "interop-mcp")
-    npm_packages.install(SOURCE, folder, ["client.mjs"])
+    name = sys.argv[1]
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
+    if int(version.lstrip("v").split(".")[0]) < NODE_NEEDED[name]:
+        print(f"skipped: Node {version.strip()} is installed, {name} needs {NODE_NEEDED[name]}")
+        return SKIPPED
+    folder = os.path.join(BUILD, f"interop-{name}")
+    npm_packages.install(os.path.join(ROOT, "tests", "interop", name), folder, ["client.mjs"])
     with Server() as server:
         run = subprocess.run(["node", "client.mjs", server.address, os.path.join(server.data, "admin.token")],
                              cwd=folder, timeout=120, stdin=subprocess.DEVNULL)

@@ -14,8 +14,8 @@ import grpc
 
 import recount
 from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, artifact, event_log, event_service,
-                     extraction, extraction_service, feedback, feedback_service, fragment_set, is_client_stream, learning,
-                     layout, event_service_grpc, mappings, measured_weight, methods, options, prompt_service,
+                     extraction, extraction_service, feedback, feedback_service, fragment_set, guideline, guideline_service,
+                     is_client_stream, learning, layout, event_service_grpc, mappings, measured_weight, methods, options, prompt_service,
                      prompt_template, review, review_prompts, review_service, review_triggers, roles, run_item, sku_mapping, verdict_service, verdicts)
 
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
@@ -24,6 +24,7 @@ WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("
           ("organization", 2), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
           ("weights", 1), ("find", 1),
           ("review", 8), ("thresholds", 2), ("item", 4), ("fragments", 2), ("approve_fragments", 2),
+          ("guideline", 3), ("vote", 4), ("votes", 1), ("reject_guideline", 1), ("retract_vote", 1), ("retire_guideline", 1),
           ("retract", 4))
 # Corrections of one layout, taken back as often as they are made, and extractions that count them.
 RETRACTIONS = (("capture", 10), ("retract", 10), ("extraction", 3))
@@ -67,6 +68,12 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "item": "/errata.v1.ReviewService/PutItem",
          "fragments": "/errata.v1.ReviewService/PutFragmentSet",
          "approve_fragments": "/errata.v1.ReviewService/ApproveFragmentSet",
+         "guideline": "/errata.v1.GuidelineService/ProposeGuideline",
+         "vote": "/errata.v1.GuidelineService/ApproveProposal",
+         "votes": "/errata.v1.GuidelineService/ApproveProposals",
+         "reject_guideline": "/errata.v1.GuidelineService/RejectProposal",
+         "retract_vote": "/errata.v1.GuidelineService/RetractVote",
+         "retire_guideline": "/errata.v1.GuidelineService/RetireGuideline",
          "organization": "/errata.v1.AdminService/CreateOrganization"}
 READS = {"examples": "/errata.v1.PromptService/GetExamples",
          "prompt": "/errata.v1.PromptService/PreparePrompt",
@@ -92,7 +99,12 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "thresholds": review_triggers.SetTriggerThresholdsResponse,
            "item": review_service.PutItemResponse,
            "fragments": review_service.PutFragmentSetResponse,
-           "approve_fragments": review_service.ApproveFragmentSetResponse}
+           "approve_fragments": review_service.ApproveFragmentSetResponse,
+           "guideline": guideline_service.ProposeGuidelineResponse, "vote": guideline_service.ApproveProposalResponse,
+           "votes": guideline_service.ApproveProposalsResponse,
+           "reject_guideline": guideline_service.RejectProposalResponse,
+           "retract_vote": guideline_service.RetractVoteResponse,
+           "retire_guideline": guideline_service.RetireGuidelineResponse}
 
 
 def draw(moments, table):
@@ -130,6 +142,7 @@ class Load:
         self.families = {}  # org -> ids of layout families
         self.pages = {}  # org -> (id of a document, its layout family when it was ingested)
         self.rules = {}  # org -> ids of learned rules
+        self.proposals = {}  # org -> ids of proposals
         self.retractable = {}  # org -> ids of captures, verdicts and reviews that no write retracts
         self.served = {}  # (kind, org) -> [(request, id of what it stored), or the reference of prompts]
         self.repeats = 0
@@ -439,6 +452,47 @@ class Load:
                                                                   grpc.StatusCode.NOT_FOUND), True)
         if not isinstance(reply, grpc.RpcError):
             self.keep("approve_fragments", org, key, body, reply, [])
+
+    def guideline(self, key, org, token):
+        """A rule for one of few agents."""
+        reported = self.write("guideline", key, org, token, guideline_service.ProposeGuidelineRequest(
+            proposal=guideline.Proposal(rule_type=1 + number_of(key, 4), rule_content=f"Topic {key} needs a remedy.",
+                                        affected_agents=[f"agent-{number_of(key + 'a', 2)}"])),
+            lambda reply: [reply.proposal.id])
+        with self.lock:
+            self.proposals.setdefault(org, []).append(reported.proposal.id)
+
+    def about_proposal(self, name, key, org, token, request_of):
+        """A write about a proposal that exists; it may have been decided, or the token's user may be its proposer."""
+        with self.lock:
+            ids = self.proposals.get(org, [])
+            one = ids[number_of(key, len(ids))] if ids else None
+        if not one:
+            return
+        body = request_of(one).SerializeToString()
+        reply = self.call(name, key, token, body, (grpc.StatusCode.FAILED_PRECONDITION,
+                                                   grpc.StatusCode.PERMISSION_DENIED), True)
+        if not isinstance(reply, grpc.RpcError):
+            self.keep(name, org, key, body, reply, [])
+
+    def vote(self, key, org, token):
+        self.about_proposal("vote", key, org, token, lambda one: guideline_service.ApproveProposalRequest(proposal_id=one))
+
+    def votes(self, key, org, token):
+        self.about_proposal("votes", key, org, token, lambda one: guideline_service.ApproveProposalsRequest(
+            approvals=[guideline_service.ApproveProposalRequest(proposal_id=one)]))
+
+    def reject_guideline(self, key, org, token):
+        self.about_proposal("reject_guideline", key, org, token, lambda one: guideline_service.RejectProposalRequest(
+            proposal_id=one, reason=key))
+
+    def retract_vote(self, key, org, token):
+        self.about_proposal("retract_vote", key, org, token, lambda one: guideline_service.RetractVoteRequest(
+            proposal_id=one))
+
+    def retire_guideline(self, key, org, token):
+        self.about_proposal("retire_guideline", key, org, token, lambda one: guideline_service.RetireGuidelineRequest(
+            guideline_id=one, reason=key))
 
     def retract(self, key, org, token):
         """Retracts a capture, a verdict or a review, each once."""

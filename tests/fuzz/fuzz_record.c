@@ -10,6 +10,7 @@
 #include "server/domain/counters/records.h"
 #include "server/domain/experiment/records.h"
 #include "server/domain/extractions/rows/records.h"
+#include "server/domain/guidelines/records.h"
 #include "server/domain/layouts/records.h"
 #include "server/domain/mappings/records.h"
 #include "server/domain/prompts/records.h"
@@ -70,6 +71,7 @@ ROUND_TRIP(review)
 ROUND_TRIP(review_run)
 ROUND_TRIP(review_thresholds)
 ROUND_TRIP(fragment_set)
+ROUND_TRIP(proposal)
 
 /* The short reading of a layout's head finds the same marks as the whole one. */
 static void check_layout_marks(struct arena *arena, struct slice bytes)
@@ -193,7 +195,7 @@ static void (*const checks[])(struct arena *arena, struct slice bytes) = {
     check_layout_stats,      check_extraction,      check_extraction_key, check_mapping,
     check_mapping_confirmed, check_prompt_template, check_settings,       check_artifact,
     check_learned_rule,      check_verdict,         check_review,         check_review_run,
-    check_review_thresholds, check_fragment_set,
+    check_review_thresholds, check_fragment_set,    check_proposal,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

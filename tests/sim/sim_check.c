@@ -152,6 +152,9 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_TRIGGER_THRESHOLDS_SET:
     case EVENT_FRAGMENT_SET_PUT:
     case EVENT_FRAGMENT_SET_APPROVED:
+    case EVENT_PROPOSAL_CREATED:
+    case EVENT_PROPOSAL_VOTED:
+    case EVENT_GUIDELINE_RETIRED:
     case EVENT_RUN_ITEM_PUT:
         return;
     }

@@ -67,7 +67,7 @@ static bool is_empty(const Errata__V1__OrganizationSettings *settings)
            settings->n_annotator_kinds == 0 && settings->_grouping_case == 0 &&
            settings->_stacking_case == 0 && settings->_suspicious_at_case == 0 &&
            settings->_fake_at_case == 0 && settings->_reviews_needed_case == 0 &&
-           settings->redacted_members == NULL;
+           settings->redacted_members == NULL && settings->_votes_needed_case == 0;
 }
 
 /* Reads the requested change; each invalid value gets a fault. */
@@ -86,13 +86,14 @@ static enum err read_change(const struct service *service,
         .has_fake_at = settings->_fake_at_case != 0,
         .fake_at = settings->fake_at,
         .reviews_needed = settings->reviews_needed,
+        .votes_needed = settings->votes_needed,
     };
 
     if (is_empty(settings)) {
         fault_add(fault, SLICE("settings"),
                   "empty; expected at least one of holdout_percent, match_mode, annotator_kinds, "
-                  "grouping, stacking, suspicious_at, fake_at, reviews_needed and "
-                  "redacted_members");
+                  "grouping, stacking, suspicious_at, fake_at, reviews_needed, redacted_members "
+                  "and votes_needed");
     }
     if (read_redacted(service->ctx, settings->redacted_members, &change) != OK) {
         return ERR_MEMORY;

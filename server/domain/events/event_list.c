@@ -29,6 +29,7 @@ static bool is_always_main(enum subject_kind kind)
     case SUBJECT_RECEIPT:
     case SUBJECT_LEARNED_RULE:
     case SUBJECT_SUBCATEGORY:
+    case SUBJECT_PROPOSAL:
         return true;
     case SUBJECT_DOCUMENT:
     case SUBJECT_DRAFT_ORDER:
@@ -37,6 +38,7 @@ static bool is_always_main(enum subject_kind kind)
     case SUBJECT_LAYOUT_FAMILY:
     case SUBJECT_RUN:
     case SUBJECT_ITEM:
+    case SUBJECT_AGENT:
         break;
     }
     return false;

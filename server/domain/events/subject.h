@@ -21,7 +21,9 @@ enum subject_kind {
     SUBJECT_LEARNED_RULE = 11,
     SUBJECT_SUBCATEGORY = 12,
     SUBJECT_RUN = 13,
-    SUBJECT_ITEM = 14
+    SUBJECT_ITEM = 14,
+    SUBJECT_AGENT = 20,
+    SUBJECT_PROPOSAL = 21
 };
 
 #endif

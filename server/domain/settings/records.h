@@ -20,6 +20,7 @@ struct settings_record {
     uint32_t suspicious_at; /* in billionths, + 1; 0: the default */
     uint32_t fake_at; /* the same */
     uint32_t reviews_needed; /* 2 to 100; 0: the default */
+    uint32_t votes_needed; /* 1 to 100, not 2; 0: the default */
 };
 
 MUST_CHECK enum err record_decode_settings(struct slice bytes, struct settings_record *ret_record);

@@ -21,7 +21,8 @@ static const struct settings defaults = {
     SETTINGS_HOLDOUT_PERCENT_DEFAULT, SETTINGS_MATCH_MODE_DEFAULT,
     SETTINGS_ANNOTATOR_KINDS_DEFAULT, SETTINGS_GROUPING_DEFAULT,
     SETTINGS_STACKING_DEFAULT,        SETTINGS_SUSPICIOUS_AT_DEFAULT,
-    SETTINGS_FAKE_AT_DEFAULT,         SETTINGS_REVIEWS_NEEDED_DEFAULT};
+    SETTINGS_FAKE_AT_DEFAULT,         SETTINGS_REVIEWS_NEEDED_DEFAULT,
+    SETTINGS_VOTES_NEEDED_DEFAULT};
 
 /* Returns a threshold of a message or a request in units, rounded. */
 static uint32_t threshold_of(double threshold)
@@ -80,6 +81,9 @@ static enum err read_row(struct store_txn *txn, struct org_id org, struct settin
     if (record.reviews_needed != 0) {
         settings.reviews_needed = record.reviews_needed;
     }
+    if (record.votes_needed != 0) {
+        settings.votes_needed = record.votes_needed;
+    }
     if (!match_mode_from_wire((int32_t)record.match_mode, &settings.match_mode) ||
         settings.match_mode == MATCH_MODE_UNSPECIFIED ||
         !example_grouping_from_wire((int32_t)record.grouping, &settings.grouping) ||
@@ -119,6 +123,8 @@ struct organization_settings_view settings_view_of(const struct settings *settin
         .has_reviews_needed = true,
         .redacted_members = redacted_members,
         .has_redacted_members = true,
+        .votes_needed = settings->votes_needed,
+        .has_votes_needed = true,
     };
 }
 
@@ -166,14 +172,19 @@ static bool read_scores_after(const struct organization_settings_view *after,
            settings->suspicious_at <= settings->fake_at;
 }
 
-/* Reads how runs count as reviewed; false for values that no update writes. */
-static bool read_reviews_after(const struct organization_settings_view *after,
-                               struct settings *settings)
+/* Reads how many people must agree about runs and proposals; false for values that no update writes. */
+static bool read_needed_after(const struct organization_settings_view *after,
+                              struct settings *settings)
 {
     if (after->has_reviews_needed) {
         settings->reviews_needed = after->reviews_needed;
     }
-    return settings->reviews_needed > 0 && settings->reviews_needed <= SETTINGS_REVIEWS_NEEDED_MAX;
+    if (after->has_votes_needed) {
+        settings->votes_needed = after->votes_needed;
+    }
+    return settings->reviews_needed > 0 &&
+           settings->reviews_needed <= SETTINGS_REVIEWS_NEEDED_MAX && settings->votes_needed > 0 &&
+           settings->votes_needed <= SETTINGS_VOTES_NEEDED_MAX;
 }
 
 /* Reads the settings after an event. */
@@ -210,7 +221,7 @@ static enum err read_after(const struct event *event, struct settings *ret_setti
     if (settings.holdout_percent > HOLDOUT_PERCENT_MAX ||
         settings.match_mode == MATCH_MODE_UNSPECIFIED ||
         settings.grouping == EXAMPLE_GROUPING_UNSPECIFIED ||
-        !read_scores_after(&after, &settings) || !read_reviews_after(&after, &settings)) {
+        !read_scores_after(&after, &settings) || !read_needed_after(&after, &settings)) {
         return ERR_CORRUPT;
     }
     *ret_settings = settings;
@@ -300,6 +311,8 @@ enum err settings_apply(struct ctx *ctx, struct store_txn *txn, const struct eve
         .reviews_needed = settings.reviews_needed == SETTINGS_REVIEWS_NEEDED_DEFAULT
                               ? 0
                               : settings.reviews_needed,
+        .votes_needed =
+            settings.votes_needed == SETTINGS_VOTES_NEEDED_DEFAULT ? 0 : settings.votes_needed,
     };
     err = record_encode_settings(ctx->arena, &record, &bytes);
     return err != OK ? err : store_put(txn, TABLE_SETTINGS, key_slice(&key), bytes);
@@ -432,6 +445,9 @@ enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id o
     }
     if (change->has_redacted_members) {
         after.redacted_members = change->redacted_members;
+    }
+    if (change->votes_needed != 0) {
+        after.settings.votes_needed = change->votes_needed;
     }
     err = change_scores(ctx, change, &after.settings);
     if (err == OK) {

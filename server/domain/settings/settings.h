@@ -26,6 +26,8 @@
 #define SETTINGS_FAKE_AT_DEFAULT (SETTINGS_THRESHOLD_UNIT / 10 * 6)
 #define SETTINGS_REVIEWS_NEEDED_DEFAULT 1
 #define SETTINGS_REVIEWS_NEEDED_MAX 100
+#define SETTINGS_VOTES_NEEDED_DEFAULT 2
+#define SETTINGS_VOTES_NEEDED_MAX 100
 
 /* All settings. */
 struct settings {
@@ -37,6 +39,7 @@ struct settings {
     uint32_t suspicious_at; /* in SETTINGS_THRESHOLD_UNIT; at most fake_at */
     uint32_t fake_at; /* the same unit; at most 1 */
     uint32_t reviews_needed; /* 1 to SETTINGS_REVIEWS_NEEDED_MAX */
+    uint32_t votes_needed; /* for a proposal; 1 to SETTINGS_VOTES_NEEDED_MAX */
 };
 
 /* The changes requested by a caller; at least one. */
@@ -56,6 +59,7 @@ struct settings_change {
     uint32_t reviews_needed; /* 0: no change */
     bool has_redacted_members;
     struct slice redacted_members; /* a RedactedMembers */
+    uint32_t votes_needed; /* 0: no change */
 };
 
 MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,

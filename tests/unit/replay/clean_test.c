@@ -35,7 +35,7 @@ static void test_random_writes_reach_every_table(void **state)
 
     (void)state;
     fixture_init(&fixture, FIXTURE_MEMORY, 34);
-    fixture_write_many(&fixture, 12 * WRITES);
+    fixture_write_many(&fixture, 16 * WRITES);
     for (int i = 0; i < TABLE_COUNT; i++) {
         enum store_table table = (enum store_table)i;
         struct slice key = {NULL, 0};

@@ -6,6 +6,7 @@
 
 #include "server/domain/corrections/examples.h"
 #include "server/domain/extractions/extractions.h"
+#include "server/domain/guidelines/gate.h"
 #include "server/domain/mappings/mappings.h"
 #include "server/domain/prompts/prompt_templates.h"
 #include "server/domain/retractions/retractions.h"
@@ -376,9 +377,47 @@ static enum err write_fragments(struct fixture *fixture, struct store_txn *txn, 
     return err == ERR_NOT_FOUND || err == ERR_PRECONDITION ? OK : err;
 }
 
+/* Proposes a rule, and may vote for it: one vote is enough. A refused one is rejected, since
+ * each proposal is compared with those that wait. */
+static enum err write_guideline(struct fixture *fixture, struct store_txn *txn, struct org_id org)
+{
+    const struct settings_change one_vote = {.votes_needed = 1};
+    const struct slice agents[] = {name_of(fixture, "agent", 2)};
+    const struct proposal_input input = {.org = org,
+                                         .caller = caller_of_all(),
+                                         .rule_type = RULE_TYPE_GUIDELINE,
+                                         .agents = agents,
+                                         .agent_count = 1,
+                                         .rule_content = name_of(fixture, "rule", NAMES)};
+    struct proposal_vote_request vote = {.org = org,
+                                         .caller = {ROLE_ADMIN, SLICE("berta"), 0xabcd, false},
+                                         .kind = PROPOSAL_VOTE_KIND_APPROVED};
+    struct proposal proposal;
+    uint64_t seq = 0;
+    enum err err = settings_update(&fixture->ctx, txn, org, SLICE("root"), &one_vote, &seq);
+
+    if (err == OK) {
+        err = proposal_create(&fixture->ctx, txn, &input, &seq);
+    }
+    if (err == OK && fixture_draw(fixture, 16) > 0) {
+        err = proposal_read(txn, org, seq, &proposal);
+        vote.proposal_id = proposal.view.id;
+        if (err == OK) {
+            err = guideline_gate(&fixture->ctx, txn, &vote, &seq);
+        }
+        if (err == ERR_PRECONDITION) {
+            vote.kind = PROPOSAL_VOTE_KIND_REJECTED;
+            err = guideline_gate(&fixture->ctx, txn, &vote, &seq);
+        }
+    }
+    return err;
+}
+
 static enum err write_any(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
-    switch (fixture_draw(fixture, 16)) {
+    switch (fixture_draw(fixture, 17)) {
+    case 16:
+        return write_guideline(fixture, txn, org);
     case 13:
         return fixture_draw(fixture, 4) == 0 ? write_item(fixture, txn, org)
                                              : write_review(fixture, txn, org);

@@ -14,6 +14,7 @@
 #include "server/domain/experiment/records.h"
 #include "server/domain/exposures/keys.h"
 #include "server/domain/extractions/rows/keys.h"
+#include "server/domain/guidelines/keys.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/mappings/keys.h"
 #include "server/domain/prompts/keys.h"
@@ -24,6 +25,7 @@
 #include "tests/unit/rows/kinds.h"
 #include "tests/unit/rows/samples.h"
 
+#include <errata/v1/guideline.fields.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -258,6 +260,13 @@ static void test_examples_of_the_format_are_current(void **state)
          sample_of(&arena, "review_thresholds")},
         {"fragment_set", key_fragment_set(org, 2), sample_of(&arena, "fragment_set")},
         {"fragment_approval", key_fragment_approval(org, 300), slice_of(seq, sizeof(seq))},
+        {"proposal", key_proposal(org, 2), sample_of(&arena, "proposal")},
+        {"proposal_pending", key_proposal_pending(org, true, 4, 2), slice_of(seq, sizeof(seq))},
+        {"guideline", key_guideline(org, 2), slice_of(seq, sizeof(seq))},
+        {"guideline_agent", key_guideline_agent(org, SLICE("coder"), RULE_TYPE_GUIDELINE, 300, 2),
+         slice_of(seq, sizeof(seq))},
+        {"guideline_version", key_guideline_version(org, SLICE("coder")),
+         slice_of(seq, sizeof(seq))},
         {"rule_measure", key_rule_measure(org, 2, 1), sample_of(&arena, "rule_measure")},
         {"rule_set_measure", key_org(org), sample_of(&arena, "rule_set_measure")},
         {"measured_verdict", key_measured_verdict(org, 2, 1, 4), slice_of(seq, sizeof(seq))},

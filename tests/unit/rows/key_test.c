@@ -13,6 +13,7 @@
 #include "server/domain/experiment/records.h"
 #include "server/domain/exposures/keys.h"
 #include "server/domain/extractions/rows/keys.h"
+#include "server/domain/guidelines/keys.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/mappings/keys.h"
 #include "server/domain/prompts/keys.h"
@@ -220,6 +221,12 @@ static void test_keys_begin_with_their_org(void **state)
         key_review_thresholds(org, SLICE("x")),
         key_fragment_set(org, 1),
         key_fragment_approval(org, 1),
+        key_proposal(org, 1),
+        key_proposal_pending(org, true, 1, 1),
+        key_guideline(org, 1),
+        key_guideline_agent_prefix(org, SLICE("x")),
+        key_guideline_agent(org, SLICE("x"), 1, 1, 1),
+        key_guideline_version(org, SLICE("x")),
         key_review_item(org, &run, 1),
         key_review_example(org, SLICE("x"), 1),
         key_rule_measure(org, 1, 1),

@@ -578,12 +578,19 @@ static void test_invalid_record_is_not_written(void **state)
     BROKEN(review_thresholds, record.reviews_needed = 101);
     BROKEN(fragment_set, record.seq = 0);
     BROKEN(fragment_set, record.approved_seq = 9);
+    BROKEN(proposal, record.life.state = ARTIFACT_STATE_SHADOW);
+    BROKEN(proposal, record.life.state = ARTIFACT_STATE_ACTIVE);
+    BROKEN(proposal, record.life.state = ARTIFACT_STATE_REJECTED);
+    BROKEN(proposal, record.ended_seq = 301);
+    BROKEN(proposal, record.activated_seq = 0);
     BROKEN(settings, record.seq = 0);
     BROKEN(settings, record.holdout_percent = 101);
     BROKEN(settings, record.suspicious_at = 1000000002);
     BROKEN(settings, record.fake_at = 1000000002);
     BROKEN(settings, record.reviews_needed = 1);
     BROKEN(settings, record.reviews_needed = 101);
+    BROKEN(settings, record.votes_needed = 2);
+    BROKEN(settings, record.votes_needed = 101);
     arena_deinit(&arena);
 }
 
@@ -661,6 +668,8 @@ static void test_invalid_row_is_corrupt(void **state)
     CORRUPT(review_thresholds, wire_put_varint(&buffer, 2, 11));
     CORRUPT(review_thresholds, wire_put_varint(&buffer, 7, 101));
     CORRUPT(fragment_set, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(proposal, wire_put_bytes(&buffer, 1, SLICE("\x08\x07")));
+    CORRUPT(proposal, wire_put_varint(&buffer, 6, 0));
     CORRUPT(settings, wire_put_varint(&buffer, 1, 0));
     CORRUPT(settings, wire_put_varint(&buffer, 2, 101));
     arena_deinit(&arena);

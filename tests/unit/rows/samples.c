@@ -410,6 +410,21 @@ struct rule_set_measure_record sample_rule_set_measure(void)
     return record;
 }
 
+struct proposal_record sample_proposal(void)
+{
+    struct proposal_record record = {
+        .life = sample_artifact_life(),
+        .vote_seq = 301,
+        .expedited = true,
+        .evidence_count = 4,
+        .activated_seq = 301,
+        .ended_seq = 302,
+    };
+
+    record.life.state = ARTIFACT_STATE_RETIRED;
+    return record;
+}
+
 struct settings_record sample_settings(void)
 {
     struct settings_record record = {
@@ -422,6 +437,7 @@ struct settings_record sample_settings(void)
         .suspicious_at = 300000001,
         .fake_at = 500000001,
         .reviews_needed = 3,
+        .votes_needed = 1,
     };
 
     return record;

@@ -11,6 +11,7 @@
 #include "server/domain/counters/records.h"
 #include "server/domain/experiment/records.h"
 #include "server/domain/extractions/rows/records.h"
+#include "server/domain/guidelines/records.h"
 #include "server/domain/layouts/family_records.h"
 #include "server/domain/layouts/records.h"
 #include "server/domain/mappings/records.h"
@@ -54,6 +55,7 @@ struct review_record sample_review(void);
 struct review_run_record sample_review_run(void);
 struct review_thresholds_record sample_review_thresholds(void);
 struct fragment_set_record sample_fragment_set(void);
+struct proposal_record sample_proposal(void);
 struct rule_measure_record sample_rule_measure(void);
 struct rule_set_measure_record sample_rule_set_measure(void);
 struct settings_record sample_settings(void);

@@ -134,7 +134,8 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
                                            .reviews_needed = 2,
                                            .has_redacted_members = true,
                                            .redacted_members = SLICE("\x0a\x03pin\x0a\x02"
-                                                                     "id")};
+                                                                     "id"),
+                                           .votes_needed = 1};
     /* Doubles: 0.25 is 0x3fd0..., 0.5 is 0x3fe0... */
     const uint8_t whole[] = {0x08, 100,
                              0x10, MATCH_MODE_EXACT,
@@ -157,7 +158,8 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
                              'p',  'i',
                              'n',  0x0a,
                              2,    'i',
-                             'd'};
+                             'd',  0x78,
+                             1};
     struct slice members = {NULL, 0};
     struct slice after = {NULL, 0};
     struct settings settings;
@@ -184,6 +186,7 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
     assert_int_equal(settings.suspicious_at, 250000000);
     assert_int_equal(settings.fake_at, 500000000);
     assert_int_equal(settings.reviews_needed, 2);
+    assert_int_equal(settings.votes_needed, 1);
     store_abort(txn);
 }
 

@@ -67,6 +67,7 @@ static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
     reply_print_member(cli, "fake at", reply_text(cli, settings, "fakeAt"));
     reply_print_member(cli, "reviews needed", reply_text(cli, settings, "reviewsNeeded"));
     reply_print_member(cli, "redacted members", redacted_of(cli, settings));
+    reply_print_member(cli, "votes needed", reply_text(cli, settings, "votesNeeded"));
     return CLI_OK;
 }
 
@@ -102,7 +103,7 @@ static enum cli_exit run_settings(struct cli *cli)
         options_has(&cli->options, "annotator") || options_has(&cli->options, "grouping") ||
         options_has(&cli->options, "stacking") || options_has(&cli->options, "suspicious-at") ||
         options_has(&cli->options, "fake-at") || options_has(&cli->options, "reviews-needed") ||
-        options_has(&cli->options, "redact");
+        options_has(&cli->options, "redact") || options_has(&cli->options, "votes-needed");
 
     return command_call_once(cli, changes ? &change : &show);
 }
@@ -120,6 +121,7 @@ static const struct option_spec settings_options[] = {
      "reviewers that must answer REVIEWED until a run is reviewed, 1 to 100"},
     {"redact", "MEMBER|none",
      "a member of items that prompts never show; may be repeated, replaces the ones before"},
+    {"votes-needed", "N", "users who must approve a proposal until it is a guideline, 1 to 100"},
     {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 static const struct option_spec create_options[] = {

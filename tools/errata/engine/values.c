@@ -19,7 +19,7 @@ static const struct {
              {"PROFILE", "errata.v1.SanitizeProfile"},  {"ANNOTATOR", "errata.v1.AnnotatorKind"},
              {"VERDICT", "errata.v1.Verdict"},          {"RULETYPE", "errata.v1.LearnedRuleType"},
              {"GROUPING", "errata.v1.ExampleGrouping"}, {"STACKING", "errata.v1.ScoreStacking"},
-             {"DECISION", "errata.v1.ReviewDecision"},
+             {"DECISION", "errata.v1.ReviewDecision"},  {"FORM", "errata.v1.RuleType"},
 
              {"PURPOSE", "errata.v1.SimilarityProfile"}};
 

@@ -42,6 +42,11 @@ struct slice cell_rules(struct cli *cli, struct json_value object, const char *n
 /* mappings/ */
 /* the time, or `never` */
 struct slice cell_last_used(struct cli *cli, struct json_value object, const char *name);
+/* guidelines/ */
+/* the users who approved a proposal, such as `anna, berta` */
+struct slice cell_voters(struct cli *cli, struct json_value object, const char *name);
+/* what a proposal conflicts with, such as `CONTRADICTION 0192...: numbers that cannot both hold` */
+struct slice cell_conflicts(struct cli *cli, struct json_value object, const char *name);
 /* reviews/ */
 /* what a review found, such as `bad format; missing: Width, Height` */
 struct slice cell_findings(struct cli *cli, struct json_value object, const char *name);

@@ -1,0 +1,191 @@
+/*
+ * agent_prompt.c: see agent_prompt.h. A marker is a whole line; the lines of the prompt are read once.
+ */
+#include "server/domain/guidelines/agent_prompt.h"
+
+#include "server/domain/guidelines/keys.h"
+#include "server/domain/text/sanitise.h"
+#include "store/base/bytes.h"
+
+#define MARKER_START "{{RULES:"
+#define MARKER_END "}}"
+#define HEADING "\n\n## Learned Rules (from feedback)\n"
+
+/* A prompt that is being built. */
+struct building {
+    struct arena *arena;
+    const struct prompt_rule *rules;
+    size_t count;
+    bool is_placed[GUIDELINES_OF_AGENT_MAX]; /* inserted at a marker */
+    struct buffer text;
+};
+
+static struct slice name_of(enum rule_type type)
+{
+    switch (type) {
+    case RULE_TYPE_CONSTRAINT:
+        return SLICE("CONSTRAINT");
+    case RULE_TYPE_GUIDELINE:
+        return SLICE("GUIDELINE");
+    case RULE_TYPE_NEGATIVE_EXAMPLE:
+        return SLICE("NEGATIVE_EXAMPLE");
+    case RULE_TYPE_POSITIVE_EXAMPLE:
+        return SLICE("POSITIVE_EXAMPLE");
+    case RULE_TYPE_UNSPECIFIED:
+        break;
+    }
+    return SLICE("RULE");
+}
+
+/* Appends a rule as one line: what remains of it in a prompt, with spaces for line ends. */
+static void put_rule(struct building *building, const struct prompt_rule *rule)
+{
+    struct sanitised clean = sanitise_text(building->arena, SANITISE_GUIDELINE, rule->text);
+    struct slice name = name_of(rule->type);
+
+    if (clean.text.size == 0) {
+        return;
+    }
+    buffer_append(&building->text, SLICE("- ["));
+    buffer_append(&building->text, name);
+    buffer_append(&building->text, SLICE("] "));
+    for (size_t i = 0; i < clean.text.size; i++) {
+        uint8_t byte = clean.text.data[i];
+
+        buffer_append_byte(&building->text,
+                           byte == '\n' || byte == '\r' || byte == '\t' ? ' ' : byte);
+    }
+    buffer_append_byte(&building->text, '\n');
+}
+
+/* Returns the name of a marker; empty if the line is not one. */
+static struct slice marker_of(struct slice line)
+{
+    const struct slice start = SLICE(MARKER_START);
+    const struct slice end = SLICE(MARKER_END);
+    struct slice name = {NULL, 0};
+
+    if (line.size > start.size + end.size && slice_starts_with(line, start) &&
+        slice_equal(slice_after(line, line.size - end.size), end)) {
+        name = slice_of(line.data + start.size, line.size - start.size - end.size);
+    }
+    for (size_t i = 0; i < name.size; i++) {
+        uint8_t byte = name.data[i];
+
+        if (!(byte >= 'a' && byte <= 'z') && !(byte >= 'A' && byte <= 'Z') &&
+            !(byte >= '0' && byte <= '9') && byte != '_' && byte != '-') {
+            return slice_of(NULL, 0);
+        }
+    }
+    return name;
+}
+
+/* Inserts the rules of a marker, unless an earlier marker had them. */
+static void fill_marker(struct building *building, struct slice name)
+{
+    for (size_t i = 0; i < building->count; i++) {
+        if (!building->is_placed[i] && slice_equal(building->rules[i].insertion_point, name)) {
+            put_rule(building, &building->rules[i]);
+            building->is_placed[i] = true;
+        }
+    }
+}
+
+/* Copies the lines of the prompt; markers are filled, or removed with their line end. */
+static void copy_lines(struct building *building, struct slice base)
+{
+    struct slice rest = base;
+
+    while (rest.size > 0) {
+        const uint8_t *end = memchr(rest.data, '\n', rest.size);
+        size_t size = end != NULL ? (size_t)(end - rest.data) : rest.size;
+        struct slice line = slice_of(rest.data, size);
+        struct slice name = marker_of(line);
+
+        if (name.size > 0) {
+            fill_marker(building, name);
+        } else {
+            buffer_append(&building->text, slice_of(rest.data, end != NULL ? size + 1 : size));
+        }
+        rest = slice_after(rest, end != NULL ? size + 1 : size);
+    }
+}
+
+/* Adds the section of the rules that have no marker. */
+static void put_section(struct building *building)
+{
+    bool has_heading = false;
+
+    for (size_t i = 0; i < building->count; i++) {
+        if (!building->is_placed[i]) {
+            if (!has_heading) {
+                buffer_append(&building->text, SLICE(HEADING));
+                has_heading = true;
+            }
+            put_rule(building, &building->rules[i]);
+        }
+    }
+}
+
+enum err agent_prompt_insert(struct arena *arena, struct slice base,
+                             const struct prompt_rule *rules, size_t count,
+                             struct slice *ret_prompt)
+{
+    struct building building = {.arena = arena, .rules = rules, .count = count};
+
+    buffer_init(&building.text, arena, base.size + count * 160 + sizeof(HEADING));
+    copy_lines(&building, base);
+    put_section(&building);
+    *ret_prompt = buffer_slice(&building.text);
+    return buffer_ok(&building.text) ? OK : ERR_MEMORY;
+}
+
+static enum err read_version(struct store_txn *txn, struct org_id org, struct slice agent,
+                             uint64_t *ret_version)
+{
+    struct key key = key_guideline_version(org, agent);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_GUIDELINE_VERSION, key_slice(&key), &value);
+
+    *ret_version = 0;
+    if (err == OK && value.size != sizeof(uint64_t)) {
+        err = ERR_CORRUPT;
+    }
+    if (err == OK) {
+        *ret_version = bytes_get_be64(value.data);
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err agent_prompt_build(struct arena *arena, struct store_txn *txn, struct org_id org,
+                            struct slice agent, struct slice base, struct agent_prompt *ret_prompt)
+{
+    struct prompt_rule rules[GUIDELINES_OF_AGENT_MAX];
+    struct agent_guidelines list;
+    enum err err = agent_guidelines_read(txn, org, agent, &list);
+
+    for (size_t i = 0; i < list.count && err == OK; i++) {
+        struct proposal proposal;
+
+        err = proposal_read(txn, org, list.seqs[i], &proposal);
+        if (err == OK) {
+            rules[i] = (struct prompt_rule){
+                .type = proposal.view.rule_type,
+                .text = proposal.view.rule_content,
+                .insertion_point = proposal.view.has_insertion_point
+                                       ? proposal.view.insertion_point
+                                       : SLICE(RULE_INSERTION_POINT_DEFAULT),
+            };
+            ret_prompt->ids[i] = proposal.view.id;
+            ret_prompt->seqs[i] = list.seqs[i];
+        }
+    }
+    if (err == OK) {
+        err = read_version(txn, org, agent, &ret_prompt->version);
+    }
+    if (err != OK) {
+        return err;
+    }
+    ret_prompt->count = list.count;
+    return agent_prompt_insert(arena, base, rules, list.count, &ret_prompt->text);
+}

@@ -1,0 +1,170 @@
+/*
+ * apply.c: applies the events of guidelines: the row of a proposal, its place among pending ones, and, for each of its
+ * agents, that it is in effect. A guideline that ends leaves those lists.
+ */
+#include "server/domain/artifacts/life.h"
+#include "server/domain/guidelines/keys.h"
+#include "server/domain/guidelines/proposals.h"
+#include "store/base/assert.h"
+#include "store/base/bytes.h"
+
+#include <event_apply.h>
+
+static enum err put_seq(struct store_txn *txn, enum store_table table, const struct key *key,
+                        uint64_t seq)
+{
+    uint8_t value[sizeof(seq)];
+
+    bytes_put_be64(value, seq);
+    return store_put(txn, table, key_slice(key), slice_of(value, sizeof(value)));
+}
+
+/* Writes the row of a proposal, and the change of its state. `before` is NULL for a new one. */
+static enum err put_row(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq,
+                        const struct artifact_life_record *before,
+                        const struct proposal_record *record)
+{
+    struct key key = key_proposal(org, seq);
+    struct slice value = {NULL, 0};
+    enum err err = record_encode_proposal(ctx->arena, record, &value);
+
+    if (err == OK) {
+        err = store_put(txn, TABLE_PROPOSAL, key_slice(&key), value);
+    }
+    if (err == OK && (before == NULL || before->state != record->life.state)) {
+        err = artifact_life_put(ctx->arena, txn, org, seq, before, &record->life);
+    }
+    return err;
+}
+
+static enum err apply_created(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    const struct proposal_record record = {
+        .life = artifact_life_begin(ARTIFACT_STATE_PROPOSED, event->seq)};
+    struct key key =
+        key_proposal_pending(event->org, record.expedited, record.evidence_count, event->seq);
+    enum err err = put_row(ctx, txn, event->org, event->seq, NULL, &record);
+
+    return err != OK ? err : put_seq(txn, TABLE_PROPOSAL_PENDING, &key, event->seq);
+}
+
+/* Changes the lists of each agent of a guideline, which begins or ends with an event. */
+static enum err change_agents(struct store_txn *txn, const struct event *event,
+                              const struct proposal *proposal, uint64_t activated_seq, bool begins)
+{
+    struct slice run = proposal->view.affected_agents.run;
+    struct slice agent = {NULL, 0};
+    enum err err = OK;
+
+    while (err == OK && view_next(&run, &agent)) {
+        struct key key = key_guideline_agent(event->org, agent, (uint8_t)proposal->view.rule_type,
+                                             activated_seq, proposal->seq);
+        struct key version = key_guideline_version(event->org, agent);
+
+        err = begins ? put_seq(txn, TABLE_GUIDELINE_AGENT, &key, proposal->seq)
+                     : store_del(txn, TABLE_GUIDELINE_AGENT, key_slice(&key));
+        if (err == OK) {
+            err = put_seq(txn, TABLE_GUIDELINE_VERSION, &version, event->seq);
+        }
+    }
+    return err;
+}
+
+/* Ends a guideline in effect. */
+static enum err end(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                    uint64_t proposal_seq)
+{
+    struct key key = key_guideline(event->org, proposal_seq);
+    struct artifact_life_record before;
+    struct proposal proposal;
+    enum err err = proposal_read(txn, event->org, proposal_seq, &proposal);
+
+    if (err == OK && proposal.record.life.state != ARTIFACT_STATE_ACTIVE) {
+        err = ERR_CORRUPT;
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    before = proposal.record.life;
+    proposal.record.ended_seq = event->seq;
+    artifact_life_decide(&proposal.record.life, ARTIFACT_STATE_RETIRED, event->seq);
+    err = change_agents(txn, event, &proposal, proposal.record.activated_seq, false);
+    if (err == OK) {
+        err = store_del(txn, TABLE_GUIDELINE, key_slice(&key));
+    }
+    return err != OK ? err : put_row(ctx, txn, event->org, proposal_seq, &before, &proposal.record);
+}
+
+/* Makes a proposal a guideline, after those that it replaces have ended. */
+static enum err activate(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                         const struct proposal_voted_view *vote, struct proposal *proposal)
+{
+    struct key key = key_guideline(event->org, proposal->seq);
+    struct slice run = vote->retired_seqs.run;
+    uint64_t retired = 0;
+    enum err err = OK;
+
+    while (err == OK && view_next_number(&run, &retired)) {
+        err = end(ctx, txn, event, retired);
+    }
+    if (err == OK) {
+        err = change_agents(txn, event, proposal, event->seq, true);
+    }
+    if (err == OK) {
+        err = put_seq(txn, TABLE_GUIDELINE, &key, event->seq);
+    }
+    proposal->record.activated_seq = event->seq;
+    artifact_life_decide(&proposal->record.life, ARTIFACT_STATE_ACTIVE, event->seq);
+    return err;
+}
+
+static enum err apply_voted(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct artifact_life_record before;
+    struct proposal_voted_view vote;
+    struct proposal proposal;
+    struct key key;
+    enum err err = proposal_voted_view_read(event->facts, &vote);
+
+    if (err == OK) {
+        err = proposal_read(txn, event->org, vote.proposal_seq, &proposal);
+    }
+    if (err == OK && proposal.record.life.state != ARTIFACT_STATE_PROPOSED) {
+        err = ERR_CORRUPT;
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    before = proposal.record.life;
+    proposal.record.vote_seq = event->seq;
+    if (vote.completed) {
+        err = activate(ctx, txn, event, &vote, &proposal);
+    } else if (vote.vote_kind == PROPOSAL_VOTE_KIND_REJECTED) {
+        proposal.record.ended_seq = event->seq;
+        artifact_life_decide(&proposal.record.life, ARTIFACT_STATE_REJECTED, event->seq);
+    }
+    key = key_proposal_pending(event->org, proposal.record.expedited,
+                               proposal.record.evidence_count, proposal.seq);
+    if (err == OK && proposal.record.life.state != ARTIFACT_STATE_PROPOSED) {
+        err = store_del(txn, TABLE_PROPOSAL_PENDING, key_slice(&key));
+    }
+    return err != OK ? err : put_row(ctx, txn, event->org, proposal.seq, &before, &proposal.record);
+}
+
+static enum err apply_retired(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct guideline_retired_view retired;
+    enum err err = guideline_retired_view_read(event->facts, &retired);
+
+    return err != OK ? err : end(ctx, txn, event, retired.proposal_seq);
+}
+
+enum err guidelines_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    ASSERT(guidelines_applies(event->kind));
+    if (event->kind == EVENT_PROPOSAL_CREATED) {
+        return apply_created(ctx, txn, event);
+    }
+    return event->kind == EVENT_PROPOSAL_VOTED ? apply_voted(ctx, txn, event)
+                                               : apply_retired(ctx, txn, event);
+}

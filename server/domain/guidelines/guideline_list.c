@@ -1,0 +1,113 @@
+/*
+ * guideline_list.c: pending proposals, and guidelines in effect; see proposals.h.
+ */
+#include "server/domain/guidelines/keys.h"
+#include "server/domain/guidelines/proposals.h"
+#include "store/base/bytes.h"
+#include "store/page.h"
+
+enum err agent_guidelines_read(struct store_txn *txn, struct org_id org, struct slice agent,
+                               struct agent_guidelines *ret_list)
+{
+    const struct scan_range range = {.table = TABLE_GUIDELINE_AGENT,
+                                     .prefix = key_guideline_agent_prefix(org, agent),
+                                     .order = STORE_ASCENDING,
+                                     .rows_max = GUIDELINE_ROWS_MAX};
+    struct guideline_agent_key place;
+    struct scan scan = {0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = scan_init(&scan, txn, &range);
+
+    ret_list->count = 0;
+    while (err == OK) {
+        err = scan_next(&scan, &key, &value);
+        if (err == OK) {
+            err = key_read_guideline_agent(key, &place);
+        }
+        if (err == OK && ret_list->count == GUIDELINES_OF_AGENT_MAX) {
+            err = ERR_CORRUPT;
+        }
+        if (err == OK) {
+            ret_list->seqs[ret_list->count++] = place.proposal_seq;
+        }
+    }
+    scan_deinit(&scan);
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err proposal_list_begin(struct store_txn *txn, struct proposal_list *list)
+{
+    const struct scan_range range = {
+        .table = TABLE_PROPOSAL_PENDING, .prefix = key_org(list->org), .order = STORE_ASCENDING};
+
+    return page_open(list->page, txn, &range);
+}
+
+static bool is_for(const struct proposal *proposal, struct slice agent)
+{
+    struct slice run = proposal->view.affected_agents.run;
+    struct slice name = {NULL, 0};
+    bool found = agent.size == 0;
+
+    while (!found && view_next(&run, &name)) {
+        found = slice_equal(name, agent);
+    }
+    return found;
+}
+
+enum err proposal_list_next(struct store_txn *txn, struct proposal_list *list,
+                            struct proposal *ret_proposal)
+{
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = OK;
+
+    do {
+        err = page_next(list->page, &key, &value);
+        if (err == OK && value.size != sizeof(uint64_t)) {
+            err = ERR_CORRUPT;
+        }
+        if (err != OK) {
+            return err;
+        }
+        err = proposal_read(txn, list->org, bytes_get_be64(value.data), ret_proposal);
+    } while (err == OK && !is_for(ret_proposal, list->agent));
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+enum err guideline_list_begin(struct store_txn *txn, struct proposal_list *list)
+{
+    bool is_of_agent = list->agent.size > 0;
+    const struct scan_range range = {
+        .table = is_of_agent ? TABLE_GUIDELINE_AGENT : TABLE_GUIDELINE,
+        .prefix =
+            is_of_agent ? key_guideline_agent_prefix(list->org, list->agent) : key_org(list->org),
+        .order = STORE_ASCENDING};
+
+    return page_open(list->page, txn, &range);
+}
+
+enum err guideline_list_next(struct store_txn *txn, struct proposal_list *list,
+                             struct proposal *ret_proposal)
+{
+    struct guideline_agent_key place = {0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = page_next(list->page, &key, &value);
+
+    if (err != OK) {
+        return err;
+    }
+    if (list->agent.size > 0) {
+        err = key_read_guideline_agent(key, &place);
+    } else if (key.size == KEY_ORG_BYTES + sizeof(uint64_t)) {
+        place.proposal_seq = bytes_get_be64(key.data + KEY_ORG_BYTES);
+    } else {
+        err = ERR_CORRUPT;
+    }
+    if (err == OK) {
+        err = proposal_read(txn, list->org, place.proposal_seq, ret_proposal);
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}

@@ -1,0 +1,27 @@
+/*
+ * keys.h: keys of the rows of guidelines. FORMAT.md shows the bytes.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_GUIDELINES_KEYS_H
+#define ERRATA_SERVER_DOMAIN_GUIDELINES_KEYS_H
+
+#include "store/key.h"
+
+struct key key_proposal(struct org_id org, uint64_t seq);
+struct key key_proposal_pending(struct org_id org, bool expedited, uint32_t evidence_count,
+                                uint64_t seq);
+struct key key_guideline(struct org_id org, uint64_t seq);
+struct key key_guideline_agent_prefix(struct org_id org, struct slice agent);
+struct key key_guideline_agent(struct org_id org, struct slice agent, uint8_t rule_type,
+                               uint64_t activated_seq, uint64_t seq);
+struct key key_guideline_version(struct org_id org, struct slice agent);
+
+/* What the key of GUIDELINE_AGENT says. */
+struct guideline_agent_key {
+    uint64_t activated_seq;
+    uint64_t proposal_seq;
+};
+
+/* ERR_CORRUPT for a key of another form. */
+MUST_CHECK enum err key_read_guideline_agent(struct slice key, struct guideline_agent_key *ret_key);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * proposals.h: rules for agents, from a proposal to the end of a guideline. Everything that changes one is an event; what
+ * people see is made from the event that created it and the one that decided.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_GUIDELINES_PROPOSALS_H
+#define ERRATA_SERVER_DOMAIN_GUIDELINES_PROPOSALS_H
+
+#include "server/domain/events/actor.h"
+#include "server/domain/events/draft.h"
+#include "server/domain/guidelines/records.h"
+#include "store/base/buffer.h"
+
+#include <errata/v1/event.views.h>
+#include <errata/v1/guideline.views.h>
+
+/* Active guidelines of an agent. */
+#define GUIDELINES_OF_AGENT_MAX 20
+/* Agents of a proposal, and guidelines that it replaces. */
+#define PROPOSAL_AGENTS_MAX 20
+#define PROPOSAL_REPLACES_MAX 20
+/* Characters of a rule: as many as the sanitiser keeps. */
+#define RULE_CHARACTERS_MAX 500
+#define RULE_INSERTION_POINT_BYTES_MAX 64
+#define RULE_INSERTION_POINT_DEFAULT "learned_rules"
+/* Rows of an agent's guidelines that are examined, ended ones too. */
+#define GUIDELINE_ROWS_MAX 2000
+
+/* A proposal that is stored: its row, and the view of the event that created it. */
+struct proposal {
+    uint64_t seq;
+    struct proposal_record record;
+    struct proposal_view view; /* borrowed from the transaction */
+    struct event event; /* that created it */
+};
+
+/* What a person or a program proposes. Slices are borrowed for the duration of the call. */
+struct proposal_input {
+    struct org_id org;
+    struct event_caller caller;
+    enum rule_type rule_type;
+    const struct slice *agents;
+    size_t agent_count; /* 1 to PROPOSAL_AGENTS_MAX */
+    struct slice insertion_point; /* empty: the default */
+    const struct uuid *replaces;
+    size_t replaces_count; /* at most PROPOSAL_REPLACES_MAX */
+    struct slice rule_content;
+    struct slice evidence_summary;
+};
+
+/* Appends and applies. ERR_INVALID naming each invalid field. */
+MUST_CHECK enum err proposal_create(struct ctx *ctx, struct store_txn *txn,
+                                    const struct proposal_input *input, uint64_t *ret_seq);
+/* Adds a fault to ctx->fault if a text is not a rule. */
+void rule_content_check(struct ctx *ctx, struct slice field, struct slice rule);
+/* Reads a proposal by the number of its event, or by its id. ERR_NOT_FOUND. */
+MUST_CHECK enum err proposal_read(struct store_txn *txn, struct org_id org, uint64_t seq,
+                                  struct proposal *ret_proposal);
+MUST_CHECK enum err proposal_find(struct store_txn *txn, struct org_id org, struct uuid id,
+                                  struct proposal *ret_proposal);
+
+/* Appends a proposal as it is now as field `field` of a message. */
+MUST_CHECK enum err proposal_put(struct arena *arena, struct store_txn *txn,
+                                 const struct proposal *proposal, uint32_t field,
+                                 struct buffer *body);
+/* Appends it as it was after the event that created it, or one of its votes. */
+MUST_CHECK enum err proposal_put_event(struct arena *arena, struct store_txn *txn,
+                                       const struct event *event, uint32_t field,
+                                       struct buffer *body);
+/* Appends a guideline. */
+MUST_CHECK enum err guideline_put(struct store_txn *txn, const struct proposal *proposal,
+                                  uint32_t field, struct buffer *body);
+
+/* An agent's guidelines in effect, in the order of its prompt. */
+struct agent_guidelines {
+    uint64_t seqs[GUIDELINES_OF_AGENT_MAX]; /* of their proposals */
+    size_t count;
+};
+
+/* ERR_CORRUPT if there are more than GUIDELINES_OF_AGENT_MAX. */
+MUST_CHECK enum err agent_guidelines_read(struct store_txn *txn, struct org_id org,
+                                          struct slice agent, struct agent_guidelines *ret_list);
+
+/* A page of pending proposals, or of guidelines. */
+struct proposal_list {
+    struct org_id org;
+    struct slice agent; /* only for this one; empty: all */
+    struct page *page;
+};
+
+MUST_CHECK enum err proposal_list_begin(struct store_txn *txn, struct proposal_list *list);
+/* ERR_NOT_FOUND at the end of the page. A proposal for other agents is skipped. */
+MUST_CHECK enum err proposal_list_next(struct store_txn *txn, struct proposal_list *list,
+                                       struct proposal *ret_proposal);
+MUST_CHECK enum err guideline_list_begin(struct store_txn *txn, struct proposal_list *list);
+MUST_CHECK enum err guideline_list_next(struct store_txn *txn, struct proposal_list *list,
+                                        struct proposal *ret_proposal);
+
+/* A decision of a person to end a guideline. */
+struct guideline_retirement {
+    struct org_id org;
+    struct event_caller caller;
+    struct uuid guideline_id;
+    struct slice reason;
+};
+
+MUST_CHECK enum err guideline_retire(struct ctx *ctx, struct store_txn *txn,
+                                     const struct guideline_retirement *retirement,
+                                     uint64_t *ret_seq);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * records.c: see records.h.
+ */
+#include "server/domain/guidelines/records.h"
+
+#include "store/base/assert.h"
+#include "store/record_pb.h"
+
+#include <record/guidelines.pb.h>
+
+/* Whether the state and the events that made it agree. */
+static bool fits(const struct proposal_record *record)
+{
+    bool was_active = record->activated_seq != 0;
+    bool has_ended = record->ended_seq != 0;
+
+    switch ((enum artifact_state)record->life.state) {
+    case ARTIFACT_STATE_PROPOSED:
+        return !was_active && !has_ended;
+    case ARTIFACT_STATE_ACTIVE:
+        return was_active && !has_ended && record->vote_seq == record->activated_seq;
+    case ARTIFACT_STATE_RETIRED:
+        return was_active && record->ended_seq > record->activated_seq;
+    case ARTIFACT_STATE_REJECTED:
+        return !was_active && has_ended && record->vote_seq == record->ended_seq;
+    case ARTIFACT_STATE_UNSPECIFIED:
+    case ARTIFACT_STATE_SHADOW:
+    case ARTIFACT_STATE_SUNSET_PROPOSED:
+        break;
+    }
+    return false;
+}
+
+enum err record_decode_proposal(struct slice bytes, struct proposal_record *ret_record)
+{
+    struct record_check check = {.whole = bytes};
+    errata_record_ProposalRow message;
+    struct proposal_record record;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_ProposalRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    record = (struct proposal_record){
+        .vote_seq = message.vote_seq,
+        .expedited = message.expedited,
+        .evidence_count = message.evidence_count,
+        .activated_seq = message.activated_seq,
+        .ended_seq = message.ended_seq,
+    };
+    record_need(&check,
+                record_decode_artifact_life(record_take(&check, message.life), &record.life) == OK);
+    record_need(&check, !check.failed && fits(&record));
+    if (!check.failed) {
+        *ret_record = record;
+    }
+    return record_check_result(&check);
+}
+
+enum err record_encode_proposal(struct arena *arena, const struct proposal_record *record,
+                                struct slice *ret_bytes)
+{
+    errata_record_ProposalRow message = {
+        .vote_seq = record->vote_seq,
+        .expedited = record->expedited,
+        .evidence_count = record->evidence_count,
+        .activated_seq = record->activated_seq,
+        .ended_seq = record->ended_seq,
+    };
+    enum err err = OK;
+
+    if (UNEXPECTED(!fits(record))) {
+        return ERR_INTERNAL;
+    }
+    err = record_encode_artifact_life(arena, &record->life, &message.life);
+    return err != OK ? err
+                     : record_pb_encode(arena, &errata_record_ProposalRow_msg, &message, ret_bytes);
+}

@@ -1,0 +1,98 @@
+/*
+ * proposals.c: `errata proposals`: rules for agents that wait for votes.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/command_call.h"
+#include "tools/errata/engine/paging.h"
+
+static const struct option_spec list_options[] = {
+    {"agent", "AGENT", "only proposals for this agent"}, PAGING_OPTIONS, {NULL, NULL, NULL}};
+static const struct option_spec propose_options[] = {
+    {"rule-type", "FORM", "CONSTRAINT, GUIDELINE, NEGATIVE_EXAMPLE or POSITIVE_EXAMPLE"},
+    {"agent", "AGENT", "the agent that it is for; may be repeated"},
+    {"rule", "TEXT", "the rule: one sentence or a few"},
+    {"evidence", "TEXT", "what it is based on, for the people who vote"},
+    {"insertion-point", "NAME", "the line {{RULES:NAME}} of prompts where it is inserted"},
+    {"replaces", "GUIDELINE", "a guideline that it replaces; may be repeated"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
+static const struct option_spec approve_options[] = {
+    {"acknowledge", "GUIDELINE", "a contradiction that you know; may be repeated"},
+    {"retire", "GUIDELINE", "the guideline to retire, if the agent has 20"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
+static const struct option_spec reject_options[] = {
+    {"reason", "TEXT", "why"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
+static const struct option_spec write_options[] = {
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"}, {NULL, NULL, NULL}};
+
+/* Prints the votes of a proposal after a vote. */
+static enum cli_exit print_voted(struct cli *cli, struct json_value reply)
+{
+    struct json_value proposal = reply_member(reply, "proposal");
+    struct reply_walk votes = reply_walk(proposal, "votes");
+    unsigned count = 0;
+
+    while (reply_next(&votes)) {
+        count++;
+    }
+    cli_note(cli, "%.*s: %u of %.*s votes",
+             SLICE_ARGS(reply_word(cli, proposal, "status", "PROPOSAL_STATUS_")), count,
+             SLICE_ARGS(reply_count(cli, proposal, "votesNeeded")));
+    return CLI_OK;
+}
+
+const struct command proposal_commands[] = {
+    {.group = "proposals",
+     .name = "list",
+     .summary = "list proposals that wait for votes",
+     .help = "Lists proposals that wait for votes.",
+     .examples = {{"errata proposals list", NULL}, {"errata proposals list --agent coder", NULL}},
+     .options = list_options,
+     COMMAND_CALL("GuidelineService/ListPendingProposals", .nothing = "no pending proposals")},
+    {.group = "proposals",
+     .name = "show",
+     .arguments = "ID",
+     .summary = "show a proposal, its conflicts and its votes",
+     .help = "Shows a proposal, what it contradicts or repeats, and its votes.",
+     .examples = {{"errata proposals show 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
+     COMMAND_CALL("GuidelineService/GetProposal")},
+    {.group = "proposals",
+     .name = "propose",
+     .summary = "propose a rule for agents and print its id",
+     .help = "Stores a proposal. It becomes a guideline when enough other users approve it.",
+     .examples = {{"errata proposals propose --rule-type CONSTRAINT --agent coder \\\n"
+                   "  --rule 'Set a timeout on each remote call.'",
+                   NULL}},
+     .options = propose_options,
+     COMMAND_CALL("GuidelineService/ProposeGuideline")},
+    {.group = "proposals",
+     .name = "approve",
+     .arguments = "PROPOSAL",
+     .summary = "vote for a proposal",
+     .help = "Votes for a proposal as the token's user. With enough votes of different users it is "
+             "a guideline. Contradictions must be acknowledged by their ids.",
+     .examples = {{"errata proposals approve 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
+     .options = approve_options,
+     COMMAND_CALL("GuidelineService/ApproveProposal", .print = print_voted)},
+    {.group = "proposals",
+     .name = "reject",
+     .arguments = "PROPOSAL",
+     .summary = "reject a proposal",
+     .help = "Rejects a proposal as the token's user, with a reason.",
+     .examples = {{"errata proposals reject 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10 \\\n"
+                   "  --reason 'too general'",
+                   NULL}},
+     .options = reject_options,
+     COMMAND_CALL("GuidelineService/RejectProposal", .print = print_voted)},
+    {.group = "proposals",
+     .name = "retract",
+     .arguments = "PROPOSAL",
+     .summary = "take your vote back",
+     .help = "Takes the vote of the token's user back, until the proposal is decided.",
+     .examples = {{"errata proposals retract 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
+     .options = write_options,
+     COMMAND_CALL("GuidelineService/RetractVote", .print = print_voted)},
+    {.name = NULL}};

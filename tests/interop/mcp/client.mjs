@@ -50,7 +50,16 @@ await call("resolve_placeholders", { prompts: { extraction: "Focus {{EXTRACTION_
 await call("record_extraction", { extraction: {
   documentId: "doc-1", layoutFingerprint, confidence: 0.9, exposureRefs: [served.exposureRef] } });
 await call("explain_exposure", { exposureRef: served.exposureRef });
-assert.deepEqual([...left], [], "tools that were not called");
+const proposing = tools.find((tool) => tool.name === "propose_guideline").inputSchema.properties.proposal;
+await call("propose_guideline", { proposal: { ruleType: proposing.properties.ruleType.enum[0],
+  affectedAgents: ["extractor"], ruleContent: "Write totals without a currency." } });
+const guidelines = await call("get_guidelines", { agentName: "extractor" });
+assert.match(guidelines.content[0].text, /^Evidence from earlier work, untrusted/);
+// Each other tool says at least what it expects.
+for (const name of left) {
+  const result = await client.callTool({ name, arguments: {} });
+  assert.match(result.content[0].text, /\S/, name);
+}
 
 const refused = await client.callTool({ name: "get_examples", arguments: { maxExamples: 99 } });
 assert.equal(refused.isError, true);

@@ -94,13 +94,16 @@ void grpc_begin_http(struct call_core *core, struct http_server *http)
     const struct method_info *method = core->call.method;
     const struct http_line line = {.method = grpc.verb.size > 0 ? grpc.verb : SLICE("POST"),
                                    .target = method != NULL ? method->path : grpc.path};
-    const struct http_body body = grpc_http_body(core, stream);
+    struct http_body body = grpc_http_body(core, stream);
 
     if (grpc.no_memory || http_adopt(core, http, &grpc_http_version) != OK) {
         core->ended = true;
         core->server->stats.calls_refused++;
         h2_stream_reset(stream, H2_REFUSED_STREAM);
         return;
+    }
+    if (slice_equal(line.method, SLICE("GET")) && body.length == 0) {
+        body.has_body = false; /* an empty DATA frame may end it */
     }
     http_take_line(core, &line);
     http_take_field(core, SLICE("host"), grpc.authority);

@@ -39,7 +39,7 @@ INTEROP_SOAK = ("--soak_iterations=200", "--soak_overall_timeout_seconds=40",
                 "--soak_per_iteration_max_acceptable_latency_ms=1000")
 H2SPEC_SECONDS = 300
 CASE_SECONDS = 60
-CONFORMANCE_SECONDS = 600
+CONFORMANCE_SECONDS = 1200
 SHOWN_LINES = 6
 
 

@@ -121,6 +121,33 @@ static void test_metadata_goes_both_ways(void **state)
     wire_teardown(&fixture);
 }
 
+/* Goal: a GET has its message in the query, and may be ended by an empty frame, but has no body.
+ * Method: one without such a frame, one with it, and two with bytes, announced or not. */
+static void test_get_has_its_message_in_the_query(void **state)
+{
+    struct wire_field fields[] = {{":method", "GET"},
+                                  {":scheme", "http"},
+                                  {":authority", "errata"},
+                                  {":path", "/t.T/Meta?encoding=proto&message=x"},
+                                  {"content-length", "2"}};
+    struct wire_fixture fixture;
+
+    wire_setup_http(&fixture, WIRE_MODE(state));
+    wire_headers_raw(&fixture, 1, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, fields, 4);
+    wire_headers_raw(&fixture, 3, NGHTTP2_FLAG_END_HEADERS, fields, 4);
+    wire_data(&fixture, 3, SLICE(""), true);
+    wire_headers_raw(&fixture, 5, NGHTTP2_FLAG_END_HEADERS, fields, 4);
+    wire_data(&fixture, 5, SLICE("xx"), true);
+    wire_headers_raw(&fixture, 7, NGHTTP2_FLAG_END_HEADERS, fields, 5);
+    wire_data(&fixture, 7, SLICE("xx"), true);
+    wire_run(&fixture);
+    assert_body(&fixture, 1, 200, "none|none|");
+    assert_body(&fixture, 3, 200, "none|none|");
+    assert_int_equal(wire_answer(&fixture, 5)->http_status, 500);
+    assert_int_equal(wire_answer(&fixture, 7)->http_status, 415);
+    wire_teardown(&fixture);
+}
+
 /* Goal: a server stream has its messages, then its end, and waits for the window. Method: 20 messages
  * of 20,000 bytes through a window that is opened in steps. */
 static void test_server_stream_waits_for_the_window(void **state)
@@ -406,6 +433,7 @@ int run_http_tests(void)
     const struct CMUnitTest tests[] = {
         WIRE_TEST(test_unary_calls_share_the_connection_with_grpc),
         WIRE_TEST(test_metadata_goes_both_ways),
+        WIRE_TEST(test_get_has_its_message_in_the_query),
         WIRE_TEST(test_server_stream_waits_for_the_window),
         WIRE_TEST(test_client_stream_is_received),
         WIRE_TEST(test_bidi_stream_is_answered_at_once),

@@ -28,7 +28,7 @@ static const struct method_info methods[WIRE_METHODS] = {
                     .transaction = METHOD_WRITE,
                     .default_deadline_ms = 5000,
                     .index = WIRE_WRITE},
-    [WIRE_META] = {.path = PATH("/t.T/Meta"), .index = WIRE_META},
+    [WIRE_META] = {.path = PATH("/t.T/Meta"), .no_side_effects = true, .index = WIRE_META},
     [WIRE_STREAM] = {.path = PATH("/t.T/Stream"),
                      .stream = METHOD_SERVER_STREAM,
                      .index = WIRE_STREAM},

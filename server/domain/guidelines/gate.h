@@ -9,7 +9,7 @@
 #include "server/domain/guidelines/proposals.h"
 
 /* Contradictions that an approval may acknowledge. */
-#define GATE_ACKNOWLEDGED_MAX 100
+#define GATE_ACKNOWLEDGED_MAX 20
 
 /* What a person does to a proposal. */
 struct proposal_vote_request {

@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 HELP = """Runs public protocol suites against our servers, and prints what failed.
 
 suites (all that have their program, where none is named):
-  h2spec        HTTP/2 itself, against the suites' server (`plain`) and against erratad
+  h2spec        HTTP/2 itself, against the suites' server (`plain`) and against erratad, without and with TLS
                 https://github.com/summerwind/h2spec
   interop       gRPC's interop cases, by the interop client of one of its libraries
                 https://github.com/grpc/grpc-go/tree/master/interop/client, or any other client with
@@ -92,11 +92,11 @@ def read_deviations(path):
     return found
 
 
-def run_h2spec_on(program, suite, host_port, path, verdict):
+def run_h2spec_on(program, suite, host_port, path, verdict, more=()):
     host, port = host_port.rsplit(":", 1)
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.xml")
-        done = subprocess.run([program, "--strict", "-h", host, "-p", port, "-P", path, "-j", report],
+        done = subprocess.run([program, "--strict", "-h", host, "-p", port, "-P", path, "-j", report, *more],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=H2SPEC_SECONDS, check=False)
         if not os.path.exists(report):
@@ -121,6 +121,19 @@ def run_h2spec(program, options, verdict):
         run_h2spec_on(program, "h2spec erratad", server.address, GRPC_PATH, verdict)
     finally:
         server.close()
+    run_h2spec_over_tls(program, verdict)
+
+
+def run_h2spec_over_tls(program, verdict):
+    from certificates import Authority
+    from erratad import Server
+    with tempfile.TemporaryDirectory() as folder:
+        cert, key = Authority(folder).sign("server")
+        server = Server(arguments=["--tls-cert", cert, "--tls-key", key]).start()
+        try:
+            run_h2spec_on(program, "h2spec erratad TLS", server.address, GRPC_PATH, verdict, ("-t", "-k"))
+        finally:
+            server.close()
 
 
 def run_interop(program, options, verdict):

@@ -1,0 +1,46 @@
+"""Runs testssl.sh against an erratad of its own: `tools/testssl --help`."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from certificates import Authority
+from erratad import Server
+
+PROGRAM = shutil.which("testssl") or shutil.which("testssl.sh")
+BAD = ("LOW", "MEDIUM", "HIGH", "CRITICAL", "WARN", "FATAL")
+SECONDS = 900
+# Findings that are expected, and why.
+EXPECTED = {
+    "BREACH": "it tests a web page that mixes secrets with what others choose; the page for people has no secrets",
+    "engine_problem": "it is about testssl.sh itself, which cannot offer GOST ciphers",
+    "scanTime": "a busy machine",
+}
+
+
+def main():
+    if PROGRAM is None:
+        sys.exit("tools/testssl: testssl.sh is not installed (Debian's package testssl.sh)")
+    with tempfile.TemporaryDirectory() as folder:
+        cert, key = Authority(folder).sign("server")
+        report = os.path.join(folder, "report.json")
+        with Server(arguments=["--tls-cert", cert, "--tls-key", key]) as server:
+            subprocess.run([PROGRAM, "-p", "-s", "-f", "-U", "--quiet", "--color", "0", "--warnings", "batch",
+                            "--jsonfile", report, server.address], stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=SECONDS, check=False)
+            server.stop()
+        with open(report, encoding="utf-8") as f:
+            findings = json.load(f)
+    failed = [one for one in findings if one["severity"] in BAD and one["id"] not in EXPECTED]
+    for one in findings:
+        if one["severity"] in BAD:
+            print(f"{'expected' if one['id'] in EXPECTED else 'FAILED'}  {one['id']}: {one['severity']}: "
+                  f"{one['finding']}")
+    print(f"{len(findings) - len(failed)} passed, {len(failed)} failed")
+    sys.exit(1 if failed or len(findings) < 40 else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -71,6 +71,10 @@ async function reviews(server, reviewer) {
   await server.call('ReviewService/PutFragmentSet', { fragmentSet: { fragments, labelFocusFields: HOSTILE, comment: HOSTILE } }, reviewer);
 }
 
+async function proposals(server, operator) {
+  await server.call('GuidelineService/ProposeGuideline', { proposal: { ruleType: 'RULE_TYPE_GUIDELINE', ruleContent: `Never write ${HOSTILE}`, affectedAgents: [HOSTILE], evidenceSummary: HOSTILE } }, operator);
+}
+
 async function documents(server, pdf) {
   for (let tries = 0; tries < 300; tries += 1) {
     const { status } = await server.call('grpc.health.v1.Health/Check', { service: 'errata.pdf' }, '').catch(() => ({}));
@@ -88,6 +92,7 @@ export async function seed(server, pdf) {
   await mappings(server);
   await verdicts(server);
   await reviews(server, tokens.reviewer);
+  await proposals(server, tokens.operator);
   await documents(server, pdf);
   return { tokens, reference };
 }

@@ -27,6 +27,9 @@ export function views(reference) {
     ['agent-card', '#/reviews/agent?subcategory=drills', 'of the last 5 reviews'],
     ['agent-card-hostile', `#/reviews/agent?subcategory=${HOSTILE_LAYOUT}`, HOSTILE],
     ['wording', '#/reviews/wording', 'draft'],
+    ['proposals', '#/proposals', HOSTILE],
+    ['guidelines', '#/proposals/guidelines', 'No guideline is in effect.'],
+    ['agent-prompt', `#/proposals/prompt?agent=${HOSTILE_LAYOUT}`, '0 guidelines are in it.'],
     ['explain', '#/explain', 'Paste a reference.'],
     ['explained', `#/explain?ref=${encodeURIComponent(reference)}`, 'artifacts were in it'],
     ['server', '#/administration', 'Calls by method'],
@@ -38,4 +41,4 @@ export function views(reference) {
 }
 
 // Lists whose first row opens a panel.
-export const PANELS = ['corrections', 'corrections-hostile', 'layouts', 'families', 'mappings', 'rules', 'weights', 'queue', 'reviews', 'wording', 'log'];
+export const PANELS = ['corrections', 'corrections-hostile', 'layouts', 'families', 'mappings', 'rules', 'weights', 'queue', 'reviews', 'wording', 'proposals', 'log'];

@@ -16,6 +16,7 @@ const app = document.getElementById('app');
 const THEMES = ['auto', 'light', 'dark'];
 let frame = null; // the elements of the signed-in page
 let shown = null; // {id, close, update} of the present view
+const missing = new Set(VIEWS.filter((view) => view.needs).map((view) => view.id)); // until the server is known to have them
 
 // --- appearance ---
 
@@ -51,6 +52,23 @@ async function learnRole() {
     const match = /the role ([A-Z]+) may not/.exec(error.message);
     setRole(match ? match[1] : '');
   }
+  await learnViews();
+}
+
+// Which views this server has the methods for.
+async function learnViews() {
+  await Promise.all(VIEWS.filter((view) => view.needs).map(async (view) => {
+    try {
+      await read(view.needs, { pageSize: 1 }, { once: true });
+      missing.delete(view.id);
+    } catch (error) {
+      if (error.code !== 'unimplemented') missing.delete(view.id);
+    }
+  }));
+}
+
+function showViews() {
+  document.querySelectorAll('[data-view]').forEach((link) => { link.parentNode.hidden = missing.has(link.dataset.view); });
 }
 
 function signInForm(done, lead) {
@@ -160,6 +178,7 @@ function focusHeading() {
 
 function showFrame() {
   frame = buildFrame();
+  showViews();
   startLive();
   showRoute(parseRoute());
 }
@@ -255,7 +274,7 @@ function start() {
   });
   if (currentToken()) {
     showFrame();
-    learnRole().then(() => { const who = document.querySelector('.who'); if (who) show(who, roleText()); }, () => {});
+    learnRole().then(() => { const who = document.querySelector('.who'); if (who) show(who, roleText()); showViews(); }, () => {});
   } else {
     showSignIn();
   }

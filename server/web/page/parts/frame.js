@@ -68,7 +68,7 @@ export function section(title, ...children) {
 
 // Names with values, as a list.
 export function facts(pairs) {
-  return h('dl', { class: 'facts' }, pairs.filter((pair) => pair && pair[1] !== undefined && pair[1] !== null && pair[1] !== '')
+  return h('dl', { class: 'facts' }, pairs.filter((pair) => pair && pair[1] !== undefined && pair[1] !== null && pair[1] !== '' && pair[1] !== false && !(Array.isArray(pair[1]) && pair[1].length === 0))
     .map(([name, value]) => h('div', null, h('dt', null, name), h('dd', null, value))));
 }
 

@@ -150,7 +150,8 @@ export class List {
     this.drawBulk();
     this.table.hidden = rows.length === 0;
     show(this.message, rows.length === 0 && this.emptyMessage());
-    if (!keys.has(this.focusKey)) this.focusKey = rows.length ? this.spec.key(rows[0]) : '';
+    if (keys.has(this.openKey)) this.focusKey = this.openKey; // keys act on the row whose panel is open
+    else if (!keys.has(this.focusKey)) this.focusKey = rows.length ? this.spec.key(rows[0]) : '';
     this.markFocus(focused);
   }
 

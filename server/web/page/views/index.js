@@ -1,4 +1,5 @@
-// All views, in the order of the navigation; each is loaded when it is first shown.
+// All views, in the order of the navigation; each is loaded when it is first shown. One that
+// `needs` a method is left out where the server does not have it.
 
 import { t } from '../core/words.js';
 
@@ -9,6 +10,8 @@ export const VIEWS = [
   { id: 'mappings', letter: 'm', name: () => t('Mappings'), load: () => import('./mappings.js') },
   { id: 'verdicts', letter: 'v', name: () => t('Verdicts'), load: () => import('./verdicts.js') },
   { id: 'reviews', letter: 'r', name: () => t('Reviews'), load: () => import('./reviews.js') },
+  { id: 'proposals', letter: 'p', name: () => t('Proposals'), load: () => import('./proposals.js') },
+  { id: 'sessions', letter: 's', name: () => t('Sessions'), needs: 'TurnService/ListTurns', load: () => import('./sessions.js') },
   { id: 'explain', letter: 'e', name: () => t('Explain'), load: () => import('./explain.js') },
   { id: 'administration', letter: 'a', name: () => t('Administration'), load: () => import('./administration.js') },
 ];

@@ -82,6 +82,7 @@ async function pageOf(method, request, member, keep = () => true) {
 async function waits() {
   const rules = (state) => () => pageOf('VerdictService/ListLearnedRules', {}, 'rules', (rule) => rule.state === `ARTIFACT_STATE_${state}`);
   const found = (await Promise.all([
+    waiting(() => pageOf('GuidelineService/ListPendingProposals', {}, 'proposals'), t('proposals to vote on'), href('proposals')),
     waiting(() => pageOf('MappingService/ListMappings', { status: 'MAPPING_STATUS_SUGGESTED' }, 'mappings'), t('suggested mappings to confirm or reject'), href('mappings', { status: 'SUGGESTED' })),
     waiting(rules('PROPOSED'), t('proposed rules to try or to activate'), href('verdicts/rules', { state: 'PROPOSED' })),
     waiting(rules('SUNSET_PROPOSED'), t('rules proposed for retirement'), href('verdicts/rules', { state: 'SUNSET_PROPOSED' })),

@@ -1,0 +1,219 @@
+// Proposals of guidelines with their evidence, conflicts and votes; the guidelines in effect; and the prompt of an agent
+// with the origin of each line.
+
+import { h, show } from '../core/dom.js';
+import { t, tn } from '../core/words.js';
+import { href, go, changed } from '../core/route.js';
+import { read, readPage, write } from '../core/call.js';
+import { hasRole } from '../core/session.js';
+import { say, sayDone } from '../core/notes.js';
+import { enumWords, when, timeText, idText, shortId, percent } from '../core/format.js';
+import { heading, empty, badge, facts, section, button, tabs, fillFrom, plainTable } from '../parts/frame.js';
+import { form, field, listOf } from '../parts/form.js';
+import { List } from '../parts/list.js';
+
+const TYPE = 'RULE_TYPE_';
+const TYPES = ['CONSTRAINT', 'GUIDELINE', 'NEGATIVE_EXAMPLE', 'POSITIVE_EXAMPLE'];
+const CONFLICT = 'RULE_CONFLICT_KIND_';
+
+function proposalTabs(current) {
+  return tabs(t('Proposals'), [{ id: '', label: t('Pending'), address: href('proposals') }, { id: 'guidelines', label: t('Guidelines'), address: href('proposals/guidelines') },
+    { id: 'prompt', label: t('Prompt of an agent'), address: href('proposals/prompt') }], current);
+}
+
+function agents(one) {
+  return (one.affectedAgents || []).map((name) => h('a', { class: 'badge', href: href('proposals/prompt', { agent: name }) }, name));
+}
+
+function votesText(proposal) {
+  return t('{n} of {needed}', { n: (proposal.votes || []).length, needed: proposal.votesNeeded || 0 });
+}
+
+function contradictions(proposal) {
+  return (proposal.conflicts || []).filter((one) => one.kind === `${CONFLICT}CONTRADICTION`);
+}
+
+function conflictRows(conflicts) {
+  if (!conflicts.length) return h('p', { class: 'muted' }, t('It contradicts and repeats no rule of these agents.'));
+  return plainTable(t('Conflicts'), [
+    { head: t('Kind'), cell: (one) => badge(enumWords(one.kind, CONFLICT), one.kind === `${CONFLICT}CONTRADICTION` ? 'wrong' : '') }, { head: t('Rule'), cell: (one) => idText(one.guidelineId) },
+    { head: t('Similarity'), number: true, cell: (one) => percent(one.score || 0, 0) }, { head: t('Why'), cell: (one) => one.reason || '–' }], conflicts);
+}
+
+function voters(proposal) {
+  const votes = proposal.votes || [];
+  const missing = (proposal.votesNeeded || 0) - votes.length;
+  return [votes.length > 0 && plainTable(t('Votes'), [{ head: t('Approver'), cell: (one) => one.approverId }, { head: t('When'), cell: (one) => when(one.votedAt) }], votes),
+    proposal.status === 'PROPOSAL_STATUS_PENDING' && h('p', null, tn(missing, '{n} more approval is needed.', '{n} more approvals are needed.'), ' ',
+      proposal.proposedBy ? t('Each reviewer votes once, and {who}, who proposed it, does not.', { who: proposal.proposedBy }) : t('Each reviewer votes once.'))];
+}
+
+async function approve(proposal, list) {
+  const acknowledged = contradictions(proposal).map((one) => one.guidelineId);
+  const { proposal: now } = await write('GuidelineService/ApproveProposal', { proposalId: proposal.id, acknowledgedGuidelineIds: acknowledged });
+  const done = now.status === 'PROPOSAL_STATUS_APPROVED';
+  sayDone(done ? t('Approved: the guideline is in effect.') : t('Your vote is stored: {votes}.', { votes: votesText(now) }), done ? null : async () => {
+    await write('GuidelineService/RetractVote', { proposalId: proposal.id });
+    await list().refresh();
+  });
+  await list().refresh();
+}
+
+function decisionOf(proposal, list) {
+  const place = h('div', { class: 'section' });
+  const problem = h('div', null);
+  const contradicts = contradictions(proposal);
+  const vote = () => {
+    const boxes = [...place.querySelectorAll('input[type=checkbox]')];
+    if (boxes.some((box) => !box.checked)) { show(problem, h('p', { class: 'callout wrong', role: 'alert' }, t('Acknowledge each contradiction before you approve.'))); return; }
+    approve(proposal, list).catch((error) => show(problem, h('p', { class: 'callout wrong', role: 'alert' }, error.message)));
+  };
+  const reject = () => {
+    const node = form({
+      kind: 'danger', submit: t('Reject this proposal'), cancel: reset, fields: [field({ name: 'reason', label: t('Reason'), kind: 'area', rows: 2, required: true })],
+      run: async ({ reason }) => {
+        await write('GuidelineService/RejectProposal', { proposalId: proposal.id, reason });
+        say(t('Rejected.'));
+        await list().refresh();
+      },
+    });
+    show(place, node);
+    node.elements.reason.focus();
+  };
+  const reset = () => show(place, contradicts.map((one) => field({ name: `known_${one.guidelineId}`, label: t('I know that it contradicts {rule}: {reason}', { rule: shortId(one.guidelineId), reason: one.reason || '' }), kind: 'check' })), problem,
+    h('div', { class: 'actions' }, button(t('Approve'), vote, { kind: 'primary', key: 'c' }), button(t('Reject'), reject, { kind: 'danger', key: 'r' }), button(t('Retract my vote'), async () => {
+      await write('GuidelineService/RetractVote', { proposalId: proposal.id });
+      say(t('Your vote is retracted.'));
+      await list().refresh();
+    }, { kind: 'quiet' })));
+  reset();
+  return { place, reject, vote };
+}
+
+function panelOf(proposal, list, openers) {
+  const decision = proposal.status === 'PROPOSAL_STATUS_PENDING' && hasRole('REVIEWER', 'ADMIN') ? decisionOf(proposal, list) : null;
+  openers.decision = decision;
+  return [h('h2', null, proposal.ruleContent || t('Proposal')),
+    facts([[t('Type'), enumWords(proposal.ruleType, TYPE)], [t('Agents'), agents(proposal)], [t('Place in the prompt'), proposal.insertionPoint], [t('Proposed by'), proposal.proposedBy], [t('Proposed'), timeText(proposal.createdAt)],
+      [t('Status'), enumWords(proposal.status, 'PROPOSAL_STATUS_')], [t('Rejected by'), proposal.rejectedBy], [t('Reason'), proposal.rejectionReason], [t('Replaces'), (proposal.replacesGuidelineIds || []).map(idText)], [t('Id'), idText(proposal.id)]]),
+    section(t('Evidence'), proposal.evidenceSummary ? h('p', null, proposal.evidenceSummary) : h('p', { class: 'muted' }, t('None was given.'))),
+    section(t('Conflicts'), conflictRows(proposal.conflicts || [])), section(t('Votes'), voters(proposal)), decision && decision.place];
+}
+
+function proposeForm(done) {
+  return form({
+    submit: t('Propose'), cancel: done,
+    fields: [field({ name: 'rule_content', label: t('Rule'), kind: 'area', rows: 3, required: true }), field({ name: 'affected_agents', label: t('Agents'), required: true, help: t('Separated by commas.') }),
+      field({ name: 'rule_type', label: t('Type'), kind: 'select', value: 'GUIDELINE', options: TYPES.map((one) => [one, enumWords(TYPE + one, TYPE)]) }), field({ name: 'evidence_summary', label: t('Evidence'), kind: 'area', rows: 2 })],
+    run: async (values) => {
+      const { proposal } = await write('GuidelineService/ProposeGuideline', { proposal: { ruleType: TYPE + values.rule_type, ruleContent: values.rule_content, affectedAgents: listOf(values.affected_agents), evidenceSummary: values.evidence_summary } });
+      say(t('Proposed. It has no effect until it is approved.'));
+      done();
+      go(changed({ open: proposal.id }));
+    },
+  });
+}
+
+function openPending(root, route) {
+  const place = h('div', null);
+  const adding = h('div', { class: 'card narrow', hidden: true });
+  const openers = {};
+  let list = null;
+  const close = () => { adding.hidden = true; show(adding); list.refresh(); };
+  const isOpen = (proposal) => list.openKey === proposal.id && openers.decision;
+  const mayVote = hasRole('REVIEWER', 'ADMIN');
+  show(root, heading(t('Proposals'), t('Rules for agents that wait for votes. Nothing reaches a prompt before enough people approved it.'), hasRole('OPERATOR', 'REVIEWER', 'SERVICE', 'ADMIN') && button(t('Propose'), () => { adding.hidden = false; show(adding, proposeForm(close)); adding.querySelector('textarea').focus(); })),
+    proposalTabs(''), adding, place);
+  list = new List(place, route, {
+    name: 'proposals', caption: t('Pending proposals'), panelLabel: t('Proposal'), key: (one) => one.id, filters: [{ name: 'agent', label: t('Agent') }],
+    columns: [
+      { head: t('Rule'), cell: (one) => one.ruleContent || idText(one.id), text: (one) => one.ruleContent }, { head: t('Type'), kind: 'wide', cell: (one) => enumWords(one.ruleType, TYPE), text: (one) => one.ruleType },
+      { head: t('Agents'), cell: agents, text: (one) => (one.affectedAgents || []).join(' ') }, { head: t('Votes'), cell: votesText, text: votesText },
+      { head: t('Conflicts'), kind: 'wide', cell: (one) => ((one.conflicts || []).length ? badge(tn(one.conflicts.length, '{n} conflict', '{n} conflicts'), contradictions(one).length ? 'wrong' : '') : '–'), text: (one) => (one.conflicts || []).length },
+      { head: t('Proposed'), cell: (one) => when(one.createdAt), text: (one) => one.createdAt }],
+    load: ({ parameters, size, token, signal }) => readPage('GuidelineService/ListPendingProposals', { agentName: parameters.agent, pageSize: size, pageToken: token }, 'proposals', { signal }),
+    open: async (id) => panelOf((await read('GuidelineService/GetProposal', { id })).proposal, () => list, openers),
+    actionKeys: mayVote && [['c', t('approve the open proposal')], ['r', t('reject the open proposal')]],
+    actions: (proposal) => (mayVote ? [
+      { key: 'c', run: () => (isOpen(proposal) ? openers.decision.vote() : go(changed({ open: proposal.id }))) },
+      { key: 'r', run: () => (isOpen(proposal) ? openers.decision.reject() : go(changed({ open: proposal.id }))) }] : []),
+    concerns: (event) => /PROPOSAL|GUIDELINE/.test(event.kind),
+    empty: () => empty(t('No proposal waits.'), t('A person or an agent proposes a rule here, or by ProposeGuideline.')),
+  });
+  return list;
+}
+
+function guidelinePanel(guideline, list) {
+  const place = h('div', null);
+  const open = () => show(place, form({
+    kind: 'danger', submit: t('Retire this guideline'), cancel: reset, fields: [field({ name: 'reason', label: t('Reason'), kind: 'area', rows: 2, required: true })],
+    run: async ({ reason }) => {
+      await write('GuidelineService/RetireGuideline', { guidelineId: guideline.id, reason });
+      say(t('Retired.'));
+      go(changed({ open: '' }));
+      await list().refresh();
+    },
+  }));
+  const reset = () => show(place, hasRole('REVIEWER', 'ADMIN') && button(t('Retire'), open, { kind: 'danger' }));
+  reset();
+  return [h('h2', null, guideline.ruleContent || t('Guideline')), facts([[t('Type'), enumWords(guideline.ruleType, TYPE)], [t('Agents'), agents(guideline)], [t('Place in the prompt'), guideline.insertionPoint], [t('In effect since'), timeText(guideline.activatedAt)], [t('Id'), idText(guideline.id)]]),
+    section(t('Who approved it'), voters({ votes: guideline.votes, status: '' })), place];
+}
+
+function openGuidelines(root, route) {
+  const place = h('div', null);
+  let list = null;
+  show(root, heading(t('Guidelines'), t('Rules in effect: they are in the next prompt of their agents.')), proposalTabs('guidelines'), place);
+  list = new List(place, route, {
+    name: 'guidelines', caption: t('Guidelines'), panelLabel: t('Guideline'), key: (one) => one.id, filters: [{ name: 'agent', label: t('Agent') }],
+    columns: [{ head: t('Rule'), cell: (one) => one.ruleContent || idText(one.id), text: (one) => one.ruleContent }, { head: t('Type'), cell: (one) => enumWords(one.ruleType, TYPE), text: (one) => one.ruleType },
+      { head: t('Agents'), cell: agents, text: (one) => (one.affectedAgents || []).join(' ') }, { head: t('Since'), cell: (one) => when(one.activatedAt), text: (one) => one.activatedAt }],
+    load: ({ parameters, size, token, signal }) => readPage('GuidelineService/ListActiveGuidelines', { agentName: parameters.agent, pageSize: size, pageToken: token }, 'guidelines', { signal }),
+    open: async (id, row) => {
+      if (!row) throw new Error(t('This guideline is not on this page of the list, or it is retired.'));
+      return guidelinePanel(row, () => list);
+    },
+    concerns: (event) => /PROPOSAL|GUIDELINE/.test(event.kind),
+    empty: () => empty(t('No guideline is in effect.'), t('An approved proposal becomes one.'), h('a', { class: 'button', href: href('proposals') }, t('To the proposals'))),
+  });
+  return list;
+}
+
+// The lines of a prompt: those of guidelines with a link, the others as they came.
+function promptLines(prompt, guidelines) {
+  return h('ol', { class: 'prompt-lines' }, prompt.split('\n').map((line) => {
+    const match = /^- \[([A-Z_]+)\] (.*)$/.exec(line);
+    const origin = match && guidelines.find((one) => one.ruleType === TYPE + match[1] && (one.ruleContent || '').replace(/\s+/g, ' ').trim() === match[2].trim());
+    return h('li', { class: origin ? 'is-learned' : '' }, h('span', { class: 'grow mono' }, line || ' '), origin && h('a', { href: href('proposals/guidelines', { open: origin.id }) }, (origin.votes || []).map((one) => one.approverId).join(', ') || t('guideline')));
+  }));
+}
+
+function openPrompt(root, route, signal) {
+  const answer = h('div', { class: 'section' });
+  let base = '';
+  const load = (agent) => {
+    if (!agent) { show(answer, empty(t('Name an agent.'), t('You see its prompt as it gets it, with who approved each learned line.'))); return; }
+    show(answer);
+    fillFrom(answer, async () => {
+      const [reply, guidelines] = await Promise.all([read('GuidelineService/BuildAgentPrompt', { agentName: agent, basePrompt: base }, { signal }), readPage('GuidelineService/ListActiveGuidelines', { agentName: agent, pageSize: 1000 }, 'guidelines', { signal })]);
+      return [h('p', null, tn((reply.guidelineIds || []).length, '{n} guideline is in it.', '{n} guidelines are in it.')), promptLines(reply.prompt || '', guidelines.rows)];
+    }, signal);
+  };
+  const node = form({
+    submit: t('Show the prompt'), keep: true,
+    fields: [field({ name: 'agent_name', label: t('Agent'), required: true, value: route.parameters.get('agent') || '' }), field({ name: 'base_prompt', label: t('Base prompt'), kind: 'area', rows: 4, help: t('A line {{RULES:learned_rules}} is where the rules go; without it they follow at the end.') })],
+    run: async (values) => {
+      base = values.base_prompt;
+      const address = changed({ agent: values.agent_name });
+      if (address === location.hash) load(values.agent_name);
+      else go(address);
+    },
+  });
+  show(root, heading(t('Prompt of an agent'), t('What an agent is given, line by line, and who approved it.')), proposalTabs('prompt'), h('div', { class: 'card narrow' }, node), answer);
+  load(route.parameters.get('agent') || '');
+  return { update: (next) => load(next.parameters.get('agent') || '') };
+}
+
+export function open(root, route, signal) {
+  return ({ guidelines: openGuidelines, prompt: openPrompt }[route.part] || openPending)(root, route, signal);
+}

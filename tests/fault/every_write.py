@@ -690,6 +690,8 @@ class Log:
             return reported.item_id
         if payload == "verdict_submission":
             return reported.receipt_id
+        if payload == "proposal":
+            return reported.rule_content.removeprefix("Topic ").removesuffix(" needs a remedy.")
         if payload in ("prompt_template", "fragment_set"):
             return reported.comment
         if payload == "document_ingested":
@@ -723,7 +725,8 @@ def names_of(ack):
         return [(f"found {one}", one) for one in ack.ids]
     if ack.kind in ("merge", "split"):
         return [("changed " + ack.ids[0], ack.ids[0])]
-    if ack.kind in ("organization", "settings", "rule", "thresholds", "approve_fragments"):
+    if ack.kind in ("organization", "settings", "rule", "thresholds", "approve_fragments", "vote", "votes",
+                    "reject_guideline", "retract_vote", "retire_guideline"):
         return []
     return [(NAMED.get(ack.kind, "") + ack.key, None if ack.kind in ("document", "suggest") else ack.ids[0])]
 

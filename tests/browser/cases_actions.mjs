@@ -208,7 +208,36 @@ async function explain({ browser, Tab, server, reference }) {
   await tab.close();
 }
 
-// A session by keyboard only: 20 corrections, 5 verdicts; the mouse is never used.
+const RULES = ['Answer in English.', 'Cite every source.', 'Round prices to cents.', 'Name the unit of each size.', 'Keep the order of lines.'];
+
+// Votes on five proposals, one after the other.
+async function voteByKeyboard(tab, server, operator) {
+  const proposals = [];
+  for (const ruleContent of RULES) {
+    proposals.push((await server.call('GuidelineService/ProposeGuideline', { proposal: { ruleType: 'RULE_TYPE_GUIDELINE', ruleContent, affectedAgents: ['keys-agent'] } }, operator)).proposal.id);
+  }
+  const votes = async () => (await Promise.all(proposals.map((id) => server.call('GuidelineService/GetProposal', { id })))).reduce((sum, reply) => sum + (reply.proposal.votes || []).length, 0);
+  await tab.key('g', 'p');
+  await tab.until('the proposals', () => location.hash === '#/proposals' && document.querySelector('.list tbody tr'));
+  await tab.key('/');
+  await tab.page.keyboard.type('keys-agent');
+  await tab.until('five proposals', () => location.hash.includes('agent=keys-agent') && document.querySelectorAll('.list tbody tr').length === 5);
+  await tab.ready();
+  await tab.key('Escape', 'Enter');
+  for (let number = 1; number <= RULES.length; number += 1) {
+    await tab.until('the panel', () => document.querySelector('.panel .actions .primary'));
+    await tab.ready();
+    const open = await tab.hash();
+    await tab.key('c');
+    for (let tries = 0; tries < 200 && (await votes()) < number; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+    equal(await votes(), number, 'votes');
+    await tab.ready();
+    await tab.key('j');
+    if (number < RULES.length) await tab.until('the next proposal', (before) => location.hash !== before, open);
+  }
+}
+
+// A session by keyboard only: 20 corrections, 5 proposals, 5 verdicts; the mouse is never used.
 async function byKeyboard({ browser, Tab, server, tokens }) {
   for (let number = 0; number < 20; number += 1) {
     await server.call('FeedbackService/CaptureFeedbackEvent', { event: { eventType: LINE, actorUserId: 'kim', layoutFingerprint: 'keys', documentId: `keys-${number}`, beforeJson: `{"qty":${number}}`, afterJson: `{"qty":${number + 1}}` } });
@@ -239,6 +268,7 @@ async function byKeyboard({ browser, Tab, server, tokens }) {
   }
   const { events } = await server.call('FeedbackService/ListFeedbackEvents', { actorUserId: 'kim', pageSize: 50 });
   equal(events.filter((event) => event.retractedAt).map((event) => event.documentId), ['keys-12'], 'the retracted correction');
+  await voteByKeyboard(tab, server, tokens.operator);
   await tab.key('g', 'v');
   await tab.until('the verdicts', () => location.hash === '#/verdicts');
   await tab.ready();

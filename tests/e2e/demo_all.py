@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from erratad import (BIN, ROOT, STUBS, Server, analytics, artifact, fragment_set, layout, main, mappings, review_service, sku_mapping,
+from erratad import (BIN, ROOT, STUBS, Server, analytics, artifact, fragment_set, guideline_service, layout, main, mappings, review_service, sku_mapping,
                      verdict_service)
 
 
@@ -40,6 +40,9 @@ class Demo(unittest.TestCase):
         self.assertGreater(len(client.verdicts.ListSuggestedWeights(verdict_service.ListSuggestedWeightsRequest()).weights), 0)
         self.assertGreater(len(client.layouts.ListFamilies(layout.ListFamiliesRequest()).families), 3)
         self.assertGreater(len(client.reviews.ListReviews(review_service.ListReviewsRequest()).reviews), 20)
+        self.assertEqual(len(client.guidelines.ListActiveGuidelines(guideline_service.ListActiveGuidelinesRequest()).guidelines), 1)
+        self.assertEqual(sorted(len(one.votes) for one in client.guidelines.ListPendingProposals(
+            guideline_service.ListPendingProposalsRequest()).proposals), [0, 1])
         states = [one.state for one in client.reviews.ListFragmentSets(review_service.ListFragmentSetsRequest()).fragment_sets]
         self.assertEqual(states, [fragment_set.FRAGMENT_SET_STATE_DRAFT, fragment_set.FRAGMENT_SET_STATE_APPROVED, fragment_set.FRAGMENT_SET_STATE_REPLACED])
 

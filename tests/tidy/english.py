@@ -70,7 +70,7 @@ VERBS = set("""
     slow smooth snapshot sort specify speed spell split stage standardise start state stop store stream strengthen strip
     submit substitute subtract suggest summarise supersede supply support suppress swap switch sync synchronise tag take
     terminate test throttle tighten time tolerate trace track translate transmit treat trigger trim truncate trust try
-    tune turn unify uninstall unpack unregister update upgrade upload use validate vary verify visit wait wake walk warm
+    tune turn unify uninstall unpack unregister update upgrade upload use validate vary verify visit vote wait wake walk warm
     warn watch widen wipe wire wrap write yield zero
 """.split())
 

@@ -25,8 +25,8 @@ async function vote({ browser, Tab, server, tokens }) {
   await other.sees('Approved: the guideline is in effect.');
   equal((await status()).status, 'PROPOSAL_STATUS_APPROVED', 'the proposal');
   const { proposal: bad } = await propose('Use tabs in every file.');
-  await other.go(`#/proposals?open=${bad.id}`);
-  await other.sees('2 rows');
+  await other.go(`#/proposals?agent=writer&open=${bad.id}`);
+  await other.sees('1 row');
   await other.until('the panel', () => document.querySelector('.panel-content h2').innerText.includes('tabs'));
   await other.key('r');
   await other.until('the reason', () => document.activeElement.name === 'reason');

@@ -1,4 +1,4 @@
-// run.mjs BIN PDF [CASE]: starts a server and one browser, and runs the cases; those whose name contains CASE.
+// run.mjs BIN PDF [CASE+CASE...]: starts a server and one browser, and runs the cases; those whose names contain one of CASE.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -28,7 +28,7 @@ async function main([bin, pdf, only = '']) {
   let failed = 0;
   try {
     const seeded = await seed(server, pdf);
-    for (const [name, run] of [...views, ...actions, ...proposals, ...await optional(server), ...signIn].filter(([one]) => one.includes(only))) {
+    for (const [name, run] of [...views, ...actions, ...proposals, ...await optional(server), ...signIn].filter(([one]) => only.split('+').some((part) => one.includes(part)))) {
       const began = Date.now();
       try {
         await run({ browser, Tab, server, ...seeded });

@@ -94,11 +94,12 @@ class Curl(ServerCase):
             self.assertIn("content-type: application/grpc-web-text+proto", fields)
             self.assertEqual(body[:12], base64.b64encode(b"\0\0\0\0\x02\x08\x01").decode())
             self.assertTrue(base64.b64decode(body[12:]).endswith(b"grpc-status: 0\r\n"))
-            fields, body = self.web("+proto", b"", PATH, version)
-            self.assertIn("grpc-status: 16", fields)
-            self.assertIn("grpc-message: authorization", fields)
-            fields, body = self.web("", b"", "/errata.v1.NoService/Nothing", version)
-            self.assertIn("grpc-status: 12", fields)
+            for _ in range(20):  # the response comes before the request's end, or not
+                answer = "".join(self.web("+proto", b"", PATH, version))
+                self.assertIn("grpc-status: 16", answer)
+                self.assertIn("grpc-message: authorization", answer)
+            answer = "".join(self.web("", b"", "/errata.v1.NoService/Nothing", version))
+            self.assertIn("grpc-status: 12", answer)
 
     def test_other_types_are_refused_with_a_text(self):
         for size, times in TIMES.items():

@@ -287,13 +287,34 @@ static bool is_of_the_server(const struct method_info *method)
     return false;
 }
 
+/* Writes about proposals: a vote needs a second user, and what is replaced or retired an approved guideline, which the one
+ * user of this test cannot make. Their ids are tested by tests/e2e/isolation.py. */
+static bool needs_other_users(const struct method_info *method)
+{
+    static const char *const paths[] = {"/errata.v1.GuidelineService/ProposeGuideline",
+                                        "/errata.v1.GuidelineService/ApproveProposal",
+                                        "/errata.v1.GuidelineService/ApproveProposals",
+                                        "/errata.v1.GuidelineService/RejectProposal",
+                                        "/errata.v1.GuidelineService/RetractVote",
+                                        "/errata.v1.GuidelineService/RetireGuideline",
+                                        "/errata.v1.GuidelineService/GetProposal"};
+
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        if (slice_equal(method->path, slice_text(paths[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A method that no request at random satisfies is not tested: its fields need a rule, or the maker a
  * text. */
 static void expect_all_answered(const unsigned *answered, const char *whose)
 {
     for (uint32_t i = 0; i < contract_method_count; i++) {
         const struct method_info *method = &contract_methods[i];
-        bool never = asker_passes_over(method) || is_of_the_server(method);
+        bool never =
+            asker_passes_over(method) || is_of_the_server(method) || needs_other_users(method);
 
         if (!never && answered[i] == 0) {
             fail_msg("%.*s was never answered with OK (%s): teach request_maker.c its request",

@@ -421,7 +421,7 @@ class Learning(CliCase):
         self.assertEqual(settings, {"holdoutPercent": 15, "matchMode": "MATCH_MODE_EXACT",
                                     "annotatorKinds": ["ANNOTATOR_KIND_HUMAN"], "grouping": "EXAMPLE_GROUPING_EVENT",
                                     "stacking": "SCORE_STACKING_SUM", "suspiciousAt": 0.4, "fakeAt": 0.6,
-                                    "reviewsNeeded": 1, "redactedMembers": {"names": [
+                                    "reviewsNeeded": 1, "votesNeeded": 2, "redactedMembers": {"names": [
                                         "email", "phone", "address", "iban", "password", "token", "reviewed_by", "notes"]}})
         out, _ = self.run_cli("org", "settings", "--stacking", "max", "--suspicious-at", "0.3", "--fake-at", "0.7",
                               "--reviews-needed", "2")

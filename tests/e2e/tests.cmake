@@ -41,7 +41,7 @@ endif()
 
 if(TARGET errata-bench)
     errata_python_test(e2e_bench FILE tests/e2e/bench.py LABEL e2e release)
-    errata_python_test(e2e_documented_commands FILE tests/e2e/documented_commands.py LABEL e2e)
+    errata_python_test(e2e_documented_commands FILE tests/e2e/documented_commands.py LABEL e2e TIMEOUT 300)
 endif()
 
 # The C client library, by a program that makes the calls that a test asks for.

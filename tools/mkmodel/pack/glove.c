@@ -139,20 +139,20 @@ static void feed(struct reader *reader, const uint8_t *bytes, size_t size)
 /* Inflates the file, and feeds its content to the reader. */
 static enum err inflate_all(struct slice packed, struct reader *reader)
 {
-    static uint8_t piece[PIECE_BYTES];
+    uint8_t *piece = arena_alloc(reader->arena, PIECE_BYTES);
     z_stream stream = {0};
     int result = Z_OK;
 
-    if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK) {
+    if (piece == NULL || inflateInit2(&stream, GZIP_WINDOW) != Z_OK) {
         return ERR_MEMORY;
     }
     stream.next_in = (Bytef *)packed.data;
     stream.avail_in = (uInt)packed.size;
     while (result == Z_OK && reader->state != READER_IS_DONE && !reader->is_damaged) {
         stream.next_out = piece;
-        stream.avail_out = sizeof(piece);
+        stream.avail_out = PIECE_BYTES;
         result = inflate(&stream, Z_NO_FLUSH);
-        feed(reader, piece, sizeof(piece) - stream.avail_out);
+        feed(reader, piece, PIECE_BYTES - stream.avail_out);
     }
     (void)inflateEnd(&stream);
     return reader->state == READER_IS_DONE && !reader->is_damaged ? OK : ERR_INVALID;

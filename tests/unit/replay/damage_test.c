@@ -52,39 +52,96 @@ static void make_unused(struct fixture *fixture, enum store_table table, struct 
     store_abort(txn);
 }
 
-/* Goal: a missing row, an extra one, and one with other bytes are found in each table, and the
- * store is clean again once it is repaired. Method: one row of each table at a time, three ways. */
+/* One row of each table of class PROJECTION, whose differences all fit into a report. */
+struct sample_rows {
+    size_t count;
+    struct sample_row {
+        enum store_table table;
+        struct slice key;
+        struct slice value;
+        struct slice unused; /* a key without a row; empty: the table has one row an organisation */
+    } rows[REPLAY_DIFFERENCES_MAX];
+};
+
+static void find_samples(struct fixture *fixture, struct sample_rows *samples)
+{
+    samples->count = 0;
+    for (int i = 0; i < TABLE_COUNT; i++) {
+        struct sample_row *row = &samples->rows[samples->count];
+
+        *row = (struct sample_row){.table = (enum store_table)i};
+        if (store_table_class(row->table) != STORE_PROJECTION) {
+            continue;
+        }
+        if (!find_any(fixture, row->table, &row->key, &row->value)) {
+            fail_msg("no row of %s", store_table_name(row->table));
+        }
+        if (row->key.size > UUID_BYTES) {
+            assert_true(arena_copy(&fixture->arena, row->key, &row->unused));
+            make_unused(fixture, row->table, row->unused);
+        }
+        assert_true(++samples->count < REPLAY_DIFFERENCES_MAX);
+    }
+}
+
+/* Expects one difference of this kind for each sample, or for each that has an unused key. */
+static void expect_each(struct fixture *fixture, enum replay_difference_kind kind,
+                        const struct sample_rows *samples)
+{
+    const struct replay_report *report = &fixture->report;
+    size_t expected = 0;
+
+    assert_int_equal(fixture_verify(fixture), OK);
+    assert_int_equal(report->broken_count, 0);
+    for (size_t i = 0; i < samples->count; i++) {
+        const struct sample_row *row = &samples->rows[i];
+        struct slice key = kind == REPLAY_ROW_EXTRA ? row->unused : row->key;
+        size_t found = 0;
+
+        for (size_t j = 0; key.size > 0 && j < report->difference_count; j++) {
+            const struct replay_difference *difference = &report->differences[j];
+
+            found += difference->kind == kind && difference->table == row->table &&
+                     slice_equal(slice_of(difference->key, difference->key_bytes), key);
+        }
+        assert_int_equal(found, key.size > 0);
+        expected += found;
+    }
+    assert_int_equal(report->difference_count, expected);
+}
+
+/* Goal: a missing row, an extra one, and one with other bytes are found in each table, each by itself, and
+ * the store is clean again once they are repaired. Method: one row of every table, three ways. */
 static void test_damaged_row_is_found_in_each_table(void **state)
 {
+    static struct sample_rows samples;
     struct fixture fixture;
 
     (void)state;
     for (size_t k = 0; k < 2; k++) {
         fixture_init(&fixture, kinds[k], 34);
         fixture_write_many(&fixture, 4 * WRITES);
-        for (int i = 0; i < TABLE_COUNT; i++) {
-            enum store_table table = (enum store_table)i;
-            struct slice key = {NULL, 0};
-            struct slice value = {NULL, 0};
-            struct slice other = {NULL, 0};
+        find_samples(&fixture, &samples);
+        for (size_t i = 0; i < samples.count; i++) {
+            fixture_del(&fixture, samples.rows[i].table, samples.rows[i].key);
+        }
+        expect_each(&fixture, REPLAY_ROW_MISSING, &samples);
+        for (size_t i = 0; i < samples.count; i++) {
+            fixture_put(&fixture, samples.rows[i].table, samples.rows[i].key, SLICE("other bytes"));
+        }
+        expect_each(&fixture, REPLAY_ROW_OTHER, &samples);
+        for (size_t i = 0; i < samples.count; i++) {
+            const struct sample_row *row = &samples.rows[i];
 
-            if (store_table_class(table) != STORE_PROJECTION) {
-                continue;
+            fixture_put(&fixture, row->table, row->key, row->value);
+            if (row->unused.size > 0) {
+                fixture_put(&fixture, row->table, row->unused, row->value);
             }
-            if (!find_any(&fixture, table, &key, &value)) {
-                fail_msg("no row of %s", store_table_name(table));
-            }
-            fixture_del(&fixture, table, key);
-            expect_one(&fixture, REPLAY_ROW_MISSING, table, key);
-            fixture_put(&fixture, table, key, SLICE("other bytes"));
-            expect_one(&fixture, REPLAY_ROW_OTHER, table, key);
-            fixture_put(&fixture, table, key, value);
-            assert_true(arena_copy(&fixture.arena, key, &other));
-            if (key.size > UUID_BYTES) {
-                make_unused(&fixture, table, other);
-                fixture_put(&fixture, table, other, value);
-                expect_one(&fixture, REPLAY_ROW_EXTRA, table, other);
-                fixture_del(&fixture, table, other);
+        }
+        expect_each(&fixture, REPLAY_ROW_EXTRA, &samples);
+        for (size_t i = 0; i < samples.count; i++) {
+            if (samples.rows[i].unused.size > 0) {
+                fixture_del(&fixture, samples.rows[i].table, samples.rows[i].unused);
             }
         }
         fixture_expect_clean(&fixture);

@@ -341,7 +341,7 @@ class Requests(Case):
 
     def test_plain_http2_is_measured(self):
         """Without gRPC's headers, the server answers with an HTTP status."""
-        self.bench("--plain", "--call", 'x=/no/path{"a": ${serial}}', "--expect-status", 415,
+        self.bench("--plain", "--call", 'x=/no/path{"a": ${serial}}', "--expect-status", 404,
                    "--calls", 10)
 
     def test_wrong_token_is_reported(self):

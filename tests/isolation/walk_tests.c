@@ -462,8 +462,10 @@ static void test_foreign_page_token_is_refused_like_a_forged_one(void **state)
         const struct method_info *method = &contract_methods[i];
         struct answer answers[2];
 
+        /* Several guidelines need the votes of several users. */
         if (!is_paged(method) ||
-            slice_equal(method->path, SLICE("/errata.v1.AdminService/ListOrganizations"))) {
+            slice_equal(method->path, SLICE("/errata.v1.AdminService/ListOrganizations")) ||
+            slice_starts_with(method->path, SLICE("/errata.v1.GuidelineService/"))) {
             continue;
         }
         for (int strange = 0; strange < 2; strange++) {

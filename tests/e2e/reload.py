@@ -112,7 +112,7 @@ class Settings(ReloadCase):
         """Goal: a rotation loses no line and needs no restart. Method: the file is renamed, then SIGHUP."""
         log = self.path("log")
         server = self.server(f"log-file = {log}\n")
-        self.assertIn("serving on", read(log))
+        wait_until(lambda: "serving on" in read(log), "the line that follows the address", 30)
         self.assertNotIn("serving on", server.read_log())
         self.assertEqual(os.stat(log).st_mode & 0o077, 0)
         os.rename(log, log + ".1")

@@ -115,6 +115,10 @@ class Help(CliCase):
         (self.folder / "lines.csv").write_text("customer_id,customer_sku\nacme,HX-1\n")
         (self.folder / "matches.csv").write_text("customer_id,customer_sku,internal_sku\nacme,HX-4,4714\n")
         (self.folder / "mappings.csv").write_text("customer_id,customer_sku,internal_sku\nacme,HX-3,4713\n")
+        samples = PDF.parent / "imports" / "tensorzero"
+        shutil.copy(samples / "demonstration_feedback.jsonl", self.folder / "feedback.jsonl")
+        shutil.copy(samples / "chat_inference.jsonl", self.folder / "inferences.jsonl")
+        (self.folder / "review.csv").write_text("doc,was,is,who,when\nd1,Berlin,Bern,ada,2025-03-01\n")
         for folder in (".local/share/bash-completion/completions", ".config/fish/completions"):
             (self.folder / folder).mkdir(parents=True)
         for name in ("invoice-17", "invoice-18"):

@@ -24,8 +24,8 @@ DOCUMENTS = ("tools/HACKING.md", "tools/README.md", "tools/OPERATING.md", "tools
              "tests/attack/README.md", "tests/bench/README.md", "tests/fuzz/README.md", "tests/sim/README.md")
 # Documents whose commands start a server.
 STARTING = ("tools/OPERATING.md", "tools/bench/README.md")
-# Documents whose blocks another test runs: proxies.py.
-ELSEWHERE = ("tools/PROXIES.md",)
+# Documents whose blocks other tests run: proxies.py and cli_history.py.
+ELSEWHERE = ("tools/PROXIES.md", "tools/IMPORTS.md")
 SECONDS = 100
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 INLINE = re.compile(r"`((?:tools/(?=[a-z])|errata |erratad |errata-bench |/usr/bin/python3 -B )[^`]+)`")

@@ -16,7 +16,7 @@ errata_python_test(e2e_demo_reviews FILE tests/e2e/demo_reviews.py LABEL e2e rel
 errata_python_test(e2e_review_failures FILE tests/e2e/review_failures.py LABEL e2e)
 errata_python_test(e2e_measure_learning FILE tests/e2e/measure_learning.py LABEL e2e release TIMEOUT 240)
 errata_python_test(e2e_cli FILE tests/e2e/cli.py LABEL e2e)
-foreach(name context details failures fill_review ids import learning review tls)
+foreach(name context details failures fill_review history ids import learning review tls)
     errata_python_test(e2e_cli_${name} FILE tests/e2e/cli_${name}.py LABEL e2e)
 endforeach()
 foreach(name completion help terminal)

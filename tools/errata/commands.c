@@ -45,6 +45,7 @@ static const struct command_group groups[] = {
      "word the guidance that reviews add to prompts", fragment_commands, "reviews"},
     {"Collect documents and corrections", "labels", "export verdicts for training", label_commands,
      NULL},
+    {"Collect documents and corrections", NULL, NULL, transfer_commands, NULL},
     {"Build prompts and measure the effect", NULL, NULL, example_commands, NULL},
     {"Build prompts and measure the effect", "prompts", "manage prompt templates and fill them",
      prompt_commands, NULL},

@@ -34,6 +34,7 @@ extern const struct command admin_commands[];
 extern const struct command health_commands[];
 extern const struct command context_commands[];
 extern const struct command completion_commands[];
+extern const struct command transfer_commands[];
 
 /* Pages about more than one command. */
 extern const struct command_topic command_topics[];

@@ -113,9 +113,9 @@ static void test_invalid_csv_is_refused_at_its_line(void **state)
     assert_non_null(large);
     memset(large, '\n', size);
     memcpy(large, start, sizeof(start) - 1);
-    assert_read(large, size, "1:a;2: a record larger than 1 MiB, perhaps with an unclosed quote");
+    assert_read(large, size, "1:a;2: a record larger than 16 MiB, perhaps with an unclosed quote");
     memset(large, ',', size);
-    assert_read(large, 100, "1: a record with more than 64 fields");
+    assert_read(large, 300, "1: a record with more than 256 fields");
     free(large);
 }
 

@@ -3,6 +3,7 @@
  */
 #include "tools/errata/engine/calls.h"
 
+#include "client/header.h"
 #include "store/base/assert.h"
 #include "tools/errata/engine/connect.h"
 
@@ -179,4 +180,12 @@ enum cli_exit calls_run(struct cli *cli, unsigned at_once, const struct calls_ha
     result = calls->exit;
     free(calls);
     return result;
+}
+
+bool calls_is_everyones(const struct client_status *status)
+{
+    return status->code == CLIENT_CODE_UNAUTHENTICATED ||
+           status->code == CLIENT_CODE_PERMISSION_DENIED ||
+           status->code == CLIENT_CODE_UNIMPLEMENTED ||
+           (status->code == CLIENT_CODE_UNAVAILABLE && !status->from_server);
 }

@@ -36,4 +36,7 @@ struct calls_handlers {
 MUST_CHECK enum cli_exit calls_run(struct cli *cli, unsigned at_once,
                                    const struct calls_handlers *handlers);
 
+/* Returns whether every other call would get the same error. */
+bool calls_is_everyones(const struct client_status *status);
+
 #endif

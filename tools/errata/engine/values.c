@@ -68,6 +68,9 @@ static const struct command_word days[] = {{SLICE("today"), {NULL, 0}},
                                            {SLICE("7d"), SLICE("a week ago")},
                                            {SLICE("30d"), {NULL, 0}},
                                            {SLICE("90d"), {NULL, 0}}};
+static const struct command_word sources[] = {{SLICE("tensorzero"), {NULL, 0}},
+                                              {SLICE("csv"), SLICE("CSV or JSON lines, by --map")},
+                                              {SLICE("errata"), SLICE("`errata export jsonl`")}};
 static const struct command_word answers[] = {{SLICE("yes"), {NULL, 0}}, {SLICE("no"), {NULL, 0}}};
 static const struct {
     const char *name;
@@ -75,6 +78,7 @@ static const struct {
     size_t count;
 } lists[] = {{"PART", parts, sizeof(parts) / sizeof(parts[0])},
              {"TABLE", tables, sizeof(tables) / sizeof(tables[0])},
+             {"SOURCE", sources, sizeof(sources) / sizeof(sources[0])},
              {"ANSWER", answers, sizeof(answers) / sizeof(answers[0])},
              {"DAY", days, sizeof(days) / sizeof(days[0])}};
 

@@ -304,15 +304,6 @@ static enum calls_step next(void *user, struct calls_item *ret_item)
     return CALLS_ITEM;
 }
 
-/* Returns whether every other row would get the same error. */
-static bool is_everyones(const struct client_status *status)
-{
-    return status->code == CLIENT_CODE_UNAUTHENTICATED ||
-           status->code == CLIENT_CODE_PERMISSION_DENIED ||
-           status->code == CLIENT_CODE_UNIMPLEMENTED ||
-           (status->code == CLIENT_CODE_UNAVAILABLE && !status->from_server);
-}
-
 /* Confirmations and rejections answer alike; of a suggestion the mapping is enough, whose id is that of
  * the first event about it. */
 static void take_reply(struct mapping_import *import, uint64_t line_number, struct slice reply)
@@ -345,7 +336,7 @@ static bool done(void *user, uint64_t tag, const struct client_status *status, s
     leave_place(import, tag);
     if (status->code == CLIENT_CODE_OK) {
         take_reply(import, tag, reply);
-    } else if (is_everyones(status)) {
+    } else if (calls_is_everyones(status)) {
         import->ended = true;
         if (import->exit == CLI_OK) {
             import->exit = failure_print_status(import->cli, status);

@@ -116,7 +116,7 @@ static bool fail(struct csv_reader *reader, const char *problem)
 static bool append(struct csv_reader *reader, const char *bytes, size_t size)
 {
     if (reader->size + size > CSV_RECORD_BYTES_MAX) {
-        return fail(reader, "a record larger than 1 MiB, perhaps with an unclosed quote");
+        return fail(reader, "a record larger than 16 MiB, perhaps with an unclosed quote");
     }
     if (reader->size + size > reader->capacity) {
         size_t capacity = (reader->size + size) * 2;
@@ -234,7 +234,7 @@ static bool split(struct csv_reader *reader, struct csv_record *record)
     record->count = 0;
     for (bool more = true; more;) {
         if (record->count == CSV_FIELDS_MAX) {
-            return fail(reader, "a record with more than 64 fields");
+            return fail(reader, "a record with more than 256 fields");
         }
         if (!take_field(reader, &at, &to, &record->fields[record->count])) {
             return false;

@@ -10,10 +10,10 @@
 
 #include <stdio.h>
 
-/* Maximum number of fields of a record. */
-#define CSV_FIELDS_MAX 64
+/* Maximum number of fields of a record: a flattened export of spans has some hundred. */
+#define CSV_FIELDS_MAX 256
 /* A quote that is never closed ends here, not with the file. */
-#define CSV_RECORD_BYTES_MAX ((size_t)1024 * 1024)
+#define CSV_RECORD_BYTES_MAX ((size_t)16 * 1024 * 1024)
 
 /* Appends one record with its CR LF. */
 void csv_write(struct buffer *buffer, const struct slice *fields, size_t count);

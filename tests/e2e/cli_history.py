@@ -1,0 +1,291 @@
+#!/usr/bin/python3
+"""Imports of other tools' history: mapped as documented, stored once, complete or not at all.
+
+Goal: each documented shape of each tool's export becomes what tools/IMPORTS.md says, in any order and however often
+it is imported, and what an export lacks is reported. Method: samples made after the tools' documented formats
+(tests/data/imports), imported into organisations of one server.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import uuid
+
+from errata_cli import CliCase
+from erratad import ROOT, main
+
+SAMPLES = pathlib.Path(__file__).resolve().parent.parent / "data" / "imports"
+MAP = {"corrections.csv": ("doc=subject", "was=before", "is=after", "who=actor", "when=at", "note=notes"),
+       "verdicts.csv": ("receipt=subject", "model=original_verdict", "person=correct_verdict",
+                        "score=original_score", "missed=missed"),
+       "rules.csv": ("kind=rule_type", "pattern=pattern", "weight=adjustment", "why=notes"),
+       "guidelines.csv": ("agents=agents", "rule=rule"),
+       "outcomes.jsonl": ("run.id=subject", "metric=metric", "value=value", "by=actor")}
+
+
+def samples(source, *names):
+    return [str(SAMPLES / source / name) for name in names]
+
+
+def mapped(name):
+    return [*samples("csv", name), *(word for pair in MAP[name] for word in ("--map", pair))]
+
+
+class HistoryCase(CliCase):
+    def org(self):
+        """An organisation of its own; its environment."""
+        name = "h" + uuid.uuid4().hex[:12]
+        out, _ = self.run_cli("org", "create", name, "--json")
+        organization = json.loads(out)["organization"]["id"]
+        out, _ = self.run_cli("token", "create", "--org", organization, "--role", "ADMIN", "--json")
+        path = self.folder / f"{name}.token"
+        path.write_text(json.loads(out)["secret"])
+        return self.here(ERRATA_TOKEN_FILE=str(path))
+
+    def imported(self, org, source, *words, code=0):
+        out, said = self.run_cli("import", source, *words, "--json", code=code, environment=org)
+        return json.loads(out.splitlines()[-1]) if out else {}, said
+
+    def rows(self, org, method, member, request=None):
+        """All rows of a list."""
+        found, token = [], ""
+        while True:
+            out, _ = self.run_cli("call", "errata.v1." + method,
+                                  json.dumps((request or {}) | {"page_size": 1000, "page_token": token}), environment=org)
+            reply = json.loads(out)
+            found += reply.get(member, [])
+            token = reply.get("nextPageToken", "")
+            if not token:
+                return found
+
+    def corrections(self, org):
+        return self.rows(org, "FeedbackService/ListFeedbackEvents", "events")
+
+    def reviews(self, org):
+        return self.rows(org, "ReviewService/ListReviews", "reviews")
+
+    def pairs(self, org):
+        """(entity type, before, after) of each correction."""
+        def short(text):
+            return json.dumps(json.loads(text), separators=(",", ":"), ensure_ascii=False) if text else ""
+        return sorted((e["entityType"], short(e.get("beforeJson")), short(e["afterJson"])) for e in self.corrections(org))
+
+    def outcomes(self, org):
+        """(state without the record's id, decision) of each review."""
+        return sorted((r["state"].rsplit(":", 1)[0], r["decision"].replace("REVIEW_DECISION_", ""))
+                      for r in self.reviews(org))
+
+    def count(self, report, kind):
+        return sum(line["count"] for line in report["mapped"] if line["kind"] == kind)
+
+    def reasons(self, report):
+        return {line["reason"]: line["count"] for line in report["skipped"]}
+
+
+class TensorZero(HistoryCase):
+    ALL = ("demonstration_feedback.jsonl", "chat_inference.jsonl", "json_inference.jsonl", "metric_feedback.jsonl",
+           "gateway_feedback.jsonl", "dicl_example.jsonl")
+
+    def test_every_table_is_mapped(self):
+        org = self.org()
+        report, _ = self.imported(org, "tensorzero", *samples("tensorzero", *self.ALL), "--good-from", "helpfulness=0.5")
+        self.assertEqual((report["created"], report["repeated"], report["refused"]), (13, 0, 0))
+        self.assertEqual(self.pairs(org), [
+            ("tensorzero.demonstration", "", '{"text":"It is unknown what this replaced."}'),
+            ("tensorzero.demonstration", '{"qty":10}', '{"qty":12}'),
+            ("tensorzero.demonstration", '{"text":"7 pieces"}', '{"qty":7}'),
+            ("tensorzero.demonstration", '{"text":"We open at 8."}', '{"text":"We open at 9."}'),
+            ("tensorzero.example", "", '{"qty":3}')])
+        self.assertEqual(self.outcomes(org), sorted([
+            ("tensorzero:comment", "CHANGES_REQUESTED")] * 2 + [
+            ("tensorzero:demonstration", "REVIEWED"), ("tensorzero:metric", "REJECTED"),
+            ("tensorzero:metric", "REJECTED"), ("tensorzero:metric", "REVIEWED"), ("tensorzero:metric", "REVIEWED"),
+            ("tensorzero:metric", "REVIEWED")]))
+
+    def test_times_layouts_and_annotators_are_kept(self):
+        org = self.org()
+        self.imported(org, "tensorzero", *samples("tensorzero", *self.ALL))
+        event = next(e for e in self.corrections(org) if e["afterJson"] == '{"text":"We open at 9."}')
+        self.assertEqual(event["createdAt"], "2025-01-01T00:01:00Z")  # inside the UUID
+        self.assertEqual(event["layoutFingerprint"], "tensorzero:answer_mail")
+        self.assertEqual(event["annotatorKind"], "ANNOTATOR_KIND_HUMAN")
+        self.assertIn("When do you open?", json.loads(event["metaJson"])["input_snippet"])
+        self.assertTrue(json.loads(event["metaJson"])["source_ref"].startswith("tensorzero:demonstration:01941f2a-"))
+        self.assertTrue(event["isExample"])
+        kinds = {r["state"].rsplit("-", 1)[1]: r.get("annotatorKind") for r in self.reviews(org)}
+        self.assertEqual(kinds["00000000001f"], "ANNOTATOR_KIND_HUMAN")
+        self.assertEqual(kinds["00000000001e"], "ANNOTATOR_KIND_CODE")
+        listed = self.rows(org, "EventService/ListEvents", "events")
+        self.assertEqual({e["source"] for e in listed if e["kind"] in ("EVENT_KIND_FEEDBACK", "EVENT_KIND_REVIEW_SUBMITTED")},
+                         {"EVENT_SOURCE_BACKFILL"})
+
+    def test_a_repeat_changes_nothing_in_any_order(self):
+        org = self.org()
+        files = samples("tensorzero", *self.ALL)
+        self.imported(org, "tensorzero", *files)
+        before = (self.corrections(org), self.reviews(org))
+        report, _ = self.imported(org, "tensorzero", *reversed(files))
+        self.assertEqual((report["created"], report["repeated"]), (0, 11))
+        self.assertEqual((self.corrections(org), self.reviews(org)), before)
+
+    def test_dry_run_stores_nothing_and_names_what_is_missing(self):
+        out, said = self.run_cli("import", "tensorzero", *samples("tensorzero", "demonstration_feedback.jsonl"), "--dry-run",
+                                 environment=self.environment())
+        self.assertIn("nothing was sent", said)
+        self.assertRegex(out, r"before missing +4 .*demonstration_feedback.jsonl:1 01941f2a-")
+        self.assertIn("SELECT * FROM ChatInference FORMAT JSONEachRow", out)
+        report, _ = self.imported(self.environment(), "tensorzero", *samples("tensorzero", "demonstration_feedback.jsonl"),
+                                  "--join", *samples("tensorzero", "chat_inference.jsonl"),
+                                  "--join", *samples("tensorzero", "json_inference.jsonl"), "--dry-run")
+        self.assertEqual(report["before_missing"]["count"], 1)
+        self.assertEqual(self.count(report, "corrections"), 3)
+
+    def test_numbers_need_a_threshold(self):
+        report, _ = self.imported(self.environment(), "tensorzero", *samples("tensorzero", "metric_feedback.jsonl"), "--dry-run")
+        self.assertEqual(self.reasons(report), {"a number without a threshold (--good-from [METRIC=]NUMBER)": 2})
+        report, _ = self.imported(self.environment(), "tensorzero", *samples("tensorzero", "metric_feedback.jsonl"), "--dry-run",
+                                  "--good-from", "0.5")
+        self.assertEqual(self.count(report, "reviews"), 5)
+
+
+class Csv(HistoryCase):
+    def test_rows_become_corrections_and_acceptances(self):
+        org = self.org()
+        report, _ = self.imported(org, "csv", *mapped("corrections.csv"), "--layout", "letters")
+        self.assertEqual(report["created"], 3)
+        self.assertEqual(self.pairs(org), [("csv.row", '{"qty":10}', '{"qty":12}'),
+                                           ("csv.row", '{"text":"Berlin"}', '{"text":"München"}')])
+        event = next(e for e in self.corrections(org) if e["documentId"] == "d1")
+        self.assertEqual((event["actorUserId"], event["createdAt"], event["layoutFingerprint"]),
+                         ("ann", "2025-03-01T10:00:00Z", "letters"))
+        self.assertEqual(json.loads(event["metaJson"])["notes"], "two lines\r\nof note")
+        self.assertEqual([(r["runId"], r["decision"]) for r in self.reviews(org)],
+                         [("d3", "REVIEW_DECISION_REVIEWED")])
+        report, _ = self.imported(org, "csv", *mapped("corrections.csv"), "--layout", "letters")
+        self.assertEqual((report["created"], report["repeated"]), (0, 3))
+
+    def test_verdicts_rules_and_guidelines(self):
+        org = self.org()
+        report, said = self.imported(org, "csv", *mapped("verdicts.csv"), code=2)
+        self.assertEqual((report["created"], report["damaged"]["count"]), (2, 1))
+        self.assertRegex(said, r"verdicts.csv line 4: .*correct_verdict")
+        report, _ = self.imported(org, "csv", *mapped("rules.csv"))
+        self.assertEqual(report["created"], 1)
+        report, _ = self.imported(org, "csv", *mapped("guidelines.csv"))
+        self.assertEqual(report["created"], 1)
+        rules = {r["pattern"]: r for r in self.rows(org, "VerdictService/ListLearnedRules", "rules")}
+        self.assertEqual(rules["font_mismatch_2"]["state"], "ARTIFACT_STATE_PROPOSED")
+        self.assertEqual(self.rows(org, "GuidelineService/ListActiveGuidelines", "guidelines", {"agent_name": "writer"}), [])
+        proposals = self.rows(org, "GuidelineService/ListPendingProposals", "proposals")
+        self.assertEqual([(p["affectedAgents"], p["ruleContent"]) for p in proposals],
+                         [(["writer", "checker"], "Give all prices in euros.")])
+        for name, count in (("verdicts.csv", 2), ("rules.csv", 1), ("guidelines.csv", 1)):
+            report, _ = self.imported(org, "csv", *mapped(name), code=2 if name == "verdicts.csv" else 0)
+            self.assertEqual((name, report["created"], report["repeated"]), (name, 0, count))
+
+    def test_labels_mean_what_the_command_says(self):
+        words = [*mapped("outcomes.jsonl"), "--dry-run"]
+        report, _ = self.imported(self.environment(), "csv", *words)
+        self.assertEqual(self.count(report, "reviews"), 1)
+        report, _ = self.imported(self.environment(), "csv", *words, "--bad-label", "meh", "--good-from", "score=0.5")
+        self.assertEqual(self.count(report, "reviews"), 3)
+
+    def test_wrong_options_are_explained(self):
+        for words, said in ((("nothing", "f"), 'SOURCE "nothing": unknown; expected one of: tensorzero'),
+                            (("csv", *samples("csv", "rules.csv")), "csv: needs to know its columns"),
+                            (("csv", *samples("csv", "rules.csv"), "--map", "a=b"), '--map "a=b": unknown field'),
+                            (("tensorzero", *samples("csv", "rules.csv"), "--map", "a=id"), "--map: only for the source csv"),
+                            (("csv", *samples("csv", "rules.csv"), "--map", "a=id", "--good-from", "x"), "invalid number")):
+            self.assertIn(said, self.run_cli("import", *words, code=2)[1])
+
+
+class Damage(HistoryCase):
+    LINE = '{"id":"%s","target_id":"t","metric_name":"m","value":true}'
+
+    def write(self, name, data):
+        (self.folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+        return name
+
+    def ids(self, org):
+        return sorted(r["state"] for r in self.reviews(org))
+
+    def test_a_damaged_line_costs_only_itself(self):
+        good = [self.LINE % n for n in "abc"]
+        for name, bad in (("cut", self.LINE[:30]), ("quote", '{"id":"x'), ("bytes", b'{"id":"\xff"}'), ("list", "[1]"), ("word", "nonsense"),
+                          ("twice", '{"id":"x","id":"y"}'), ("deep", '{"a":' + "[" * 200 + "]" * 200 + "}"),
+                          ("surrogate", '{"id":"\\ud800"}'), ("nan", '{"id":NaN}'), ("time", self.LINE[:-1] % "x" + ',"timestamp":"soon"}')):
+            bad = bad if isinstance(bad, bytes) else bad.encode()
+            data = b"\n".join([good[0].encode(), good[1].encode(), bad, good[2].encode(), b""])
+            path = self.write(f"{name}.jsonl", data)
+            org = self.org() if name == "cut" else self.environment()
+            words = () if name == "cut" else ("--dry-run",)
+            report, said = self.imported(org, "tensorzero", path, *words, code=2)
+            self.assertEqual((name, self.count(report, "reviews"), report["damaged"]["count"]), (name, 3, 1))
+            self.assertIn(f"{path} line 3: ", said)
+            if name == "cut":
+                self.assertEqual(self.ids(org), [f"tensorzero:metric:{n}" for n in "abc"])
+
+    def test_strict_stores_nothing_of_a_damaged_file(self):
+        org = self.org()
+        path = self.write("strict.jsonl", (self.LINE % "a") + "\n{\n" + (self.LINE % "b") + "\n")
+        _, said = self.run_cli("import", "tensorzero", path, "--strict", code=2, environment=org)
+        self.assertIn("strict.jsonl line 2: ", said)
+        self.assertIn("nothing was stored", said)
+        self.assertEqual(self.ids(org), [])
+
+    def test_other_encodings_and_formats_are_refused_by_name(self):
+        text = (self.LINE % "a") + "\n"
+        for name, data, said in (("16.jsonl", text.encode("utf-16"), "UTF-16; expected UTF-8 (`iconv"),
+                                 ("16be.jsonl", text.encode("utf-16-be"), "expected UTF-8 text"),
+                                 ("x.gz", b"\x1f\x8b\x08\x00", "compressed with gzip"), ("x.parquet", b"PAR1\x00\x00", "Parquet"),
+                                 ("x.zip", b"PK\x03\x04", "a ZIP archive"), ("latin.csv", "a,b\nn\xf6,1\n".encode("latin-1"), None)):
+            path = self.write(name, data)
+            source = ("csv", path, "--map", "a=id", "--map", "b=after") if said is None else ("tensorzero", path)
+            _, out = self.run_cli("import", *source, "--dry-run", code=2, environment=self.environment())
+            self.assertIn(said or f"{path} line 2: invalid CSV: bytes that are not UTF-8", out)
+
+    def test_truncated_documents_keep_what_is_whole(self):
+        rows = ",\n".join(self.LINE % n for n in "abc")
+        path = self.write("cut.json", f"[\n{rows},\n" + self.LINE[:25])
+        report, said = self.imported(self.environment(), "tensorzero", path, "--dry-run", code=2)
+        self.assertEqual(self.count(report, "reviews"), 3)
+        self.assertIn("cut.json line 5: the file ends within a record or a list", said)
+        whole = self.write("whole.json", f"[\n{rows}\n]")
+        report, _ = self.imported(self.environment(), "tensorzero", whole, "--dry-run")
+        self.assertEqual(self.count(report, "reviews"), 3)
+
+    def test_damaged_rows_of_a_csv_file(self):
+        path = self.write("bad.csv", 'id,is\na,1\nb,2,3\nc,"x"y\nd,4\ne,"open\n')
+        report, said = self.imported(self.environment(), "csv", path, "--map", "id=id", "--map", "is=after", "--dry-run", code=2)
+        self.assertEqual((self.count(report, "corrections"), report["damaged"]["count"]), (2, 3))
+        self.assertRegex(said, r"line 3: 3 fields; expected 2[\s\S]*line 4: invalid CSV: text after[\s\S]*line 6: invalid CSV: an unclosed quote")
+
+    def test_a_record_may_be_large_but_not_endless(self):
+        big = self.write("big.jsonl", json.dumps({"id": "a", "inference_id": "i", "value": "x" * (12 << 20)}) + "\n" +
+                         json.dumps({"id": "b", "inference_id": "i", "value": "x" * (17 << 20)}) + "\n" +
+                         json.dumps({"id": "c", "inference_id": "i", "value": "y"}) + "\n")
+        report, said = self.imported(self.environment(), "tensorzero", big, "--dry-run", code=2)
+        self.assertEqual((self.count(report, "corrections"), report["damaged"]["count"]), (2, 1))
+        self.assertIn("line 2: a record larger than 16 MiB", said)
+
+    def test_a_refused_token_stores_nothing(self):
+        path = self.write("denied.jsonl", self.LINE % "a")
+        token = self.write("wrong.token", "errata_wrong")
+        _, said = self.run_cli("import", "tensorzero", path, code=1, environment=self.here(ERRATA_TOKEN_FILE=str(self.folder / token)))
+        self.assertTrue(re.search("UNAUTHENTICATED|token", said), said)
+
+
+class Documents(HistoryCase):
+    def test_commands_of_the_document_run(self):
+        text = pathlib.Path(ROOT, "tools", "IMPORTS.md").read_text()
+        blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)
+        self.assertGreaterEqual(len(blocks), 3)
+        environment = self.org()
+        for block in blocks:
+            done = subprocess.run(["bash", "-ec", block], cwd=ROOT, env=environment, text=True, capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
+            self.assertNotIn("damaged", re.sub(r"damaged +0", "", done.stdout))
+
+
+if __name__ == "__main__":
+    main()

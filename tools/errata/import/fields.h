@@ -1,0 +1,32 @@
+/*
+ * fields.h: finds and converts the members of records: by paths, as texts, as times. Records come from many
+ * tools, so a path also finds a member whose own name has dots (`attributes.output.value` of a flattened row),
+ * and goes on into a text that holds a JSON object (a cell of a CSV file).
+ */
+#ifndef ERRATA_TOOLS_ERRATA_IMPORT_FIELDS_H
+#define ERRATA_TOOLS_ERRATA_IMPORT_FIELDS_H
+
+#include "store/base/json.h"
+
+/* Names in a path; the formats have at most five. */
+#define FIELDS_PATH_NAMES_MAX 8
+
+/* Finds the member at a path; null and the empty text count as absent. */
+bool fields_find(struct arena *arena, struct json_value record, const char *path,
+                 struct json_value *ret_value);
+/* The member as text: a string's content, another value as it is written; empty if it is absent. */
+struct slice fields_text(struct arena *arena, struct json_value record, const char *path);
+/* A value as text likewise. */
+struct slice fields_value_text(struct arena *arena, struct json_value value);
+/* The value that a text holds, if it holds a JSON object or array; else the value itself. */
+struct json_value fields_parsed(struct arena *arena, struct json_value value);
+/* A text as a JSON string. */
+struct json_value fields_quoted(struct arena *arena, struct slice text);
+
+/* Reads a time: RFC 3339, the same with a blank for `T` or without an offset (UTC), a day, the digits of seconds,
+ * milliseconds, microseconds or nanoseconds since 1970, or a UUID of version 7, which begins with one. */
+bool fields_time(struct slice text, int64_t *ret_us);
+/* Writes microseconds since 1970 as RFC 3339. */
+struct slice fields_time_text(struct arena *arena, int64_t us);
+
+#endif

@@ -1,0 +1,154 @@
+/*
+ * source.h: the tools whose history can be imported, as tables: which records their exports have, and which
+ * member of a record is which field of the normal form. A source is one file of this folder with one table; a
+ * record that a table cannot describe has a function that takes its rows one by one.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_IMPORT_SOURCE_H
+#define ERRATA_TOOLS_ERRATA_IMPORT_SOURCE_H
+
+#include "tools/errata/import/fields.h"
+
+/* What a row of the normal form becomes. */
+enum import_kind {
+    IMPORT_OUTPUT, /* what a model put out: the before of rows about it; not stored by itself */
+    IMPORT_CORRECTION, /* a feedback event with before and after */
+    IMPORT_REVIEW, /* an outcome: a review of a run */
+    IMPORT_VERDICT, /* a verdict on a receipt */
+    IMPORT_RULE, /* a learned rule, proposed */
+    IMPORT_GUIDELINE, /* a guideline, proposed */
+    IMPORT_KIND_COUNT
+};
+
+/* The fields of the normal form that are texts. */
+enum import_field {
+    IMPORT_NO_FIELD,
+    IMPORT_ID, /* the record's own id: with the source's name and the row's type, `source_ref` */
+    IMPORT_SUBJECT, /* the id of what was judged: the output, document, run or receipt */
+    IMPORT_NAME, /* the kind of what was judged: the function, task or project; layout and subcategory */
+    IMPORT_INPUT, /* what the model read */
+    IMPORT_ACTOR,
+    IMPORT_ANNOTATOR, /* HUMAN, CODE or LLM */
+    IMPORT_AT,
+    IMPORT_METRIC, /* the name of the outcome */
+    IMPORT_VALUE, /* the outcome: true, false, a number or a label */
+    IMPORT_DECISION, /* REVIEWED, REJECTED or CHANGES_REQUESTED, if the record has it itself */
+    IMPORT_NOTES,
+    IMPORT_BEFORE,
+    IMPORT_AFTER,
+    IMPORT_ORIGINAL_VERDICT,
+    IMPORT_CORRECT_VERDICT,
+    IMPORT_ORIGINAL_SCORE,
+    IMPORT_CONFIRMED, /* indicators of a verdict, with semicolons between them; so are the two below */
+    IMPORT_REJECTED,
+    IMPORT_MISSED,
+    IMPORT_RULE_TYPE,
+    IMPORT_PATTERN,
+    IMPORT_ADJUSTMENT,
+    IMPORT_AGENTS, /* of a guideline, with semicolons between them */
+    IMPORT_RULE_CONTENT,
+    IMPORT_LAYOUT, /* the layout itself, instead of one made from the source and the name */
+    IMPORT_FIELD_COUNT
+};
+
+/* One row of the normal form. All texts and values are borrowed from the record and its arena. */
+struct import_row {
+    enum import_kind kind;
+    const char *type; /* the kind of record, such as `demonstration` */
+    struct slice text[IMPORT_FIELD_COUNT];
+    struct json_value before; /* JSON_NULL: unknown */
+    struct json_value after;
+    bool has_no_before; /* the tool keeps only what is right, not what it replaced */
+    struct json_value raw; /* a correction that Errata exported, whole; else JSON_NULL */
+};
+
+/* Which member is which field; of several with the same field the first one that is there. Ends with
+ * IMPORT_NO_FIELD. */
+struct import_member {
+    enum import_field field;
+    const char *path;
+};
+
+/* What a person said about labels and numbers, and about the export (options of the command). */
+struct import_choices {
+    bool trusts_status; /* --trust-status */
+    struct slice layout; /* --layout; or empty */
+    const struct import_threshold *thresholds; /* borrowed */
+    size_t threshold_count;
+    const struct import_label *labels; /* borrowed */
+    size_t label_count;
+    const struct import_member *map; /* borrowed: --map */
+};
+
+/* Numbers of this outcome from here on are good ones. */
+struct import_threshold {
+    struct slice metric; /* empty: all */
+    double good_from;
+};
+
+struct import_label {
+    struct slice label;
+    bool is_good;
+};
+
+/* Takes what a source finds in a record. */
+struct import_sink {
+    void *user;
+    void (*row)(void *user, const struct import_row *row);
+    /* A record, or a part of it, that is not imported; the reason is a literal without values. */
+    void (*skip)(void *user, const char *reason, struct slice id);
+    /* A row of the normal form that cannot be read; the problem is copied. */
+    void (*damaged)(void *user, struct slice problem);
+    /* Something that the export does not have: an index of the source's losses. */
+    void (*lose)(void *user, size_t loss);
+};
+
+struct import_call {
+    struct arena *arena;
+    const struct import_choices *choices;
+    const struct import_sink *sink;
+    const struct import_source *source;
+};
+
+struct import_shape {
+    const char *name; /* of the record, as the tool calls it */
+    /* Paths of members that it has, or `path=text` for members with this text. Ends with NULL. */
+    const char *needs[6];
+    const char *lacks; /* a member that it must not have; or NULL */
+    enum import_kind kind;
+    const char *type;
+    const struct import_member *members; /* NULL: only `read` */
+    /* Finishes the row that `members` made, and gives it and further ones to the sink (import_put); NULL: it is
+     * complete. */
+    void (*read)(struct import_call *call, struct json_value record, struct import_row *row);
+    const char *skip; /* the reason why such records are not imported; NULL: they are */
+    size_t loss; /* 1 + the index of what an export with such records loses; 0: nothing */
+};
+
+/* What an export of the tool lacks, and the command that fetches it. */
+struct import_loss {
+    const char *what;
+    const char *command;
+};
+
+struct import_source {
+    const char *name;
+    const char *title;
+    const char *formats; /* the versions of the tool's formats that are read */
+    const char *const *lists; /* members of pages that hold the records; or NULL */
+    const struct import_shape *shapes; /* the first one that fits; ends with one without a name */
+    const struct import_loss *losses; /* ends with one without `what`; or NULL */
+};
+
+/* All sources; ends with NULL. */
+extern const struct import_source *const import_sources[];
+
+extern const struct import_source import_tensorzero;
+extern const struct import_source import_csv;
+extern const struct import_source import_errata;
+
+/* Finds a source by its name; NULL if there is none. */
+const struct import_source *import_source_find(const char *name);
+/* Gives the rows of a record to the sink. */
+void import_source_read(struct import_call *call, struct json_value record);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * sender.h: stores rows of an import, some hundred at a time: first it asks which of them are stored, then it
+ * sends the others, each as a call of its own under the idempotency key of its source_ref and time. So a repeat
+ * changes nothing, at any time, and an interrupted import goes on where it was.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_TRANSFER_SENDER_H
+#define ERRATA_TOOLS_ERRATA_TRANSFER_SENDER_H
+
+#include "store/base/sha256.h"
+#include "tools/errata/import/import_request.h"
+#include "tools/errata/transfer/tally.h"
+
+/* Rows that are sent together, and the memory that the records of them may take. */
+#define SENDER_ROWS_MAX 1024
+#define SENDER_BYTES_MAX ((size_t)64 * 1024 * 1024)
+#define SENDER_KEY_BYTES (7 + 2 * SHA256_BYTES)
+
+struct sender_row {
+    struct import_row row; /* borrowed from the sender's arena, as are the requests */
+    struct import_request request;
+    struct slice store_wire;
+    struct slice lookup_wire;
+    struct tally_place place;
+    bool is_stored;
+    bool has_failed;
+    char key[SENDER_KEY_BYTES];
+};
+
+struct sender {
+    struct cli *cli;
+    struct tally *tally;
+    struct arena arena; /* rows and records of the batch at hand; the reader uses it too */
+    struct sender_row *rows; /* owned */
+    size_t count;
+    size_t next; /* of the calls that are being made */
+    bool looks_up; /* the calls ask */
+    enum cli_exit exit;
+};
+
+/* False if memory is missing. */
+MUST_CHECK bool sender_init(struct sender *sender, struct cli *cli, struct tally *tally);
+void sender_deinit(struct sender *sender);
+/* Checks a row by the contract; false with cli->fault. With `keeps`, it is sent with the batch. */
+MUST_CHECK bool sender_add(struct sender *sender, const struct import_source *source,
+                           const struct import_choices *choices, const struct import_row *row,
+                           const struct tally_place *place);
+/* Checks it only. */
+MUST_CHECK bool sender_check(struct sender *sender, const struct import_source *source,
+                             const struct import_choices *choices, const struct import_row *row);
+/* Empties the arena if no row needs it, and sends the batch if it is full, or in any case with `all`. */
+MUST_CHECK enum cli_exit sender_step(struct sender *sender, bool all);
+
+#endif

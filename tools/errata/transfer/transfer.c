@@ -1,0 +1,39 @@
+/*
+ * transfer.c: `errata import` and `errata export`: history from other tools, and to them.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/transfer/import_history.h"
+
+static const struct option_spec import_options[] = {
+    {"join", "FILE", "read only the outputs of this file, which corrections of the others need"},
+    {"dry-run", NULL, "print what would be stored and what is missing; nothing is sent"},
+    {"strict", NULL, "store nothing if a record is damaged, instead of leaving it out"},
+    {"map", "COLUMN=FIELD", "csv only: the field of a column, or of a path such as `a.b`"},
+    {"good-from", "[METRIC=]NUMBER", "numbers of this outcome, or of all, from here on are good"},
+    {"good-label", "LABEL", "an outcome with this label is good"},
+    {"bad-label", "LABEL", "an outcome with this label is bad"},
+    {"layout", "LAYOUT", "the layout and subcategory of all rows; default: SOURCE:NAME"},
+    {"trust-status", NULL, "take responses without a status for submitted ones (argilla)"},
+    {NULL, NULL, NULL}};
+
+const struct command transfer_commands[] = {
+    {.name = "import",
+     .arguments = "SOURCE FILE...",
+     .summary = "store the history of another tool",
+     .help =
+         "Reads exports of another tool and stores what people corrected and judged there, with "
+         "its original times: corrections, reviews and verdicts; rules and guidelines are only "
+         "proposed. The files may be JSON lines, JSON, or CSV, of any size and in any order. "
+         "Each record is stored once, however often it is imported; a record that was changed in "
+         "the tool since is stored again, with its new time. A damaged record is reported with "
+         "its line and left out. `tools/IMPORTS.md` describes what is read of each tool. Needs "
+         "an INTEGRATOR or ADMIN token; rules and guidelines need ADMIN.",
+     .examples = {{"errata import tensorzero feedback.jsonl --join inferences.jsonl --dry-run",
+                   "what would be stored"},
+                  {"errata import csv review.csv --map doc=subject --map was=before \\\n"
+                   "  --map is=after --map who=actor --map when=at",
+                   NULL}},
+     .exits = "2: a record is damaged; 1: the server refused a record.",
+     .options = import_options,
+     .run = import_history_run},
+    {.name = NULL}};

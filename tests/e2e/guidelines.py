@@ -48,9 +48,9 @@ class GuidelineCase(CliCase):
         return self.person(user).guidelines.ApproveProposal(guideline_service.ApproveProposalRequest(
             proposal_id=proposal.id, **fields)).proposal
 
-    def active(self, agent=""):
+    def active(self, agent="", **fields):
         return self.mine.all_pages(self.mine.guidelines.ListActiveGuidelines,
-                                   guideline_service.ListActiveGuidelinesRequest(agent_name=agent), "guidelines")
+                                   guideline_service.ListActiveGuidelinesRequest(agent_name=agent, **fields), "guidelines")
 
     def pending(self, **fields):
         return self.mine.all_pages(self.mine.guidelines.ListPendingProposals,
@@ -65,6 +65,19 @@ class GuidelineCase(CliCase):
             call()
         self.assertEqual(caught.exception.code(), code, caught.exception.details())
         return caught.exception
+
+
+class Pages(GuidelineCase):
+    def test_lists_have_pages(self):
+        """Each item once, in the order of one long page."""
+        self.need(1)
+        made = [self.propose(rule) for rule in ("Set a timeout on each remote call.", "Sort the imports of each module.",
+                                                "Write names of tables in lower case.")]
+        self.assertEqual(self.pending(page_size=1), self.pending())
+        for one in made:
+            self.approve(one, "anna")
+        self.assertEqual(sorted(one.id for one in self.active(page_size=1)), sorted(one.id for one in made))
+        self.assertEqual(self.active(agent="coder", page_size=2), self.active(agent="coder"))
 
 
 class Voting(GuidelineCase):

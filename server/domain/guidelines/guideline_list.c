@@ -38,8 +38,10 @@ enum err agent_guidelines_read(struct store_txn *txn, struct org_id org, struct 
 
 enum err proposal_list_begin(struct store_txn *txn, struct proposal_list *list)
 {
-    const struct scan_range range = {
-        .table = TABLE_PROPOSAL_PENDING, .prefix = key_org(list->org), .order = STORE_ASCENDING};
+    const struct scan_range range = {.table = TABLE_PROPOSAL_PENDING,
+                                     .prefix = key_org(list->org),
+                                     .order = STORE_ASCENDING,
+                                     .after = list->page->after};
 
     return page_open(list->page, txn, &range);
 }
@@ -83,7 +85,8 @@ enum err guideline_list_begin(struct store_txn *txn, struct proposal_list *list)
         .table = is_of_agent ? TABLE_GUIDELINE_AGENT : TABLE_GUIDELINE,
         .prefix =
             is_of_agent ? key_guideline_agent_prefix(list->org, list->agent) : key_org(list->org),
-        .order = STORE_ASCENDING};
+        .order = STORE_ASCENDING,
+        .after = list->page->after};
 
     return page_open(list->page, txn, &range);
 }

@@ -13,7 +13,7 @@ import zlib
 import grpc
 
 import recount
-from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, artifact, event_log, event_service,
+from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, artifact, decision, decision_service, event_log, event_service,
                      extraction, extraction_service, feedback, feedback_service, fragment_set, guideline, guideline_service,
                      is_client_stream, learning, layout, event_service_grpc, mappings, measured_weight, methods, options, prompt_service,
                      prompt_template, review, review_prompts, review_service, review_triggers, roles, run_item, sku_mapping, verdict_service, verdicts)
@@ -24,7 +24,7 @@ WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("
           ("organization", 2), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
           ("weights", 1), ("find", 1),
           ("review", 8), ("thresholds", 2), ("item", 4), ("fragments", 2), ("approve_fragments", 2),
-          ("guideline", 3), ("vote", 4), ("votes", 1), ("reject_guideline", 1), ("retract_vote", 1), ("retire_guideline", 1),
+          ("decision", 6), ("guideline", 3), ("vote", 4), ("votes", 1), ("reject_guideline", 1), ("retract_vote", 1), ("retire_guideline", 1),
           ("retract", 4))
 # Corrections of one layout, taken back as often as they are made, and extractions that count them.
 RETRACTIONS = (("capture", 10), ("retract", 10), ("extraction", 3))
@@ -68,6 +68,7 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "item": "/errata.v1.ReviewService/PutItem",
          "fragments": "/errata.v1.ReviewService/PutFragmentSet",
          "approve_fragments": "/errata.v1.ReviewService/ApproveFragmentSet",
+         "decision": "/errata.v1.DecisionService/RecordDecision",
          "guideline": "/errata.v1.GuidelineService/ProposeGuideline",
          "vote": "/errata.v1.GuidelineService/ApproveProposal",
          "votes": "/errata.v1.GuidelineService/ApproveProposals",
@@ -100,6 +101,7 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "item": review_service.PutItemResponse,
            "fragments": review_service.PutFragmentSetResponse,
            "approve_fragments": review_service.ApproveFragmentSetResponse,
+           "decision": decision_service.RecordDecisionResponse,
            "guideline": guideline_service.ProposeGuidelineResponse, "vote": guideline_service.ApproveProposalResponse,
            "votes": guideline_service.ApproveProposalsResponse,
            "reject_guideline": guideline_service.RejectProposalResponse,
@@ -452,6 +454,15 @@ class Load:
                                                                   grpc.StatusCode.NOT_FOUND), True)
         if not isinstance(reply, grpc.RpcError):
             self.keep("approve_fragments", org, key, body, reply, [])
+
+    def decision(self, key, org, token):
+        """A decision about one of few agents, with one of few comments, so that clusters grow."""
+        comment = ("Set a timeout on each remote call.", "Sort the imports of each module, please.",
+                   "Nice work!", "why?")[number_of(key + "c", 4)]
+        self.write("decision", key, org, token, decision_service.RecordDecisionRequest(decision=decision.Decision(
+            decision_id=key, gate_id="HITL-1", epic_id=f"epic-{number_of(key + 'e', 3)}", task_id=key,
+            agent_name=f"agent-{number_of(key + 'a', 2)}", decision=1 + number_of(key + "d", 3),
+            reviewer_comment=comment)), lambda reply: [reply.feedback_id])
 
     def guideline(self, key, org, token):
         """A rule for one of few agents."""

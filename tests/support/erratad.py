@@ -41,6 +41,9 @@ from errata.v1 import extraction_service_pb2_grpc as extraction_service_grpc  # 
 from errata.v1 import feedback_event_pb2 as feedback  # noqa: E402
 from errata.v1 import feedback_service_pb2 as feedback_service  # noqa: E402
 from errata.v1 import feedback_service_pb2_grpc as feedback_service_grpc  # noqa: E402
+from errata.v1 import decision_pb2 as decision  # noqa: E402
+from errata.v1 import decision_service_pb2 as decision_service  # noqa: E402
+from errata.v1 import decision_service_pb2_grpc as decision_service_grpc  # noqa: E402
 from errata.v1 import guideline_pb2 as guideline  # noqa: E402
 from errata.v1 import guideline_service_pb2 as guideline_service  # noqa: E402
 from errata.v1 import guideline_service_pb2_grpc as guideline_service_grpc  # noqa: E402
@@ -262,6 +265,7 @@ class Client:
         self.learning = learning_grpc.LearningServiceStub(self.channel)
         self.verdicts = verdict_service_grpc.VerdictServiceStub(self.channel)
         self.reviews = review_service_grpc.ReviewServiceStub(self.channel)
+        self.decisions = decision_service_grpc.DecisionServiceStub(self.channel)
         self.guidelines = guideline_service_grpc.GuidelineServiceStub(self.channel)
         self.health = health_pb2_grpc.HealthStub(self.channel)
 

@@ -39,6 +39,7 @@ static bool is_always_main(enum subject_kind kind)
     case SUBJECT_RUN:
     case SUBJECT_ITEM:
     case SUBJECT_AGENT:
+    case SUBJECT_DECISION:
         break;
     }
     return false;

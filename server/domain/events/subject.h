@@ -23,7 +23,8 @@ enum subject_kind {
     SUBJECT_RUN = 13,
     SUBJECT_ITEM = 14,
     SUBJECT_AGENT = 20,
-    SUBJECT_PROPOSAL = 21
+    SUBJECT_PROPOSAL = 21,
+    SUBJECT_DECISION = 22
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include "tests/unit/replay/learned.h"
 
 #include "server/domain/corrections/examples.h"
+#include "server/domain/decisions/decisions.h"
 #include "server/domain/extractions/extractions.h"
 #include "server/domain/guidelines/gate.h"
 #include "server/domain/mappings/mappings.h"
@@ -377,6 +378,37 @@ static enum err write_fragments(struct fixture *fixture, struct store_txn *txn, 
     return err == ERR_NOT_FOUND || err == ERR_PRECONDITION ? OK : err;
 }
 
+/* Records a decision about one of two agents, with one of two comments, and a vector of the caller. */
+static enum err write_decision(struct fixture *fixture, struct store_txn *txn, struct org_id org)
+{
+    static const float directions[2][2] = {{1, 0}, {0, 1}};
+    static const char *const comments[] = {"Set a timeout on each remote call.",
+                                           "Sort the imports of each module."};
+    size_t chosen = fixture_draw(fixture, 2);
+    struct decision_input input = {.view = {.decision_id = name_of(fixture, "decision", 1000),
+                                            .gate_id = SLICE("HITL-1"),
+                                            .epic_id = name_of(fixture, "epic", NAMES),
+                                            .agent_name = name_of(fixture, "agent", 2),
+                                            .decision = DECISION_OUTCOME_REJECTED,
+                                            .reviewer_comment = slice_text(comments[chosen])},
+                                   .kind = THEME_OF_CALLER,
+                                   .space = SLICE("model:2")};
+    const struct decision_request request = {org, caller_of_all(), &input};
+    uint64_t seq = 0;
+    enum err err = lexicon_build(fixture->ctx.arena, &input.lexicon);
+
+    if (err == OK) {
+        err = decision_read_signals(fixture->ctx.arena, &input);
+    }
+    if (err == OK) {
+        err = theme_make(fixture->ctx.arena, directions[chosen], 2, NULL, &input.theme);
+    }
+    if (err == OK) {
+        err = decision_record(&fixture->ctx, txn, &request, &seq);
+    }
+    return err == ERR_EXISTS ? OK : err;
+}
+
 /* Proposes a rule, and may vote for it: one vote is enough. A refused one is rejected, since
  * each proposal is compared with those that wait. */
 static enum err write_guideline(struct fixture *fixture, struct store_txn *txn, struct org_id org)
@@ -415,7 +447,9 @@ static enum err write_guideline(struct fixture *fixture, struct store_txn *txn, 
 
 static enum err write_any(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
-    switch (fixture_draw(fixture, 17)) {
+    switch (fixture_draw(fixture, 18)) {
+    case 17:
+        return write_decision(fixture, txn, org);
     case 16:
         return write_guideline(fixture, txn, org);
     case 13:

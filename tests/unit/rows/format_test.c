@@ -9,6 +9,7 @@
 #include "server/domain/artifacts/keys.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/counters/keys.h"
+#include "server/domain/decisions/keys.h"
 #include "server/domain/events/feedback.h"
 #include "server/domain/events/retraction.h"
 #include "server/domain/experiment/records.h"
@@ -260,6 +261,15 @@ static void test_examples_of_the_format_are_current(void **state)
          sample_of(&arena, "review_thresholds")},
         {"fragment_set", key_fragment_set(org, 2), sample_of(&arena, "fragment_set")},
         {"fragment_approval", key_fragment_approval(org, 300), slice_of(seq, sizeof(seq))},
+        {"decision", key_decision(org, SLICE("d-1")), slice_of(seq, sizeof(seq))},
+        {"decision_time", key_decision_time(org, SAMPLE_TIME_US, 2), slice_of(seq, sizeof(seq))},
+        {"decision_agent", key_decision_agent(org, SLICE("coder"), SAMPLE_TIME_US, 2),
+         slice_of(seq, sizeof(seq))},
+        {"decision_cluster", key_decision_cluster(org, SLICE("coder"), SLICE("model:2"), 2),
+         SLICE("\0\0\0\2\0\0\x10\0\xff\xff\xf0\0")},
+        {"decision_member", key_decision_member(org, 1, 2), slice_of(seq, sizeof(seq))},
+        {"decision_theme", key_decision_theme(org, SLICE("model:2"), 2),
+         SLICE("\xc8\x4a\x9e\x3a\xd1\x44\xb4\x3d\xa7\x39\x95\xa5\xa1\x27\x04\xf7\x10\0\xf0\0")},
         {"proposal", key_proposal(org, 2), sample_of(&arena, "proposal")},
         {"proposal_pending", key_proposal_pending(org, true, 4, 2), slice_of(seq, sizeof(seq))},
         {"guideline", key_guideline(org, 2), slice_of(seq, sizeof(seq))},

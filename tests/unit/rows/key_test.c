@@ -8,6 +8,7 @@
 #include "server/domain/artifacts/keys.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/counters/keys.h"
+#include "server/domain/decisions/keys.h"
 #include "server/domain/events/feedback.h"
 #include "server/domain/events/retraction.h"
 #include "server/domain/experiment/records.h"
@@ -221,6 +222,16 @@ static void test_keys_begin_with_their_org(void **state)
         key_review_thresholds(org, SLICE("x")),
         key_fragment_set(org, 1),
         key_fragment_approval(org, 1),
+        key_decision(org, SLICE("x")),
+        key_decision_time(org, 1, 1),
+        key_decision_agent_prefix(org, SLICE("x")),
+        key_decision_agent(org, SLICE("x"), 1, 1),
+        key_decision_cluster_prefix(org, SLICE("x"), SLICE("y")),
+        key_decision_cluster(org, SLICE("x"), SLICE("y"), 1),
+        key_decision_member_prefix(org, 1),
+        key_decision_member(org, 1, 1),
+        key_decision_theme_prefix(org, SLICE("x")),
+        key_decision_theme(org, SLICE("x"), 1),
         key_proposal(org, 1),
         key_proposal_pending(org, true, 1, 1),
         key_guideline(org, 1),

@@ -1,0 +1,333 @@
+/*
+ * decision_service.c: DecisionService. The words of a decision are embedded and read on the pool, before the transaction;
+ * its cluster and class are decided in it.
+ */
+#include "server/domain/decisions/decisions.h"
+#include "server/domain/decisions/similar.h"
+#include "server/pipeline/caller.h"
+#include "server/pipeline/embedding.h"
+#include "server/pipeline/service.h"
+#include "store/base/assert.h"
+
+#include <errata/v1/decision_service.handlers.h>
+#include <errata/v1/decision_service.views.h>
+
+/* A space is made of a model's name and a width. */
+#define SPACE_BYTES_MAX 200
+/* Decisions of a page of an agent's, if the request gives no size. */
+#define AGENT_DECISIONS_DEFAULT 100
+
+static enum err read_tags(struct arena *arena, const Errata__V1__Decision *given,
+                          struct decision_view *view)
+{
+    struct buffer run;
+
+    buffer_init(&run, arena, 0);
+    for (size_t i = 0; i < given->n_tags; i++) {
+        decision_view_add_tags(&run, slice_text(given->tags[i]));
+    }
+    view->tags.run = buffer_slice(&run);
+    return buffer_ok(&run) ? OK : ERR_MEMORY;
+}
+
+static enum err read_decision(struct ctx *ctx, const Errata__V1__Decision *given,
+                              struct decision_input *input)
+{
+    struct decision_view *view = &input->view;
+
+    *view = (struct decision_view){
+        .decision_id = slice_text(given->decision_id),
+        .gate_id = slice_text(given->gate_id),
+        .epic_id = slice_text(given->epic_id),
+        .task_id = slice_text(given->task_id),
+        .has_task_id = slice_text(given->task_id).size > 0,
+        .agent_name = slice_text(given->agent_name),
+        .reviewer_id = slice_text(given->reviewer_id),
+        .has_reviewer_id = slice_text(given->reviewer_id).size > 0,
+        .review_duration_seconds = given->review_duration_seconds,
+        .has_review_duration_seconds = given->_review_duration_seconds_case != 0,
+        .agent_output_sha = slice_text(given->agent_output_sha),
+        .has_agent_output_sha = slice_text(given->agent_output_sha).size > 0,
+        .approved_output_sha = slice_text(given->approved_output_sha),
+        .has_approved_output_sha = slice_text(given->approved_output_sha).size > 0,
+        .reviewer_comment = slice_text(given->reviewer_comment),
+        .correction_summary = slice_text(given->correction_summary),
+        .correction_diff = slice_text(given->correction_diff),
+        .correction_diff_path = slice_text(given->correction_diff_path),
+    };
+    input->time = time_given(given->created_at);
+    view->created_at_us = input->time.created_at_us;
+    view->has_created_at = input->time.is_given;
+    if (UNEXPECTED(!decision_outcome_from_wire((int32_t)given->decision, &view->decision))) {
+        return ERR_INTERNAL; /* check_request refuses it */
+    }
+    if (view->decision == DECISION_OUTCOME_REJECTED && view->has_approved_output_sha) {
+        fault_add(ctx->fault, SLICE("decision.approved_output_sha"),
+                  "given with REJECTED; expected none, since nothing was approved");
+    }
+    return read_tags(ctx->arena, given, view);
+}
+
+/* Makes the theme of the decision's words, of the caller's vector or by the embedder. */
+static enum err make_theme(struct decision_service_record_decision_call *call,
+                           struct decision_input *input)
+{
+    const Errata__V1__DecisionVector *vector = call->request->vector;
+    struct slice words = decision_words(call->ctx->arena, input->view.reviewer_comment,
+                                        input->view.correction_summary);
+    const struct comment_signals *signals = &input->evaluator.signals;
+    struct embedding embedding;
+    enum err err = OK;
+
+    if (vector != NULL) {
+        err = embedding_of_values(call->ctx, SLICE("vector.values"), vector->values,
+                                  vector->n_values, &embedding);
+        signals = NULL;
+        input->kind = THEME_OF_CALLER;
+        input->space = arena_printf(call->ctx->arena, "%.*s:%zu", SPACE_BYTES_MAX, vector->model,
+                                    vector->n_values);
+    }
+    if (err == OK) {
+        err = fault_result(call->ctx->fault);
+    }
+    if (err != OK || !evaluator_is_evidence(&input->evaluator)) {
+        return err;
+    }
+    if (vector == NULL) {
+        err = embedding_of_text(call->service, call->org, words, &embedding);
+        input->kind = err == OK && embedding.has_model ? THEME_OF_MODEL : THEME_OF_NGRAMS;
+        input->space = embedding.space;
+    }
+    if (err == OK && embedding.width > 0) {
+        err =
+            theme_make(call->ctx->arena, embedding.values, embedding.width, signals, &input->theme);
+    }
+    return err;
+}
+
+enum err
+decision_service_record_decision_prepare(struct decision_service_record_decision_call *call)
+{
+    struct decision_input *input = arena_calloc(call->ctx->arena, 1, sizeof(*input));
+    enum err err = input != NULL ? OK : ERR_MEMORY;
+
+    if (err == OK) {
+        err = read_decision(call->ctx, call->request->decision, input);
+    }
+    if (err == OK) {
+        err = lexicon_build(call->ctx->arena, &input->lexicon);
+    }
+    if (err == OK) {
+        err = decision_read_signals(call->ctx->arena, input);
+    }
+    if (err == OK) {
+        err = make_theme(call, input);
+    }
+    if (err == OK) {
+        call->prepared = input;
+    }
+    return err;
+}
+
+enum err decision_service_record_decision_write(struct decision_service_record_decision_call *call)
+{
+    const struct decision_request request = {
+        .org = call->org,
+        .caller = caller_of(call->service),
+        .input = call->prepared,
+    };
+    enum err err = decision_record(call->ctx, call->txn, &request, &call->result->first_seq);
+
+    if (err == OK) {
+        call->result->count = 1;
+    }
+    return err;
+}
+
+enum err decision_service_record_decision_answer(struct decision_service_record_decision_call *call)
+{
+    struct record_decision_response_view response = {.has_evaluation = true};
+    struct evaluation_view evaluation;
+    struct decision_view view;
+    struct event event;
+    uint64_t seq = call->result->first_seq;
+    enum err err = decision_read(call->txn, call->result->org, seq, &event, &view);
+
+    if (err == OK) {
+        err = decision_evaluation(call->ctx->arena, call->txn, call->result->org, seq, &evaluation);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    response.feedback_id = view.id;
+    if (!view_encode(&evaluation_view_type, &evaluation, call->ctx->arena, &response.evaluation)) {
+        return ERR_MEMORY;
+    }
+    record_decision_response_view_write(&response, call->body);
+    return OK;
+}
+
+/* Appends a decision without what is private. */
+static void put_decision(const struct decision_view *view, uint32_t field, struct buffer *body)
+{
+    struct decision_view shown = *view;
+
+    shown.internal = slice_of(NULL, 0);
+    decision_view_put(&shown, field, body);
+}
+
+/* Finds a decision by the server's id. */
+static enum err find_feedback(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                              const char *feedback_id, uint64_t *ret_seq)
+{
+    struct decision_view view;
+    struct event event;
+    struct uuid id;
+    enum err err = ERR_NOT_FOUND;
+
+    if (uuid_parse(slice_text(feedback_id), &id)) {
+        err = log_find(txn, org, id, ret_seq);
+    }
+    if (err == OK) {
+        err = decision_read(txn, org, *ret_seq, &event, &view);
+    }
+    return err != ERR_NOT_FOUND ? err
+                                : fault_say(ctx->fault, err,
+                                            "feedback_id: not found in this organisation; expected "
+                                            "the id of a decision");
+}
+
+enum err decision_service_get_decision_read(struct decision_service_get_decision_call *call)
+{
+    const Errata__V1__GetDecisionRequest *request = call->request;
+    struct decision_view view;
+    struct event event;
+    uint64_t seq = 0;
+    enum err err = OK;
+
+    if (request->id_case == ERRATA__V1__GET_DECISION_REQUEST__ID_FEEDBACK_ID) {
+        err = find_feedback(call->ctx, call->txn, call->org, request->feedback_id, &seq);
+    } else if (request->id_case == ERRATA__V1__GET_DECISION_REQUEST__ID_DECISION_ID) {
+        err = decision_find(call->txn, call->org, slice_text(request->decision_id), &seq);
+    } else {
+        fault_add(call->ctx->fault, SLICE("id"), "missing; expected decision_id or feedback_id");
+        err = ERR_INVALID;
+    }
+    if (err == OK) {
+        err = decision_read(call->txn, call->org, seq, &event, &view);
+    }
+    if (err == ERR_NOT_FOUND && call->ctx->fault->message.size == 0) {
+        return fault_say(call->ctx->fault, err,
+                         "decision_id: not found in this organisation; expected the id of a "
+                         "decision");
+    }
+    if (err == OK) {
+        put_decision(&view, GET_DECISION_RESPONSE_DECISION_FIELD, call->body);
+    }
+    return err;
+}
+
+/* Appends a page of decisions, each as field `field`. */
+static enum err put_decisions(struct store_txn *txn, struct decision_list *list, uint32_t field)
+{
+    struct decision_view view;
+    enum err err = decision_list_begin(txn, list);
+
+    while (err == OK) {
+        err = decision_list_next(txn, list, &view);
+        if (err == OK) {
+            put_decision(&view, field, list->page->body);
+        }
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err decision_service_list_decisions_read(struct decision_service_list_decisions_call *call)
+{
+    struct decision_list list = {
+        .org = call->org, .agent = slice_text(call->request->agent_name), .page = call->page};
+
+    return put_decisions(call->txn, &list, LIST_DECISIONS_RESPONSE_DECISIONS_FIELD);
+}
+
+enum err
+decision_service_list_agent_decisions_read(struct decision_service_list_agent_decisions_call *call)
+{
+    struct decision_list list = {
+        .org = call->org, .agent = slice_text(call->request->agent_name), .page = call->page};
+
+    if (call->request->page_size == 0) {
+        list.page->size = AGENT_DECISIONS_DEFAULT;
+    }
+    return put_decisions(call->txn, &list, LIST_AGENT_DECISIONS_RESPONSE_DECISIONS_FIELD);
+}
+
+enum err decision_service_evaluate_read(struct decision_service_evaluate_call *call)
+{
+    struct evaluation_view view;
+    uint64_t seq = 0;
+    enum err err = find_feedback(call->ctx, call->txn, call->org, call->request->feedback_id, &seq);
+
+    if (err == OK) {
+        err = decision_evaluate(call->ctx, call->txn, call->org, seq, &view);
+    }
+    if (err == OK) {
+        evaluation_view_put(&view, EVALUATE_RESPONSE_EVALUATION_FIELD, call->body);
+    }
+    return err;
+}
+
+static bool is_cancelled(const void *user)
+{
+    return service_is_cancelled(user);
+}
+
+/* Appends each match. */
+static enum err put_matches(struct decision_service_find_similar_call *call,
+                            const struct similar_matches *matches)
+{
+    enum err err = OK;
+
+    for (size_t i = 0; i < matches->count && err == OK; i++) {
+        struct decision_view view;
+        struct event event;
+
+        err = decision_read(call->txn, call->org, matches->items[i].seq, &event, &view);
+        if (err == OK) {
+            const struct similar_decision_view similar = {.feedback_id = view.id,
+                                                          .score = matches->items[i].shown,
+                                                          .cosine = matches->items[i].cosine};
+
+            similar_decision_view_put(&similar, FIND_SIMILAR_RESPONSE_SIMILAR_FIELD, call->body);
+        }
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+enum err decision_service_find_similar_read(struct decision_service_find_similar_call *call)
+{
+    const Errata__V1__FindSimilarRequest *request = call->request;
+    struct similar_matches *matches = arena_calloc(call->ctx->arena, 1, sizeof(*matches));
+    struct similar_query query = {
+        .org = call->org,
+        .threshold = request->_threshold_case != 0 ? request->threshold : THEME_SAME_SHOWN,
+        .limit = request->_limit_case != 0 ? request->limit : SIMILAR_LIMIT_DEFAULT,
+        .agent = slice_text(request->agent_name),
+        .is_cancelled = is_cancelled,
+        .user = call->service,
+    };
+    enum err err = matches == NULL ? ERR_MEMORY
+                                   : find_feedback(call->ctx, call->txn, call->org,
+                                                   request->feedback_id, &query.seq);
+
+    if (err == OK) {
+        err = decision_find_similar(call->txn, &query, matches);
+    }
+    if (err == OK) {
+        err = put_matches(call, matches);
+    }
+    if (err == OK) {
+        wire_put_bytes_given(call->body, FIND_SIMILAR_RESPONSE_SPACE_FIELD, matches->space);
+    }
+    return err;
+}

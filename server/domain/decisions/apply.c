@@ -1,0 +1,79 @@
+/*
+ * apply.c: applies a recorded decision: its lists, its cluster, its theme.
+ */
+#include "server/domain/decisions/decisions.h"
+#include "server/domain/decisions/keys.h"
+#include "store/base/assert.h"
+#include "store/base/bytes.h"
+
+#include <event_apply.h>
+
+static enum err put_seq(struct store_txn *txn, enum store_table table, const struct key *key,
+                        uint64_t seq)
+{
+    uint8_t value[sizeof(seq)];
+
+    bytes_put_be64(value, seq);
+    return store_put(txn, table, key_slice(key), slice_of(value, sizeof(value)));
+}
+
+/* The value of a theme's row: the hash of the agent's name, and the numbers. */
+static enum err put_theme(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                          const struct decision_view *view, const struct decision_theme *theme)
+{
+    struct key key = key_decision_theme(event->org, theme->space, event->seq);
+    struct key agent = {.size = 0};
+    struct buffer value;
+
+    key_put_hash(&agent, view->agent_name);
+    buffer_init(&value, ctx->arena, agent.size + theme->numbers.size);
+    buffer_append(&value, key_slice(&agent));
+    buffer_append(&value, theme->numbers);
+    return buffer_ok(&value)
+               ? store_put(txn, TABLE_DECISION_THEME, key_slice(&key), buffer_slice(&value))
+               : ERR_MEMORY;
+}
+
+static enum err apply_cluster(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                              const struct decision_view *view)
+{
+    struct cluster_space space = {.org = event->org, .agent = view->agent_name};
+    struct decision_theme theme;
+    struct key member = key_decision_member(event->org, view->cluster_seq, event->seq);
+    enum err err = decision_theme_read(view, &theme);
+
+    if (err == OK && (theme.numbers.size == 0 || view->cluster_seq > event->seq)) {
+        err = ERR_CORRUPT;
+    }
+    if (err == OK) {
+        space.space = theme.space;
+        err = cluster_add(ctx->arena, txn, &space, view->cluster_seq, theme.numbers);
+    }
+    if (err == OK) {
+        err = put_seq(txn, TABLE_DECISION_MEMBER, &member, event->seq);
+    }
+    return err != OK ? err : put_theme(ctx, txn, event, view, &theme);
+}
+
+enum err decisions_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct decision_view view;
+    struct key key;
+    enum err err = decision_view_read(event->facts, &view);
+
+    ASSERT(decisions_applies(event->kind));
+    if (err != OK) {
+        return err;
+    }
+    key = key_decision(event->org, view.decision_id);
+    err = put_seq(txn, TABLE_DECISION, &key, event->seq);
+    if (err == OK) {
+        key = key_decision_time(event->org, event->created_at_us, event->seq);
+        err = put_seq(txn, TABLE_DECISION_TIME, &key, event->seq);
+    }
+    if (err == OK) {
+        key = key_decision_agent(event->org, view.agent_name, event->created_at_us, event->seq);
+        err = put_seq(txn, TABLE_DECISION_AGENT, &key, event->seq);
+    }
+    return err != OK || view.cluster_seq == 0 ? err : apply_cluster(ctx, txn, event, &view);
+}

@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+"""Decisions on agents' output through a real client: stored once, classified with reasons, clustered, found by similarity.
+
+Goal: the rules of decisions hold over the wire. Method: one erratad without a model, stock gRPC; an organisation of its own
+for each test; vectors of the caller where similarity must be exact.
+"""
+import grpc
+from google.protobuf import timestamp_pb2
+
+from erratad import bad_fields, decision, decision_service, main, roles
+from errata_cli import CliCase
+
+APPROVED = decision.DECISION_OUTCOME_APPROVED
+REJECTED = decision.DECISION_OUTCOME_REJECTED
+CHANGED = decision.DECISION_OUTCOME_APPROVED_WITH_CHANGES
+POSITIVE = decision.DECISION_CLASS_POSITIVE
+AMBIGUOUS = decision.DECISION_CLASS_AMBIGUOUS
+HIGH = decision.DECISION_CLASS_GENERALIZABLE_HIGH
+LOW = decision.DECISION_CLASS_GENERALIZABLE_LOW
+EDGE = decision.DECISION_CLASS_EDGE_CASE
+
+
+class DecisionCase(CliCase):
+    def setUp(self):
+        self.org = self.admin.create_org(self.id().rsplit(".", 1)[1])
+        self.mine = self.server.client(self.admin.create_token(roles.ROLE_ADMIN, org_id=self.org.id).secret)
+        self.count = 0
+
+    def client(self, role, **fields):
+        return self.server.client(self.admin.create_token(role, org_id=self.org.id, **fields).secret)
+
+    def record(self, comment="", outcome=REJECTED, vector=None, client=None, **fields):
+        self.count += 1
+        values = dict(decision_id=f"d-{self.count}", gate_id="HITL-1", epic_id="epic-1", task_id=f"task-{self.count}",
+                      agent_name="coder", reviewer_id="anna") | fields
+        return (client or self.mine).decisions.RecordDecision(decision_service.RecordDecisionRequest(
+            decision=decision.Decision(decision=outcome, reviewer_comment=comment, **values),
+            vector=vector and decision.DecisionVector(model="mine", values=vector)))
+
+    def class_of(self, *args, **fields):
+        return self.record(*args, **fields).evaluation.classification
+
+    def get(self, **fields):
+        return self.mine.decisions.GetDecision(decision_service.GetDecisionRequest(**fields)).decision
+
+    def evaluate(self, made):
+        return self.mine.decisions.Evaluate(decision_service.EvaluateRequest(feedback_id=made.feedback_id)).evaluation
+
+    def similar(self, made, **fields):
+        return self.mine.decisions.FindSimilar(decision_service.FindSimilarRequest(
+            feedback_id=made.feedback_id, **fields)).similar
+
+    def refusal(self, code, call):
+        with self.assertRaises(grpc.RpcError) as caught:
+            call()
+        self.assertEqual(caught.exception.code(), code, caught.exception.details())
+        return caught.exception
+
+
+class Recording(DecisionCase):
+    def test_decision_is_stored_whole(self):
+        made = self.record("Add a test for the empty list.", CHANGED, correction_summary="test added",
+                           correction_diff="@@ -1,2 +1,3 @@\n-a\n+b\n+c\n x\n", tags=["skill:testing"],
+                           review_duration_seconds=7, agent_output_sha="aa", approved_output_sha="bb",
+                           created_at=timestamp_pb2.Timestamp(seconds=1700000000))
+        stored = self.get(feedback_id=made.feedback_id)
+        self.assertEqual(self.get(decision_id="d-1"), stored)
+        self.assertEqual((stored.reviewer_comment, stored.changed_lines, stored.created_at.seconds, list(stored.tags)),
+                         ("Add a test for the empty list.", 2, 1700000000, ["skill:testing"]))
+        self.assertEqual((stored.classification, stored.rationale, stored.internal),
+                         (made.evaluation.classification, made.evaluation.rationale, b""))
+
+    def test_decision_id_is_unique_forever(self):
+        first = self.record("Add a test for the empty list.", decision_id="same", task_id="t")
+        self.assertEqual(self.record("Add a test for the empty list.", decision_id="same", task_id="t"), first)
+        self.refusal(grpc.StatusCode.ALREADY_EXISTS, lambda: self.record("Other words here.", decision_id="same", task_id="t"))
+        self.assertEqual(len(self.listed()), 1)
+
+    def listed(self, **fields):
+        return self.mine.all_pages(self.mine.decisions.ListDecisions,
+                                   decision_service.ListDecisionsRequest(**fields), "decisions")
+
+    def test_lists_are_newest_first(self):
+        for n, agent in enumerate(("coder", "tester", "coder")):
+            self.record("Nice work!", APPROVED, agent_name=agent, created_at=timestamp_pb2.Timestamp(seconds=1700000000 - n))
+        self.assertEqual([one.decision_id for one in self.listed()], ["d-1", "d-2", "d-3"])
+        self.assertEqual([one.decision_id for one in self.listed(agent_name="coder", page_size=1)], ["d-1", "d-3"])
+
+    def test_invalid_fields_are_refused(self):
+        refused = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.record("Words.", agent_name="", gate_id=""))
+        self.assertEqual(sorted(bad_fields(refused)), ["decision.agent_name", "decision.gate_id"])
+        refused = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.record(
+            "Words.", approved_output_sha="aa", vector=[0, 0]))
+        self.assertEqual(sorted(bad_fields(refused)), ["decision.approved_output_sha", "vector.values"])
+
+    def test_person_decides_as_itself(self):
+        anna = self.client(roles.ROLE_REVIEWER, user_id="anna")
+        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.record("Nice work!", client=anna, reviewer_id="berta"))
+        self.record("Nice work!", client=anna, reviewer_id="anna")
+
+    def test_viewer_sees_no_words(self):
+        made = self.record("Add a test for the empty list.")
+        seen = self.client(roles.ROLE_VIEWER).decisions.GetDecision(
+            decision_service.GetDecisionRequest(feedback_id=made.feedback_id)).decision
+        self.assertEqual((seen.reviewer_comment, seen.rationale, seen.decision_id), ("", "", "d-1"))
+
+
+class Classes(DecisionCase):
+    def test_each_row_of_the_table(self):
+        self.assertEqual(self.class_of("Nice work!", APPROVED), POSITIVE)
+        self.assertEqual(self.class_of("", APPROVED), POSITIVE)
+        self.assertEqual(self.class_of("why?", APPROVED), AMBIGUOUS)
+        self.assertEqual(self.class_of("", REJECTED), AMBIGUOUS)
+        self.assertEqual(self.class_of("Approved, but always add a changelog entry", APPROVED), LOW)
+        self.assertEqual(self.class_of("Row 17 of data/towns.csv has another spelling"), EDGE)
+
+    def test_support_grows_to_high(self):
+        """Three of two reviewers on several tasks; the first is HIGH too, once it is evaluated again."""
+        made = [self.record("Set a timeout on each remote call.", vector=[1, 0], reviewer_id=name)
+                for name in ("anna", "anna", "berta")]
+        self.assertEqual([one.evaluation.classification for one in made], [LOW, LOW, HIGH])
+        self.assertEqual(list(made[2].evaluation.similar_feedback_ids), [made[1].feedback_id, made[0].feedback_id])
+        self.assertEqual(made[2].evaluation.proposed_action, decision.PROPOSED_ACTION_CREATE_RULE)
+        self.assertIn("3 decisions by 2 reviewers on 3 tasks", made[2].evaluation.rationale)
+        again = self.evaluate(made[0])
+        self.assertEqual((again.classification, len(again.similar_feedback_ids)), (HIGH, 2))
+
+    def test_one_reviewer_is_low_at_most(self):
+        made = [self.record("Set a timeout on each remote call.", vector=[1, 0]) for _ in range(5)]
+        self.assertEqual(made[-1].evaluation.classification, LOW)
+
+    def test_contradicting_reviewers_are_ambiguous(self):
+        self.record("Indent the code with tabs please.", vector=[1, 0], reviewer_id="anna")
+        made = self.record("Indent the code with spaces, never tabs.", vector=[1, 0], reviewer_id="berta")
+        self.assertEqual(made.evaluation.classification, AMBIGUOUS)
+
+    def test_praise_is_not_support(self):
+        self.record("Set a timeout on each remote call.", vector=[1, 0], reviewer_id="anna")
+        self.record("Nice timeout!", vector=[1, 0], reviewer_id="berta")
+        made = self.record("Set a timeout on each remote call.", vector=[1, 0], reviewer_id="carl")
+        self.assertEqual(len(made.evaluation.similar_feedback_ids), 1)
+
+    def test_own_words_are_clustered(self):
+        """Without vectors of the caller: the same theme in other words, and another one."""
+        first = self.record("All remote calls need a timeout.")
+        same = self.record("Network requests without a timeout hang forever.")
+        other = self.record("Sort the imports of every module.")
+        self.assertEqual(list(same.evaluation.similar_feedback_ids), [first.feedback_id])
+        self.assertEqual(list(other.evaluation.similar_feedback_ids), [])
+
+
+class Similar(DecisionCase):
+    def test_similar_ones_are_ranked(self):
+        made = self.record("First wish of many reviewers.", vector=[1, 0, 0])
+        near = self.record("Second wish of many reviewers.", vector=[0.95, 0.312249, 0])
+        far = self.record("Third wish of many reviewers.", vector=[0.6, 0.8, 0], agent_name="tester")
+        self.record("Fourth wish of many reviewers.", vector=[1, 0])
+        self.assertEqual([one.feedback_id for one in self.similar(made)], [near.feedback_id])
+        found = self.similar(made, threshold=0.5)
+        self.assertEqual([one.feedback_id for one in found], [near.feedback_id, far.feedback_id])
+        self.assertAlmostEqual(found[1].score, 0.6, places=3)
+        self.assertEqual([one.feedback_id for one in self.similar(made, threshold=0.5, agent_name="tester")],
+                         [far.feedback_id])
+        self.assertEqual(len(self.similar(made, threshold=0, limit=1)), 1)
+
+    def test_other_organisations_are_not_found(self):
+        made = self.record("First wish of many reviewers.", vector=[1, 0])
+        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.admin.decisions.FindSimilar(
+            decision_service.FindSimilarRequest(feedback_id=made.feedback_id)))
+
+
+if __name__ == "__main__":
+    main()

@@ -199,6 +199,148 @@ class Csv(HistoryCase):
             self.assertIn(said, self.run_cli("import", *words, code=2)[1])
 
 
+class Tools(HistoryCase):
+    """Each tool's documented shapes, by what is stored of them, what is left out, and what the export lacks."""
+
+    def check(self, source, files, words=(), code=0, pairs=(), outcomes=(), skipped=None, losses=()):
+        org = self.org()
+        report, said = self.imported(org, source, *samples(source, *files), *words, code=code)
+        self.assertEqual(self.pairs(org), sorted(pairs))
+        self.assertEqual(self.outcomes(org), sorted(outcomes))
+        self.assertEqual(self.reasons(report), skipped or {})
+        found = [loss["command"] for loss in report["losses"]]
+        self.assertEqual(len(found), len(losses), found)
+        for command, part in zip(found, losses):
+            self.assertIn(part, command)
+        again, _ = self.imported(org, source, *samples(source, *reversed(files)), *words, code=code)
+        self.assertEqual((again["created"], again["repeated"]), (0, len(pairs) + len(outcomes)))
+        return org, said
+
+    def test_langfuse_corrections_join_traces_and_observations(self):
+        org, _ = self.check(
+            "langfuse", ("scores_v3.json", "scores_v2.json", "observations.json", "traces.jsonl"), pairs=[
+                ("langfuse.correction", '{"text":"We open at 8."}', '{"text":"We open at 9."}'),
+                ("langfuse.correction", '{"qty":10}', '{"qty":12}'),
+                ("langfuse.correction", '{"text":"as it was"}', '{"text":"corrected by version 2"}'),
+                ("langfuse.correction", "", '{"text":"not in these files"}')],
+            outcomes=[("langfuse:score", "REJECTED")],
+            skipped={"a correction without a corrected value": 1, "a trace or observation without an output": 1},
+            losses=["/api/public/traces?limit=100&page=1&fields=core,io"])
+        event = next(e for e in self.corrections(org) if "12" in e["afterJson"])
+        self.assertEqual((event["documentId"], event["actorUserId"], event["createdAt"], event["layoutFingerprint"]),
+                         ("tr-2", "ben", "2025-04-02T10:00:00Z", "langfuse:extract_order"))
+
+    def test_langfuse_exports_are_outcomes_and_lack_corrections(self):
+        self.check("langfuse", ("scores_export.csv", "scores_export.jsonl", "blob_scores.jsonl", "blob_observations.jsonl"),
+                   ("--good-from", "0.5"),
+                   outcomes=[("langfuse:score", "REVIEWED")] * 3 + [("langfuse:score", "REJECTED")],
+                   losses=["/api/public/v3/scores?dataType=CORRECTION&fields=details,subject,annotation"])
+
+    def test_langfuse_scores_and_dataset_items(self):
+        org, _ = self.check(
+            "langfuse", ("scores_v3_other.json", "dataset_items.json", "traces.jsonl"), ("--good-from", "quality=0.5", "--bad-label", "rude"),
+            pairs=[("langfuse.dataset_item", '{"qty":10}', '{"qty":7}'), ("langfuse.dataset_item", "", '{"qty":8}')],
+            outcomes=[("langfuse:score", "REVIEWED"), ("langfuse:score", "REVIEWED"), ("langfuse:score", "REJECTED"),
+                      ("langfuse:score", "CHANGES_REQUESTED")],
+            skipped={"a dataset item without an expected output": 1, "a trace or observation without an output": 1})
+        kinds = {r["state"]: r["annotatorKind"] for r in self.reviews(org)}
+        self.assertEqual((kinds["langfuse:score:s1"], kinds["langfuse:score:s2"]), ("ANNOTATOR_KIND_HUMAN", "ANNOTATOR_KIND_LLM"))
+
+    def test_langsmith_feedback_joins_runs(self):
+        self.check("langsmith", ("feedback.jsonl", "runs.jsonl", "bulk_export.jsonl"), ("--good-from", "0.5"),
+                   pairs=[("langsmith.feedback", '{"answer":"8"}', '{"answer":"9"}'),
+                          ("langsmith.feedback", '{"output":"The red one."}', '{"text":"The blue one."}')],
+                   outcomes=[("langsmith:feedback", "REVIEWED"), ("langsmith:score", "REJECTED"), ("langsmith:score", "REJECTED"),
+                             ("langsmith:score", "REVIEWED"), ("langsmith:score", "CHANGES_REQUESTED")],
+                   skipped={"a run without outputs": 1, "feedback without a run": 1}, losses=["list_feedback"])
+        report, _ = self.imported(self.environment(), "langsmith", *samples("langsmith", "feedback.jsonl"), "--dry-run")
+        self.assertEqual(report["before_missing"]["count"], 3)
+        self.assertIn("list_runs", report["losses"][0]["command"])
+
+    def test_argilla_responses_by_user(self):
+        trusted = [("argilla.response", '{"label":"spam"}', '{"label":"ham"}')] * 2 + [("argilla.response", "", '{"rating":4}')]
+        org, _ = self.check("argilla", ("nested.json",), ("--trust-status",), pairs=trusted,
+                            outcomes=[("argilla:response", "REVIEWED")], skipped={"a record without responses": 1},
+                            losses=["flatten=True"])
+        self.assertEqual({e["actorUserId"] for e in self.corrections(org)}, {"u1", "u2"})
+        self.check("argilla", ("nested.json",), skipped={"a record without responses": 1, "a response without a status (--trust-status)": 4},
+                   losses=["flatten=True"])
+
+    def test_argilla_flattened_records(self):
+        flat = ("argilla.response", '{"label":"spam"}', '{"label":"ham"}')
+        self.check("argilla", ("flattened.json", "flattened.csv"),
+                   pairs=[flat, flat, flat, ("argilla.response", '{"tags":["a"]}', '{"tags":["a","b"]}')],
+                   outcomes=[("argilla:response", "REVIEWED")],
+                   skipped={"a record without responses": 2, "a response that was not submitted": 3})
+
+    def test_label_studio_annotations_and_predictions(self):
+        org, _ = self.check(
+            "labelstudio", ("export.json",), pairs=[
+                ("labelstudio.annotation", '{"sentiment":{"choices":["Negative"]}}', '{"sentiment":{"choices":["Positive"]}}'),
+                ("labelstudio.annotation", '{"label.r1":{"start":0,"end":4,"labels":["Name"]}}',
+                 '{"label.r1":{"start":0,"end":5,"labels":["Name"]},"label.r2":{"start":7,"end":9,"labels":["Date"]},"note":{"text":["ok"]}}'),
+                ("labelstudio.annotation", "", '{"sentiment":{"choices":["Neutral"]}}')],
+            outcomes=[("labelstudio:annotation", "REVIEWED")],
+            skipped={"a cancelled annotation": 1, "a task without annotations": 1, "an annotation without regions": 1})
+        self.assertEqual({e["actorUserId"] for e in self.corrections(org)}, {"ann@example.org", "9"})
+
+    def test_label_studio_exports_that_lack_something(self):
+        self.check("labelstudio", ("bare_predictions.json",), pairs=[
+            ("labelstudio.annotation", "", '{"sentiment":{"choices":["Positive"]}}')], losses=['"predictions": {"only_id": false}'])
+        _, said = self.check("labelstudio", ("json_min.json",), code=2)
+        self.assertIn("json_min.json line 2: JSON_MIN, which has neither predictions nor regions; expected the export format JSON", said)
+
+    def test_phoenix_annotations_are_outcomes(self):
+        org, _ = self.check(
+            "phoenix", ("span_annotations.json", "trace_annotations.json", "session_annotations.json", "annotations_dataframe.csv",
+                        "evaluations.jsonl", "spans.json", "spans_dataframe.csv", "dataset.jsonl"), ("--bad-label", "hallucinated"),
+            outcomes=[("phoenix:annotation", d) for d in ("REVIEWED", "REJECTED", "CHANGES_REQUESTED", "REJECTED", "REVIEWED",
+                                                          "REJECTED", "REVIEWED")],
+            skipped={"an outcome without a value": 1, "a span without an output": 1})
+        reviews = {r["state"].rsplit(":", 1)[1]: r for r in self.reviews(org)}
+        self.assertEqual(reviews["QToy"]["annotatorKind"], "ANNOTATOR_KIND_LLM")
+        self.assertEqual(reviews["QTdf"]["annotatorKind"], "ANNOTATOR_KIND_CODE")
+        self.assertEqual(reviews["QTox"]["subcategory"], "phoenix:answer_mail")
+
+    def test_mlflow_assessments_of_both_versions(self):
+        org, _ = self.check(
+            "mlflow", ("trace_3.json", "traces_2.jsonl", "traces_page.json"), pairs=[
+                ("mlflow.expectation", '{"text":"We open at 8."}', '{"text":"We open at 9."}'),
+                ("mlflow.expectation", '{"text":"We open at 8."}', '{"value":["nine","Monday"]}'),
+                ("mlflow.expectation", '{"qty":10}', '{"qty":12}'),
+                ("mlflow.expectation", "", '{"text":"unknown before"}')],
+            outcomes=[("mlflow:assessment", "REJECTED")] * 3 + [("mlflow:assessment", "REVIEWED")],
+            skipped={"an assessment that is not valid any more": 1, "an assessment that a newer one overrides": 1,
+                     "an assessment that failed": 1},
+            losses=["search_traces"])
+        kinds = {r["state"].rsplit(":", 1)[1]: r["annotatorKind"] for r in self.reviews(org)}
+        self.assertEqual((kinds["a-1"], kinds["a-5"], kinds["b-2"]),
+                         ("ANNOTATOR_KIND_HUMAN", "ANNOTATOR_KIND_LLM", "ANNOTATOR_KIND_LLM"))
+
+    def test_all_sources_in_any_order_give_the_same_store(self):
+        """By what is stored of each source's record, without ids and times of recording."""
+        words = {"argilla": ("--trust-status",)}
+        sources = ("tensorzero", "langfuse", "langsmith", "argilla", "labelstudio", "phoenix", "mlflow")
+        stores = []
+        for order in (1, -1):
+            org = self.org()
+            for source in sources[::order]:
+                files = sorted(map(str, (SAMPLES / source).iterdir()))
+                self.imported(org, source, *files[::order], *words.get(source, ()), "--good-from", "0.5",
+                              code=2 if source == "labelstudio" else 0)
+            corrections = [{k: v for k, v in e.items() if k not in ("id", "orgId")} for e in self.corrections(org)]
+            reviews = [{k: v for k, v in r.items() if k not in ("id", "orgId")} for r in self.reviews(org)]
+            self.assertGreater(len(corrections), 25)
+            # Records without a time of their own have that of the import.
+            for row in corrections + reviews:
+                if row["createdAt"] > "2025-12":
+                    row["createdAt"] = ""
+                if row.get("reviewedBy", "").startswith("token:"):
+                    row["reviewedBy"] = "token"
+            stores.append(sorted(json.dumps(row, sort_keys=True) for row in corrections + reviews))
+        self.assertEqual(stores[0], stores[1])
+
+
 class Damage(HistoryCase):
     LINE = '{"id":"%s","target_id":"t","metric_name":"m","value":true}'
 

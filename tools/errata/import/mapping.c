@@ -53,8 +53,7 @@ struct slice import_annotator(struct slice word)
         const char *kind;
     } words[] = {{"HUMAN", "HUMAN"},  {"LLM", "LLM"},       {"CODE", "CODE"},
                  {"AI_JUDGE", "LLM"}, {"LLM_JUDGE", "LLM"}, {"ANNOTATION", "HUMAN"},
-                 {"EVAL", "LLM"},     {"model", "LLM"},     {"app", "HUMAN"},
-                 {"API", "CODE"}};
+                 {"EVAL", "LLM"},     {"model", "LLM"},     {"app", "HUMAN"}};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (is_word(word, words[i].word)) {
@@ -141,6 +140,18 @@ static const struct import_threshold *find_threshold(const struct import_choices
         }
     }
     return found;
+}
+
+bool import_knows_label(const struct import_call *call, struct slice label)
+{
+    const struct import_choices *choices = call->choices;
+
+    for (size_t i = 0; i < choices->label_count; i++) {
+        if (slice_equal(choices->labels[i].label, label)) {
+            return true;
+        }
+    }
+    return is_one_of(label, good_words) || is_one_of(label, bad_words);
 }
 
 /* The decision that an outcome means; false with a reason. */

@@ -18,8 +18,10 @@ void import_damaged(struct import_call *call, const char *format, ...) PRINTF_LI
 void import_lose(struct import_call *call, size_t loss);
 /* The text of a literal, for a field. */
 #define IMPORT_TEXT(row, field, literal) ((row)->text[field] = slice_text(literal))
-/* HUMAN, CODE or LLM for a tool's word, such as `model`, `AI_JUDGE` or `API`; empty for an unknown one. */
+/* HUMAN, CODE or LLM for a tool's word, such as `model`, `AI_JUDGE` or `app`; empty for an unknown one. */
 struct slice import_annotator(struct slice word);
+/* Whether the words or the command line say what a label means. */
+bool import_knows_label(const struct import_call *call, struct slice label);
 /* An id made of several, in the arena. */
 struct slice import_join_ids(struct import_call *call, struct slice a, struct slice b);
 

@@ -5,8 +5,9 @@
 
 #include "tools/errata/import/mapping.h"
 
-const struct import_source *const import_sources[] = {&import_tensorzero, &import_csv,
-                                                      &import_errata, NULL};
+const struct import_source *const import_sources[] = {
+    &import_tensorzero, &import_langfuse, &import_langsmith, &import_argilla, &import_labelstudio,
+    &import_phoenix,    &import_mlflow,   &import_csv,       &import_errata,  NULL};
 
 const struct import_source *import_source_find(const char *name)
 {
@@ -29,14 +30,9 @@ static bool has(struct import_call *call, struct json_value record, const char *
     if (!arena_copy(call->arena, path, &copy)) {
         return false;
     }
-    if (equals == NULL) {
-        struct json_value parsed = fields_parsed(call->arena, record);
-
-        return fields_find(call->arena, record, (const char *)copy.data, &value) ||
-               json_member(parsed, path, &value);
-    }
     return fields_find(call->arena, record, (const char *)copy.data, &value) &&
-           slice_equal(fields_value_text(call->arena, value), slice_text(equals + 1));
+           (equals == NULL ||
+            slice_equal(fields_value_text(call->arena, value), slice_text(equals + 1)));
 }
 
 static bool fits(struct import_call *call, struct json_value record,

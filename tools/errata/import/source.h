@@ -143,6 +143,12 @@ struct import_source {
 extern const struct import_source *const import_sources[];
 
 extern const struct import_source import_tensorzero;
+extern const struct import_source import_langfuse;
+extern const struct import_source import_langsmith;
+extern const struct import_source import_argilla;
+extern const struct import_source import_labelstudio;
+extern const struct import_source import_phoenix;
+extern const struct import_source import_mlflow;
 extern const struct import_source import_csv;
 extern const struct import_source import_errata;
 

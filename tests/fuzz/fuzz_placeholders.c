@@ -67,8 +67,8 @@ static void check_redaction(struct arena *arena, struct slice item)
     struct slice once = {NULL, 0};
     struct slice twice = {NULL, 0};
 
-    ASSERT(redact_item(arena, redacted_members_default(), item, &once) == OK);
-    ASSERT(redact_item(arena, redacted_members_default(), once, &twice) == OK);
+    ASSERT(redact_item(arena, redacted_members_default(), item, ARENA_BYTES, &once) == OK);
+    ASSERT(redact_item(arena, redacted_members_default(), once, ARENA_BYTES, &twice) == OK);
     ASSERT(slice_equal(once, twice));
     ASSERT(has(once, "\"EMAIL\":\"" REDACTED "\""));
 }

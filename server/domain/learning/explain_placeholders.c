@@ -94,7 +94,8 @@ static enum err explain_item(struct explaining *explaining, struct store_txn *tx
         err = redacted_members_read(txn, event->org, explaining->exposure.as_of_seq, &members);
     }
     if (err == OK) {
-        err = redact_item(explaining->ctx->arena, members, item, &redacted);
+        err = redact_item(explaining->ctx->arena, members, item, RESOLVE_EXAMPLE_CHARACTERS_MAX,
+                          &redacted);
     }
     view->has_example_item_json = true;
     view->example_item_json = text_first_characters(redacted, RESOLVE_EXAMPLE_CHARACTERS_MAX);

@@ -13,6 +13,8 @@
 
 /* Maximum names of members; the contract allows fewer. */
 #define MEMBERS_MAX 64
+/* Maximum bytes of a character in UTF-8. */
+#define CHARACTER_BYTES_MAX 4
 
 /* The item as it is written. */
 struct writer {
@@ -20,6 +22,7 @@ struct writer {
     struct slice members[MEMBERS_MAX]; /* the folded names of those to redact */
     size_t member_count;
     struct buffer buffer;
+    size_t bytes_max; /* a longer item may end early */
     bool wants_comma; /* a value precedes it in the same object or array */
 };
 
@@ -39,7 +42,7 @@ static enum err write_leaf(struct writer *writer, struct slice quoted)
         err = sanitise_example(writer->arena, text, &text);
     }
     if (err == OK) {
-        err = redact_text(writer->arena, text, &text);
+        err = redact_text(writer->arena, text, writer->bytes_max, &text);
     }
     if (err == OK) {
         write_comma(writer);
@@ -79,6 +82,20 @@ static enum err is_private(const struct writer *writer, struct slice name, bool 
     return err;
 }
 
+/* Writes a member's name, which may be private data itself. */
+static enum err write_name_text(struct writer *writer, struct slice name)
+{
+    struct slice shown = {NULL, 0};
+    enum err err = redact_text(writer->arena, name, writer->bytes_max, &shown);
+
+    if (err == OK) {
+        write_comma(writer);
+        json_write_string(&writer->buffer, shown, false);
+        buffer_append_byte(&writer->buffer, ':');
+    }
+    return err;
+}
+
 /* Writes a member's name and colon; of a private or changed one, also or not its value. */
 static enum err write_name(struct writer *writer, struct json_tokens *tokens, struct slice quoted)
 {
@@ -101,15 +118,13 @@ static enum err write_name(struct writer *writer, struct json_tokens *tokens, st
         json_tokens_skip_value(tokens);
         return OK;
     }
-    write_comma(writer);
-    json_write_string(&writer->buffer, clean, false);
-    buffer_append_byte(&writer->buffer, ':');
+    err = write_name_text(writer, clean);
     writer->wants_comma = is_hidden;
     if (is_hidden) {
         json_tokens_skip_value(tokens);
         buffer_append(&writer->buffer, SLICE("\"" REDACTED "\""));
     }
-    return OK;
+    return err;
 }
 
 static void write_plain(struct writer *writer, struct json_token token)
@@ -122,15 +137,16 @@ static void write_plain(struct writer *writer, struct json_token token)
 }
 
 enum err redact_item(struct arena *arena, struct slice members, struct slice item_json,
-                     struct slice *ret_json)
+                     size_t characters_max, struct slice *ret_json)
 {
-    struct writer writer = {.arena = arena};
+    struct writer writer = {.arena = arena, .bytes_max = characters_max * CHARACTER_BYTES_MAX};
     struct json_tokens tokens = json_tokens_of(item_json);
     struct json_token token = {JSON_TOKEN_SCALAR, {NULL, 0}};
     enum err err = read_members(&writer, members);
 
     buffer_init(&writer.buffer, arena, item_json.size);
-    while (err == OK && json_tokens_next(&tokens, &token)) {
+    while (err == OK && writer.buffer.size <= writer.bytes_max &&
+           json_tokens_next(&tokens, &token)) {
         if (token.kind == JSON_TOKEN_NAME) {
             err = write_name(&writer, &tokens, token.text);
         } else if (token.kind == JSON_TOKEN_STRING) {

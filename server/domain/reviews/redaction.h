@@ -1,6 +1,6 @@
 /*
  * redaction.h: an item as it may be shown in a prompt: members that name persons or secrets, and e-mail addresses, phone
- * numbers, IBANs and long secrets in strings, become `[redacted]`; what remains is sanitised for examples.
+ * numbers, IBANs and secrets in strings and names, become `[redacted]`; what remains is sanitised for examples.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_REDACTION_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_REDACTION_H
@@ -10,12 +10,15 @@
 
 #define REDACTED "[redacted]"
 
-/* Returns the text with each match replaced, in the arena. Fails only with ERR_MEMORY. */
-MUST_CHECK enum err redact_text(struct arena *arena, struct slice text, struct slice *ret_text);
+/* Returns the text with each match replaced, in the arena; of a result of more than `bytes_max` bytes, at least one more than
+ * those. Fails only with ERR_MEMORY. */
+MUST_CHECK enum err redact_text(struct arena *arena, struct slice text, size_t bytes_max,
+                                struct slice *ret_text);
 /* Redacts and sanitises a checked JSON object, into the arena. `members` is a RedactedMembers: the names of members to
- * redact. Members whose name sanitising changes are left out. Fails only with ERR_MEMORY, and with ERR_CORRUPT for
- * `members` that cannot be read. */
+ * redact. Members whose name sanitising changes are left out. Of a result of more than `characters_max` characters, which may
+ * be incomplete, at least one more than those is written. Fails only with ERR_MEMORY, and with ERR_CORRUPT for `members` that
+ * cannot be read. */
 MUST_CHECK enum err redact_item(struct arena *arena, struct slice members, struct slice item_json,
-                                struct slice *ret_json);
+                                size_t characters_max, struct slice *ret_json);
 
 #endif

@@ -1,351 +1,285 @@
 /*
- * redaction_text.c: private data in texts; see redaction.h. Patterns are ASCII and are searched at the start of a word; of
- * several, the first one in the table that matches counts.
+ * redaction_text.c: private data in texts; see redaction.h. Patterns are searched at the start of a word, or directly after
+ * another one; of several, the first one in the table that matches counts. E-mail addresses and IBANs are here.
  */
 #include "server/domain/reviews/redaction.h"
+#include "server/domain/reviews/redaction_internal.h"
 
 #include "store/base/buffer.h"
 
-#include <strings.h>
-
-/* Digits of a phone number. */
-#define PHONE_DIGITS_MIN 7
-#define PHONE_DIGITS_MAX 15
+/* Characters of an e-mail address before and after its @ (RFC 5321). */
+#define LOCAL_CHARACTERS_MAX 64
+#define DOMAIN_CHARACTERS_MAX 255
+#define TOP_LEVEL_LETTERS_MIN 2
 /* Characters of an IBAN without spaces (ISO 13616), and its digits at least. */
 #define IBAN_CHARACTERS_MIN 15
 #define IBAN_CHARACTERS_MAX 34
 #define IBAN_DIGITS_MIN 8
-/* A long secret: characters, digits and letters at least, separators at most. */
-#define SECRET_CHARACTERS_MIN 24
-#define SECRET_OF_EACH_MIN 4
-#define SECRET_SEPARATORS_MAX 2
-/* A shorter secret mixes digits and letters, some of them small, which article numbers and sizes do not. */
-#define MIXED_CHARACTERS_MIN 16
-#define MIXED_DIGIT_GROUPS_MIN 3
-#define MIXED_SMALL_LETTERS_MIN 2
-/* A key that a known prefix marks: characters after the prefix. */
-#define PREFIXED_CHARACTERS_MIN 12
-/* The value after a word that says that it is a secret. */
-#define LABELLED_CHARACTERS_MIN 4
+#define IBAN_START_CHARACTERS 4 /* country and check digits */
+/* A match may show another one, whose end was its start. More than two rounds need a text that is made for it. */
+#define ROUNDS_MAX 4
 
-static bool is_digit(uint8_t byte)
+/* --- e-mail --- */
+
+/* Returns the characters of one of the words in brackets, with a space on each side or without; 0: there is none. */
+static size_t match_bracketed(struct slice text, const char *const words[], size_t count)
 {
-    return byte >= '0' && byte <= '9';
+    size_t start = plain_at(text, 0) == ' ';
+
+    if (!plain_is_one_of(plain_at(text, start), "([{")) {
+        return 0;
+    }
+    start++;
+    for (size_t i = 0; i < count; i++) {
+        size_t end = start + strlen(words[i]);
+
+        if (plain_starts_with(slice_after(text, start), words[i]) &&
+            plain_is_one_of(plain_at(text, end), ")]}")) {
+            end++;
+            return end + (plain_at(text, end) == ' ');
+        }
+    }
+    return 0;
 }
 
-static bool is_letter(uint8_t byte)
+/* Returns the characters of an @, which may be hidden from machines. */
+static size_t match_at_sign(struct slice text)
 {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+    static const char *const words[] = {"at", "@"};
+    size_t space = plain_at(text, 0) == ' ';
+
+    if (plain_at(text, space) == '@') {
+        return space + 1 + (space == 1 && plain_at(text, 2) == ' ');
+    }
+    return match_bracketed(text, words, sizeof(words) / sizeof(words[0]));
 }
 
-static bool is_word(uint8_t byte)
+static size_t match_dot(struct slice text)
 {
-    return is_digit(byte) || is_letter(byte);
+    static const char *const words[] = {"dot", "punkt", "."};
+
+    return plain_at(text, 0) == '.'
+               ? 1
+               : match_bracketed(text, words, sizeof(words) / sizeof(words[0]));
 }
 
-static bool is_one_of(uint8_t byte, const char *set)
+static bool is_name(uint8_t byte)
 {
-    return byte != 0 && strchr(set, byte) != NULL;
+    return plain_is_word(byte) || byte == PLAIN_LETTER;
 }
 
-/* Each returns the bytes of its pattern at the start of the text; 0: it does not match. */
-typedef size_t match_fn(struct slice text);
-
-static size_t match_email(struct slice text)
+/* Returns the characters of a domain of several parts; the last one must be a word if `wants_word`. */
+static size_t match_domain(struct slice text, bool wants_word)
 {
-    size_t at = 0;
     size_t end = 0;
+    size_t letters = 0; /* of the last part; other characters set it to 0 */
     bool has_dot = false;
 
-    while (at < text.size && (is_word(text.data[at]) || is_one_of(text.data[at], "._%+-"))) {
-        at++;
-    }
-    if (at == 0 || at == text.size || text.data[at] != '@') {
-        return 0;
-    }
-    for (at++; at < text.size && (is_word(text.data[at]) || is_one_of(text.data[at], ".-")); at++) {
-        has_dot = has_dot || text.data[at] == '.';
-        end = is_word(text.data[at]) ? at + 1 : end;
-    }
-    return has_dot ? end : 0;
-}
+    while (end < text.size && end < DOMAIN_CHARACTERS_MAX) {
+        size_t dot = end > 0 ? match_dot(slice_after(text, end)) : 0;
 
-static size_t match_iban(struct slice text)
-{
-    size_t count = 0;
-    size_t digits = 0;
-    size_t end = 0;
-
-    if (text.size < IBAN_CHARACTERS_MIN || !is_letter(text.data[0]) || !is_letter(text.data[1]) ||
-        !is_digit(text.data[2]) || !is_digit(text.data[3])) {
-        return 0;
-    }
-    for (size_t at = 0; at < text.size && count < IBAN_CHARACTERS_MAX; at++) {
-        if (text.data[at] == ' ' && at > 0 && text.data[at - 1] != ' ') {
-            continue;
-        }
-        if (!is_word(text.data[at])) {
-            break;
-        }
-        count++;
-        digits += is_digit(text.data[at]);
-        end = is_digit(text.data[at]) || count < IBAN_CHARACTERS_MIN ? at + 1 : end;
-    }
-    return count >= IBAN_CHARACTERS_MIN && digits >= IBAN_DIGITS_MIN ? end : 0;
-}
-
-/* Digits in groups, with separators between them. */
-struct groups {
-    size_t digits;
-    size_t count;
-    size_t sizes[4]; /* of the first ones */
-    size_t end;
-};
-
-/* Groups that are being read. */
-struct groups_reading {
-    struct groups groups;
-    struct groups before; /* without the last group */
-    struct groups number; /* a whole number, before a group that may start another one */
-    bool in_group;
-};
-
-/* Returns whether the text goes on as a word, as an article number does: with a letter, or a hyphen and a letter. */
-static bool goes_on(struct slice text)
-{
-    size_t hyphen = text.size > 0 && text.data[0] == '-';
-
-    return text.size > hyphen && is_letter(text.data[hyphen]);
-}
-
-/* Adds a digit; returns false if it is one too many. */
-static bool add_digit(struct groups_reading *reading, uint8_t digit, size_t end)
-{
-    struct groups *groups = &reading->groups;
-
-    if (!reading->in_group) {
-        reading->before = *groups;
-        if (digit == '0' && groups->digits >= PHONE_DIGITS_MIN) {
-            reading->number = *groups;
-        }
-        groups->count++;
-    }
-    if (groups->count <= sizeof(groups->sizes) / sizeof(groups->sizes[0])) {
-        groups->sizes[groups->count - 1]++;
-    }
-    reading->in_group = true;
-    groups->digits++;
-    groups->end = end;
-    return groups->digits <= PHONE_DIGITS_MAX;
-}
-
-/* Reads groups up to one with which they would have too many digits, or that is the start of a word: another number, or
- * something else, may follow a number. */
-static struct groups read_groups(struct slice text)
-{
-    struct groups_reading reading = {.in_group = false};
-    bool has_room = true;
-
-    for (size_t at = 0; at < text.size && has_room; at++) {
-        if (is_digit(text.data[at])) {
-            has_room = add_digit(&reading, text.data[at], at + 1);
-        } else if (is_one_of(text.data[at], at == 0 ? "+(" : " -/().")) {
-            reading.in_group = false;
+        if (dot > 0 && is_name(plain_at(text, end + dot))) {
+            has_dot = true;
+            letters = 0;
+            end += dot;
+        } else if (is_name(text.data[end]) ||
+                   (text.data[end] == '-' && is_name(plain_at(text, end + 1)))) {
+            letters = is_name(text.data[end]) && !plain_is_digit(text.data[end]) ? letters + 1 : 0;
+            end++;
         } else {
             break;
         }
     }
-    if (!has_room) {
-        return reading.number.count > 0 ? reading.number : reading.before;
-    }
-    return goes_on(slice_after(text, reading.groups.end)) ? reading.before : reading.groups;
+    return has_dot && (!wants_word || letters >= TOP_LEVEL_LETTERS_MIN) ? end : 0;
 }
 
-static bool has_sizes(const struct groups *groups, size_t first, size_t second, size_t third)
+static size_t match_email(const struct redaction_place *place)
 {
-    return groups->count == 3 && groups->sizes[0] == first && groups->sizes[1] == second &&
-           groups->sizes[2] == third;
-}
-
-/* A number with a prefix: +, or 0 or an area code in parentheses and at least one separator; or one written 3-3-4. A
- * date is not one, nor is a part of an article number. */
-static size_t match_phone(struct slice text)
-{
-    struct groups groups = read_groups(text);
-    bool is_national = text.size > 0 && is_one_of(text.data[0], "0(") && groups.count > 1 &&
-                       !has_sizes(&groups, 2, 2, 4) && !has_sizes(&groups, 2, 2, 2);
-    bool is_number =
-        (text.size > 0 && text.data[0] == '+') || is_national || has_sizes(&groups, 3, 3, 4);
-
-    return is_number && groups.digits >= PHONE_DIGITS_MIN && groups.digits <= PHONE_DIGITS_MAX
-               ? groups.end
-               : 0;
-}
-
-static size_t match_secret(struct slice text)
-{
-    size_t digits = 0;
-    size_t letters = 0;
-    size_t separators = 0;
+    struct slice text = place->text;
     size_t at = 0;
+    size_t sign = 0;
+    size_t domain = 0;
 
-    for (; at < text.size && (is_word(text.data[at]) || is_one_of(text.data[at], "_-+=")); at++) {
-        digits += is_digit(text.data[at]);
-        letters += is_letter(text.data[at]);
-        separators += is_one_of(text.data[at], "_-");
-    }
-    return at >= SECRET_CHARACTERS_MIN && digits >= SECRET_OF_EACH_MIN &&
-                   letters >= SECRET_OF_EACH_MIN && separators <= SECRET_SEPARATORS_MAX
-               ? at
-               : 0;
-}
-
-/* What a word without separators consists of. */
-struct mix {
-    size_t size;
-    size_t digits;
-    size_t digit_groups;
-    size_t letters; /* without x, which separates dimensions */
-    size_t small_letters;
-};
-
-static struct mix read_mix(struct slice text)
-{
-    struct mix mix = {.size = 0};
-
-    for (; mix.size < text.size && is_word(text.data[mix.size]); mix.size++) {
-        uint8_t byte = text.data[mix.size];
-        bool is_first = mix.size == 0 || !is_digit(text.data[mix.size - 1]);
-
-        mix.digits += is_digit(byte);
-        mix.digit_groups += is_digit(byte) && is_first;
-        mix.letters += is_letter(byte) && byte != 'x';
-        mix.small_letters += byte >= 'a' && byte <= 'z' && byte != 'x';
-    }
-    return mix;
-}
-
-static size_t match_mixed_secret(struct slice text)
-{
-    const struct mix mix = read_mix(text);
-
-    return mix.size >= MIXED_CHARACTERS_MIN && mix.digits >= SECRET_OF_EACH_MIN &&
-                   mix.letters >= SECRET_OF_EACH_MIN &&
-                   mix.digit_groups >= MIXED_DIGIT_GROUPS_MIN &&
-                   mix.small_letters >= MIXED_SMALL_LETTERS_MIN
-               ? mix.size
-               : 0;
-}
-
-/* The prefixes of keys of widely used services, and of JSON web tokens. */
-static const char *const prefixes[] = {"sk-",  "sk_",         "pk_",    "rk_",   "ghp_",
-                                       "gho_", "github_pat_", "glpat-", "xoxb-", "xoxp-",
-                                       "AKIA", "ASIA",        "AIza",   "eyJ"};
-
-static bool begins_with(struct slice text, const char *prefix)
-{
-    struct slice start = slice_text(prefix);
-
-    return text.size >= start.size && memcmp(text.data, start.data, start.size) == 0;
-}
-
-static size_t match_prefixed_secret(struct slice text)
-{
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
-        size_t at = strlen(prefixes[i]);
-        size_t end = at;
-
-        if (!begins_with(text, prefixes[i])) {
-            continue;
-        }
-        while (end < text.size && (is_word(text.data[end]) || is_one_of(text.data[end], "_-."))) {
-            end++;
-        }
-        while (end > at && text.data[end - 1] == '.') {
-            end--;
-        }
-        if (end - at >= PREFIXED_CHARACTERS_MIN) {
-            return end;
-        }
-    }
-    return 0;
-}
-
-/* Words that say that a secret follows, after a colon or an equals sign. */
-static const char *const labels[] = {"password", "passwort",  "passwd", "passphrase", "pwd",
-                                     "kennwort", "secret",    "token",  "api key",    "api-key",
-                                     "api_key",  "api_token", "apikey", "access_key"};
-
-/* Returns the bytes of the label at the start of a text, with what separates it from its value; 0: there is none. */
-static size_t match_label(struct slice text)
-{
-    for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
-        size_t at = strlen(labels[i]);
-
-        if (text.size <= at || strncasecmp((const char *)text.data, labels[i], at) != 0) {
-            continue;
-        }
-        at += text.data[at] == ' ';
-        if (at >= text.size || !is_one_of(text.data[at], ":=")) {
-            continue;
-        }
-        at++;
-        return at + (at < text.size && text.data[at] == ' ');
-    }
-    return 0;
-}
-
-static size_t match_labelled_secret(struct slice text)
-{
-    size_t start = match_label(text);
-    size_t end = start;
-
-    if (start == 0) {
+    if (!is_name(text.data[0])) {
         return 0;
     }
-    while (end < text.size && text.data[end] > ' ' && !is_one_of(text.data[end], ",;\"'<>()[]{}")) {
-        end++;
+    while (at < text.size && at <= LOCAL_CHARACTERS_MAX &&
+           (is_name(text.data[at]) || plain_is_one_of(text.data[at], "._%+-'&#~!"))) {
+        at++;
     }
-    while (end > start && text.data[end - 1] == '.') {
-        end--;
+    sign = at <= LOCAL_CHARACTERS_MAX ? match_at_sign(slice_after(text, at)) : 0;
+    if (sign > 0) {
+        domain = match_domain(slice_after(text, at + sign), sign > 1);
     }
-    return end - start >= LABELLED_CHARACTERS_MIN ? end : 0;
+    return domain > 0 ? at + sign + domain : 0;
 }
 
-static match_fn *const patterns[] = {match_email,  match_labelled_secret, match_prefixed_secret,
-                                     match_secret, match_mixed_secret,    match_iban,
+/* --- IBAN --- */
+
+/* An IBAN that is being read: after country and check digits, groups of one size, the last one excepted. */
+struct iban {
+    uint8_t characters[IBAN_CHARACTERS_MAX];
+    size_t count;
+    size_t count_at_end; /* of the characters before `end` */
+    size_t end; /* after the last group that is a part of it */
+    size_t group_size; /* of the first group after country and check digits; 0: there is none yet */
+    bool is_spaced; /* all separators are single spaces between groups */
+};
+
+/* Returns whether the check digits are right: the country and they, moved to the end, leave 1 (ISO 7064, MOD 97-10). */
+static bool has_check_digits(const struct iban *iban)
+{
+    unsigned rest = 0;
+
+    for (size_t i = 0; i < iban->count; i++) {
+        uint8_t byte = iban->characters[(i + IBAN_START_CHARACTERS) % iban->count];
+
+        if (plain_is_digit(byte)) {
+            rest = (rest * 10 + byte - '0') % 97;
+        } else {
+            rest = (rest * 100 + (byte | 0x20u) - 'a' + 10) % 97;
+        }
+    }
+    return rest == 1;
+}
+
+/* Reads a group; returns false if the IBAN ends with it. */
+static bool read_group(struct slice text, size_t *at, struct iban *iban)
+{
+    size_t start = iban->count;
+    bool has_digit = false;
+
+    while (plain_is_word(plain_at(text, *at)) && iban->count < IBAN_CHARACTERS_MAX) {
+        has_digit = has_digit || plain_is_digit(text.data[*at]);
+        iban->characters[iban->count++] = text.data[(*at)++];
+    }
+    if (has_digit || iban->count_at_end < IBAN_CHARACTERS_MIN) {
+        iban->end = *at;
+        iban->count_at_end = iban->count;
+    }
+    if (iban->group_size == 0 && start >= IBAN_START_CHARACTERS) {
+        iban->group_size = iban->count - start;
+    }
+    return iban->count < IBAN_CHARACTERS_MAX &&
+           (iban->group_size == 0 || iban->count - start == iban->group_size);
+}
+
+static bool has_form(const struct iban *iban)
+{
+    size_t digits = 0;
+
+    for (size_t i = 0; i < iban->count_at_end; i++) {
+        digits += plain_is_digit(iban->characters[i]);
+    }
+    return iban->count_at_end >= IBAN_CHARACTERS_MIN && digits >= IBAN_DIGITS_MIN;
+}
+
+/* With single spaces or without, by its form; with other separators, up to the right check digits. */
+static size_t match_iban(const struct redaction_place *place)
+{
+    struct iban iban = {.is_spaced = true};
+    struct slice text = place->text;
+    size_t at = 0;
+    size_t checked_end = 0;
+    bool goes_on = plain_is_letter(text.data[0]);
+
+    while (goes_on) {
+        goes_on = read_group(text, &at, &iban) && plain_is_one_of(plain_at(text, at), " -.") &&
+                  plain_is_word(plain_at(text, at + 1));
+        if (iban.count < IBAN_START_CHARACTERS && !goes_on) {
+            return 0;
+        }
+        if (iban.count >= IBAN_START_CHARACTERS &&
+            (!plain_is_letter(iban.characters[0]) || !plain_is_letter(iban.characters[1]) ||
+             !plain_is_digit(iban.characters[2]) || !plain_is_digit(iban.characters[3]))) {
+            return 0;
+        }
+        checked_end = has_form(&iban) && has_check_digits(&iban) ? at : checked_end;
+        if (goes_on) {
+            iban.is_spaced = iban.is_spaced && text.data[at] == ' ' && iban.count > 2;
+            at++;
+        }
+    }
+    return iban.is_spaced && has_form(&iban) ? iban.end : checked_end;
+}
+
+/* --- all --- */
+
+static match_fn *const patterns[] = {match_email,
+                                     match_labelled_secret,
+                                     match_prefixed_secret,
+                                     match_key_block,
+                                     match_url_credentials,
+                                     match_random_word,
+                                     match_iban,
                                      match_phone};
 
-/* Returns the bytes of the first pattern that matches here; 0: none does. */
-static size_t match(struct slice text)
+/* Returns the characters of the first pattern that matches here; 0: none does. */
+static size_t match(const struct redaction_place *place)
 {
     size_t size = 0;
 
     for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]) && size == 0; i++) {
-        size = patterns[i](text);
+        size = patterns[i](place);
     }
     return size;
 }
 
-enum err redact_text(struct arena *arena, struct slice text, struct slice *ret_text)
+/* Returns whether a pattern may start here: not within a word, but the sign of a number may follow one. */
+static bool starts(const struct redaction_place *place)
 {
+    size_t size = place->before.size;
+    uint8_t last = size > 0 ? place->before.data[size - 1] : 0;
+
+    return !plain_is_word(last) || (place->text.data[0] == '+' && !plain_is_digit(last));
+}
+
+/* Replaces each match of a text; `ret_found` is whether there was one. */
+static enum err redact_once(struct arena *arena, struct slice text, size_t bytes_max,
+                            struct slice *ret_text, bool *ret_found)
+{
+    struct plain_text plain;
     struct buffer buffer;
     size_t at = 0;
-    bool was_match = false; /* a pattern may follow another one directly */
+    size_t last = 0; /* where the text after the last match starts */
+    enum err err = plain_text_read(arena, text, &plain);
 
+    if (err != OK) {
+        return err;
+    }
+    *ret_found = false;
     buffer_init(&buffer, arena, text.size);
-    while (at < text.size) {
-        bool starts = at == 0 || was_match || !is_word(text.data[at - 1]);
-        size_t size = starts ? match(slice_after(text, at)) : 0;
+    while (at < plain.characters.size && buffer.size <= bytes_max) {
+        struct redaction_place place = {slice_of(plain.characters.data + last, at - last),
+                                        slice_after(plain.characters, at)};
+        size_t honest = starts(&place) ? match_honest_number(&place) : 0;
+        size_t size = honest == 0 && starts(&place) ? match(&place) : 0;
+        size_t from = plain_text_offset(&plain, at);
 
-        was_match = size > 0;
-        if (was_match) {
+        if (size > 0) {
             buffer_append(&buffer, SLICE(REDACTED));
+            *ret_found = true;
             at += size;
+            last = at;
         } else {
-            buffer_append_byte(&buffer, text.data[at++]);
+            at += honest > 0 ? honest : 1;
+            buffer_append(&buffer,
+                          slice_of(text.data + from, plain_text_offset(&plain, at) - from));
         }
     }
     *ret_text = buffer_slice(&buffer);
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
+}
+
+enum err redact_text(struct arena *arena, struct slice text, size_t bytes_max,
+                     struct slice *ret_text)
+{
+    bool is_found = true;
+    enum err err = OK;
+
+    for (int round = 0; round < ROUNDS_MAX && is_found && err == OK; round++) {
+        err = redact_once(arena, text, bytes_max, &text, &is_found);
+    }
+    *ret_text = text;
+    return err;
 }

@@ -154,7 +154,8 @@ static enum err add_example(struct parts *parts, struct resolved *resolved)
     parts->example_source = PLACEHOLDER_SOURCE_EMPTY;
     if (request->item_json.size > 0) {
         parts->example_source = PLACEHOLDER_SOURCE_INJECTED;
-        err = redact_item(parts->arena, request->redacted_members, request->item_json, &whole);
+        err = redact_item(parts->arena, request->redacted_members, request->item_json,
+                          RESOLVE_EXAMPLE_CHARACTERS_MAX, &whole);
     } else if (request->has_static_example) {
         parts->example_source = PLACEHOLDER_SOURCE_STATIC_FALLBACK;
         whole = request->static_example;

@@ -66,14 +66,15 @@ static uint8_t find_framed(uint32_t code_point)
     return 0;
 }
 
-/* Folds one character by Unicode's own rules; returns the number of code points, 0 if it has no
- * folding. */
-static size_t decompose(uint32_t code_point, utf8proc_int32_t decomposed[DECOMPOSED_MAX])
+/* Folds one character by Unicode's own rules, those of case if `fold_case` has them; returns the number of code points, 0 if
+ * it has no folding. */
+static size_t decompose(uint32_t code_point, utf8proc_option_t fold_case,
+                        utf8proc_int32_t decomposed[DECOMPOSED_MAX])
 {
     int boundary = 0;
     utf8proc_ssize_t count = utf8proc_decompose_char(
         (utf8proc_int32_t)code_point, decomposed, DECOMPOSED_MAX,
-        UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE | UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK, &boundary);
+        UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE | UTF8PROC_STRIPMARK | fold_case, &boundary);
 
     return count < 0 ? 0 : (size_t)count;
 }
@@ -95,11 +96,26 @@ uint8_t fold_to_ascii(uint32_t code_point)
     if (found != 0) {
         return found;
     }
-    if (decompose(code_point, decomposed) != 1) {
+    if (decompose(code_point, UTF8PROC_CASEFOLD, decomposed) != 1) {
         return 0;
     }
     found = fold_one((uint32_t)decomposed[0]);
     return found != 0 ? found : find_framed(code_point);
+}
+
+uint8_t fold_to_plain(uint32_t code_point)
+{
+    utf8proc_int32_t decomposed[DECOMPOSED_MAX] = {0};
+
+    if (code_point < 0x80) {
+        return (uint8_t)code_point;
+    }
+    if (decompose(code_point, 0, decomposed) == 1 && decomposed[0] < 0x80) {
+        return (uint8_t)decomposed[0];
+    }
+    return utf8proc_category((utf8proc_int32_t)code_point) == UTF8PROC_CATEGORY_ND
+               ? '1'
+               : fold_to_ascii(code_point);
 }
 
 size_t fold_to_letters(uint32_t code_point, uint8_t letters[FOLD_LETTERS_MAX])
@@ -111,7 +127,7 @@ size_t fold_to_letters(uint32_t code_point, uint8_t letters[FOLD_LETTERS_MAX])
     if (letters[0] != 0) {
         return 1;
     }
-    count = decompose(code_point, decomposed);
+    count = decompose(code_point, UTF8PROC_CASEFOLD, decomposed);
     if (count > FOLD_LETTERS_MAX) {
         return 0;
     }

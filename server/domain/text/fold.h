@@ -25,6 +25,10 @@ static inline uint8_t fold_ascii(uint8_t byte)
 
 /* Returns the lower-case ASCII character that the code point looks like; 0 if there is none. */
 uint8_t fold_to_ascii(uint32_t code_point);
+/* Returns the ASCII character that the code point is or looks like, for a reader who sees its case: of full-width and
+ * mathematical forms, and of letters with accents, the character itself; of look-alikes, that of fold_to_ascii; of digits of
+ * other scripts, `1`, since only their kind is known. 0 if there is none. */
+uint8_t fold_to_plain(uint32_t code_point);
 /* Maximum letters of one ligature. */
 #define FOLD_LETTERS_MAX 3
 /* Does the same for a code point that may look like several characters: a ligature, a parenthesised

@@ -18,6 +18,7 @@ struct key key_meta_global(struct slice name);
 /* Names of values about one store: its format, and the row that probes writing. */
 #define KEY_META_FORMAT "format"
 #define KEY_META_PROBE "probe"
+#define KEY_META_JOURNAL "journal"
 /* ERR_CORRUPT for a key of another form. */
 MUST_CHECK enum err key_read_event(struct slice key, uint64_t *ret_seq);
 

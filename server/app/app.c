@@ -40,7 +40,7 @@ static void writer_wake(void *user)
  * only a restart can determine it. */
 static void end_if_broken(struct app *app)
 {
-    if (store_lmdb_is_broken(app->backend)) {
+    if (app_store_is_broken(app)) {
         logger_printf(LOGGER_ERROR,
                       "the store refuses every transaction; ending with %d so that a "
                       "supervisor starts the server again",
@@ -222,7 +222,7 @@ static void on_upkeep_timer(uv_timer_t *handle)
 {
     struct app *app = (struct app *)handle->data;
 
-    store_lmdb_check_readers(app->backend);
+    store_lmdb_check_readers(app->tables);
     give_back_if_spare(app);
 }
 
@@ -315,7 +315,7 @@ static void on_warm_work(void *job)
 {
     struct app *app = (struct app *)job;
 
-    app->warm_result = store_lmdb_warm_up(app->backend, &app->stop_warming);
+    app->warm_result = store_lmdb_warm_up(app->tables, &app->stop_warming);
 }
 
 static void on_warm_done(void *job, enum err result)
@@ -391,39 +391,6 @@ static enum err keep_token(void *user, struct slice text)
     return err;
 }
 
-static enum err open_backend(struct app *app)
-{
-    const struct store_lmdb_config store = {.path = app->config->data,
-                                            .map_bytes = app->config->map_bytes,
-                                            .takes_older = true,
-                                            .on_damage = app_damage_end};
-    enum err err = store_lmdb_open(&store, &app->fault, &app->backend);
-
-    if (err == OK) {
-        app_damage_watch(app->config->data, store_lmdb_map(app->backend));
-        files_remove(app->config->data, APP_ADDRESS_FILE); /* left by an earlier run */
-    }
-    return err;
-}
-
-/* Opens the store, after migrating it if its format is older. */
-static enum err open_migrated(struct app *app)
-{
-    enum err err = open_backend(app);
-    uint64_t format = err == OK ? store_lmdb_format(app->backend) : STORE_FORMAT_VERSION;
-
-    if (err == OK && format == STORE_FORMAT_VERSION && store_lmdb_is_copy(app->backend)) {
-        err = app_check_copy(app->config, app->backend, &app->fault);
-    }
-    if (format == STORE_FORMAT_VERSION) {
-        return err;
-    }
-    store_lmdb_close(app->backend);
-    app->backend = NULL;
-    err = app_migrate(app->config, format, &app->fault);
-    return err != OK ? err : open_backend(app);
-}
-
 /* Opens the store, and writes its initial content before the writer starts. */
 static enum err open_store(struct app *app)
 {
@@ -431,7 +398,7 @@ static enum err open_store(struct app *app)
     enum err err = app_damage_check_folder(app->config->data, &app->fault);
 
     if (err == OK) {
-        err = open_migrated(app);
+        err = app_store_open(app);
     }
     if (err != OK) {
         return err;
@@ -452,7 +419,8 @@ static enum err make_verifier(struct app *app)
 {
     const struct verifier_config config = {.loop = &app->loop,
                                            .pool = app->pool,
-                                           .backend = app->backend,
+                                           .backend = app->tables,
+                                           .journal = app_store_journal(app),
                                            .clock = app->ctx.clock,
                                            .data = app->config->data,
                                            .map_bytes = app->config->map_bytes,
@@ -466,7 +434,8 @@ static enum err make_verifier(struct app *app)
 static enum err make_backup(struct app *app)
 {
     const struct backup_config config = {.loop = &app->loop,
-                                         .backend = app->backend,
+                                         .backend = app->tables,
+                                         .journal = app_store_journal(app),
                                          .clock = app->ctx.clock,
                                          .format_version = STORE_FORMAT_VERSION,
                                          .on_news = on_backup_news,

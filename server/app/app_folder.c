@@ -114,7 +114,7 @@ enum err app_check_copy(const struct config *config, struct store_backend *backe
 
 bool app_lost_file(struct app *app)
 {
-    if (!app->lost_file && store_lmdb_lost_file(app->backend)) {
+    if (!app->lost_file && store_lmdb_lost_file(app->tables)) {
         app->lost_file = true;
         logger_printf(
             LOGGER_ERROR,

@@ -102,7 +102,8 @@ struct app {
     bool handles_started; /* the signals and timers are started */
     bool handles_closed;
     /* Created from the bottom up; NULL until then. */
-    struct store_backend *backend;
+    struct store_backend *tables; /* LMDB */
+    struct store_backend *backend; /* the journal over it; without one the same */
     struct pool *pool;
     struct verifier *verifier;
     struct backup *backup;
@@ -185,6 +186,21 @@ MUST_CHECK enum err app_migrate(const struct config *config, uint64_t format, st
 void app_access_check(struct app *app);
 /* Reports the last result to health and log; healthy until the first result. */
 void app_access_report(struct app *app);
+
+/* app_store.c */
+/* Opens the store: migrates one of an older format, and stores what only its journal has. On failure app->fault has the
+ * reason. */
+MUST_CHECK enum err app_store_open(struct app *app);
+/* Stores in the tables what is only in the journal, if the folder has one: before any other use of tables that were
+ * opened without it. */
+MUST_CHECK enum err app_store_recover(const char *data, struct store_backend *tables,
+                                      struct fault *fault);
+/* NULL members are allowed. */
+void app_store_close(struct app *app);
+/* Returns whether the store refuses everything, so that only a restart helps. */
+bool app_store_is_broken(const struct app *app);
+/* The journal, for copies of the tables; NULL without one. */
+struct store_backend *app_store_journal(const struct app *app);
 
 /* app_folder.c */
 /* Compares a copy of an open store with its log, and accepts it. ERR_CORRUPT, with advice in

@@ -236,7 +236,7 @@ void app_deinit(struct app *app)
     pool_free(app->pool);
     net_unbind(&app->bound);
     ASSERT(uv_loop_close(&app->loop) == 0);
-    store_lmdb_close(app->backend);
+    app_store_close(app);
     env_deinit(&app->env);
     app_embed_free(app);
     supervisor_deinit(&app->supervisor);

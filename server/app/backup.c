@@ -6,6 +6,7 @@
 #include "server/app/backup_ring.h"
 #include "store/base/assert.h"
 #include "store/base/logger.h"
+#include "store/journal/journal.h"
 #include "store/lmdb/backup_file.h"
 #include "store/lmdb/lmdb_copy.h"
 
@@ -86,6 +87,9 @@ static void copy_on_thread(void *user)
 
     backup_head_write(&info, head);
     err = take_copied(backup, slice_of(head, sizeof(head)));
+    if (err == OK && backup->config.journal != NULL) {
+        err = store_journal_checkpoint(backup->config.journal);
+    }
     if (err == OK) {
         err = store_lmdb_copy(backup->config.backend, &copy);
     }

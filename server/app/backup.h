@@ -32,7 +32,8 @@ struct backup;
 
 struct backup_config {
     struct uv_loop_s *loop;
-    struct store_backend *backend;
+    struct store_backend *backend; /* the tables */
+    struct store_backend *journal; /* which they follow; NULL without one */
     const struct clock *clock;
     uint32_t format_version; /* format version of the store */
     void (*on_news)(void *user, struct org_id org); /* bytes are available, or it has ended */

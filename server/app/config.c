@@ -20,6 +20,7 @@ enum option_kind {
     OPTION_ORIGINS,
     OPTION_LEVEL,
     OPTION_FORMAT,
+    OPTION_LOG,
     OPTION_BYTES,
     OPTION_COUNT,
     OPTION_DURATION,
@@ -47,6 +48,7 @@ static const struct option options[] = {
      "ADDRESS:PORT, such as 127.0.0.1:7443 or [::1]:7443; port 0 picks one"},
     {"metrics-listen", OPTION_METRICS_LISTEN, 0, 0, 0,
      "ADDRESS:PORT, such as 127.0.0.1:9464; port 0 picks one"},
+    {"log", OPTION_LOG, offsetof(struct config, log), 0, 0, "lmdb or journal"},
     {"log-level", OPTION_LEVEL, offsetof(struct config, log_level), 0, 0,
      "error, warning, info or debug"},
     {"log-format", OPTION_FORMAT, offsetof(struct config, log_format), 0, 0, "text or json"},
@@ -118,6 +120,11 @@ static const char help[] =
     "                             backup of `errata admin backup FILE`, then exit. Run it as the "
     "user\n"
     "                             that runs the server\n"
+    "  --log ENGINE               how writes become durable: lmdb (default) syncs the tables with "
+    "each\n"
+    "                             batch; journal syncs one file, and the tables follow it. May be "
+    "changed\n"
+    "                             at any start\n"
     "  --log-level LEVEL          error, warning, info (default) or debug\n"
     "  --log-format FORMAT        text (default) or json\n"
     "  --log-file FILE            default standard error\n"
@@ -233,6 +240,7 @@ static bool read_number(const struct option *option, const char *value, uint64_t
     case OPTION_ORIGINS:
     case OPTION_LEVEL:
     case OPTION_FORMAT:
+    case OPTION_LOG:
     case OPTION_SWITCH:
         return false;
     }
@@ -263,6 +271,8 @@ static bool set_value(struct config *config, const struct option *option, const 
         return config_value_level(value, &config->log_level);
     case OPTION_FORMAT:
         return config_value_format(value, &config->log_format);
+    case OPTION_LOG:
+        return config_value_log(value, &config->log);
     case OPTION_SWITCH:
         return config_value_switch(value, (bool *)at);
     case OPTION_BYTES:
@@ -291,6 +301,8 @@ static size_t member_bytes(const struct option *option)
         return sizeof(enum logger_level);
     case OPTION_FORMAT:
         return sizeof(enum logger_format);
+    case OPTION_LOG:
+        return sizeof(enum config_log);
     case OPTION_BYTES:
         return sizeof(uint64_t);
     case OPTION_COUNT:
@@ -322,6 +334,7 @@ static bool is_same(const struct option *option, const struct config *a, const s
         return strcmp(at_a, at_b) == 0;
     case OPTION_LEVEL:
     case OPTION_FORMAT:
+    case OPTION_LOG:
     case OPTION_BYTES:
     case OPTION_COUNT:
     case OPTION_DURATION:

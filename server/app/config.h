@@ -28,6 +28,12 @@ enum config_action {
     CONFIG_VERSION
 };
 
+/* --log: how writes become durable. */
+enum config_log {
+    CONFIG_LOG_LMDB, /* with the tables, in one synced transaction */
+    CONFIG_LOG_JOURNAL /* in a journal, which the tables follow (store/journal/journal.h) */
+};
+
 struct config {
     /* The flags, which are borrowed: a reload reads them again. */
     int argc;
@@ -40,6 +46,7 @@ struct config {
     uint16_t listen_port; /* 0: any free port */
     char metrics_host[CONFIG_HOST_BYTES_MAX]; /* empty: metrics only on the main port */
     uint16_t metrics_port; /* 0: any free port */
+    enum config_log log;
     enum logger_level log_level;
     enum logger_format log_format;
     char log_file[CONFIG_PATH_BYTES_MAX]; /* empty: standard error */

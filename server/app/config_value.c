@@ -143,6 +143,19 @@ bool config_value_format(const char *value, enum logger_format *ret_format)
     return false;
 }
 
+bool config_value_log(const char *value, enum config_log *ret_log)
+{
+    if (strcmp(value, "lmdb") == 0) {
+        *ret_log = CONFIG_LOG_LMDB;
+        return true;
+    }
+    if (strcmp(value, "journal") == 0) {
+        *ret_log = CONFIG_LOG_JOURNAL;
+        return true;
+    }
+    return false;
+}
+
 static bool is_address(const char *host)
 {
     struct in6_addr address;

@@ -5,7 +5,7 @@
 #ifndef ERRATA_SERVER_APP_CONFIG_VALUE_H
 #define ERRATA_SERVER_APP_CONFIG_VALUE_H
 
-#include "store/base/logger.h"
+#include "server/app/config.h"
 
 /* Returns the text without white space at its ends; changes it. */
 char *config_value_trim(char *text);
@@ -18,6 +18,7 @@ bool config_value_duration_ms(const char *value, uint64_t *ret_duration_ms);
 bool config_value_switch(const char *value, bool *ret_on);
 bool config_value_level(const char *value, enum logger_level *ret_level);
 bool config_value_format(const char *value, enum logger_format *ret_format);
+bool config_value_log(const char *value, enum config_log *ret_log);
 /* Appends an origin, such as https://app.example.com or http://localhost:3000, or several with commas
  * between them, to a list with commas. */
 bool config_value_origins(const char *value, char *list, size_t size, size_t count_max);

@@ -5,6 +5,7 @@
 
 #include "server/app/app.h"
 #include "server/app/app_damage.h"
+#include "server/app/app_internal.h"
 #include "server/app/files.h"
 #include "server/auth/first_token.h"
 #include "server/auth/token.h"
@@ -51,6 +52,7 @@ static enum err open_store(struct new_token_command *command)
     }
     if (err == OK) {
         app_damage_watch(config->data, store_lmdb_map(command->backend));
+        err = app_store_recover(config->data, command->backend, &command->fault);
     }
     return err;
 }

@@ -4,6 +4,7 @@
 #include "server/app/rebuild.h"
 
 #include "server/app/app_damage.h"
+#include "server/app/app_internal.h"
 #include "server/domain/replay/replay.h"
 #include "store/lmdb/backup_file.h"
 #include "store/lmdb/lmdb.h"
@@ -71,6 +72,9 @@ static enum err open_old(struct rebuild *rebuild)
     }
     if (err == OK) {
         app_damage_watch(rebuild->config->data, store_lmdb_map(rebuild->old));
+        err = app_store_recover(rebuild->config->data, rebuild->old, rebuild->fault);
+    }
+    if (err == OK) {
         err = check_room(rebuild);
     }
     return err;

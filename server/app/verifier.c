@@ -9,6 +9,7 @@
 #include "server/app/verify_message.h"
 #include "store/base/assert.h"
 #include "store/base/logger.h"
+#include "store/journal/journal.h"
 #include "store/lmdb/lmdb_copy.h"
 #include "store/lmdb/lmdb_folder.h"
 
@@ -130,9 +131,11 @@ static void copy_on_thread(void *user)
                                      .user = verifier};
     struct path copy = path_in(verifier->folder, VERIFY_COPY_FOLDER);
 
-    if (mkdir(verifier->folder, 0700) != 0) {
-        verifier->copy_result = ERR_IO;
-    } else {
+    verifier->copy_result = mkdir(verifier->folder, 0700) == 0 ? OK : ERR_IO;
+    if (verifier->copy_result == OK && verifier->config.journal != NULL) {
+        verifier->copy_result = store_journal_checkpoint(verifier->config.journal);
+    }
+    if (verifier->copy_result == OK) {
         verifier->copy_result = store_lmdb_copy_to(verifier->config.backend, copy.text, &to);
     }
     atomic_store(&verifier->copied, true);

@@ -4,6 +4,8 @@
 #include "tests/contract/contract.h"
 
 #include "store/base/fault.h"
+#include "store/journal/journal.h"
+#include "store/journal/segments.h"
 #include "store/lmdb/lmdb.h"
 #include "store/memory/memory.h"
 #include "tests/support/store/temp_folder.h"
@@ -14,10 +16,13 @@
 #define MAP_BYTES (1ull << 30)
 #define RESERVE_BYTES 4096
 #define KEY_ORG_BYTES 16
+/* Small enough that memtables are stored all the time, and segments are used again. */
+#define MEMTABLE_BYTES 1
 
 struct fixture {
     struct contract contract; /* must be the first member: the state of a test */
     struct temp_folder folder;
+    struct store_backend *tables; /* below the journal */
 };
 
 struct contract_key contract_key(uint8_t org, const char *name)
@@ -117,6 +122,51 @@ static int teardown_lmdb(void **state)
     return 0;
 }
 
+/* `memtable_bytes`: 0: nothing is stored in the tables while a test runs. */
+static int setup_journal(void **state, size_t memtable_bytes)
+{
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+    struct store_journal_config config = {.segment_bytes = 8 * SEGMENT_BYTES_MIN,
+                                          .memtable_bytes = memtable_bytes,
+                                          .random = random_system(),
+                                          .clock = clock_system()};
+    struct arena arena;
+    struct fault fault;
+
+    assert_non_null(fixture);
+    *state = fixture;
+    temp_folder_init(&fixture->folder);
+    assert_int_equal(store_memory_open(&fixture->tables), OK);
+    config.tables = fixture->tables;
+    config.path = fixture->folder.path;
+    arena_init(&arena, SIZE_MAX);
+    fault_init(&fault, &arena);
+    assert_int_equal(store_journal_open(&config, &fault, &fixture->contract.backend), OK);
+    arena_deinit(&arena);
+    return 0;
+}
+
+static int setup_journal_in_memory(void **state)
+{
+    return setup_journal(state, 0);
+}
+
+static int setup_journal_stored(void **state)
+{
+    return setup_journal(state, MEMTABLE_BYTES);
+}
+
+static int teardown_journal(void **state)
+{
+    struct fixture *fixture = *state;
+
+    store_journal_close(fixture->contract.backend);
+    store_memory_close(fixture->tables);
+    temp_folder_deinit(&fixture->folder);
+    free(fixture);
+    return 0;
+}
+
 int main(void)
 {
     int failed = 0;
@@ -127,5 +177,11 @@ int main(void)
     failed += contract_run_transactions(setup_lmdb, teardown_lmdb);
     failed += contract_run_cursors(setup_lmdb, teardown_lmdb);
     failed += contract_run_model(setup_lmdb, teardown_lmdb);
+    failed += contract_run_transactions(setup_journal_in_memory, teardown_journal);
+    failed += contract_run_cursors(setup_journal_in_memory, teardown_journal);
+    failed += contract_run_model(setup_journal_in_memory, teardown_journal);
+    failed += contract_run_transactions(setup_journal_stored, teardown_journal);
+    failed += contract_run_cursors(setup_journal_stored, teardown_journal);
+    failed += contract_run_model(setup_journal_stored, teardown_journal);
     return failed == 0 ? 0 : 1;
 }

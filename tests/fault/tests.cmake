@@ -25,3 +25,14 @@ errata_python_test(fault_damaged_data FILE tools/damaged-data LABEL fault TIMEOU
 errata_python_test(fault_failing_malloc FILE tools/failing-malloc LABEL fault TIMEOUT 180
                    ARGUMENTS --places 3 --storms 1 --seed 1)
 errata_python_test(fault_clock_jumps FILE tools/clock-jumps LABEL fault TIMEOUT 180 ARGUMENTS --rounds 1 --seed 1)
+
+# The same with the journal.
+errata_python_test(fault_kill9_journal FILE tools/kill9 LABEL fault TIMEOUT 180 ARGUMENTS --rounds 6 --seed 2
+                   ENVIRONMENT ERRATA_LOG=journal)
+errata_python_test(fault_crash_points_journal FILE tools/crash-points LABEL fault ARGUMENTS --points 8 --seed 2
+                   ENVIRONMENT ERRATA_LOG=journal)
+errata_python_test(fault_disk_errors_journal FILE tools/disk-errors LABEL fault
+                   ARGUMENTS --points 4 --calls 80 --seed 2 ENVIRONMENT ERRATA_LOG=journal)
+errata_python_test(fault_power_cut_journal FILE tools/power-cut LABEL fault
+                   ARGUMENTS --images 8 --commit 5 --creation 2 --starts 1 --steps 20 --seed 2
+                   ENVIRONMENT ERRATA_LOG=journal)

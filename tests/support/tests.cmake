@@ -23,10 +23,11 @@ if(GRPC_PYTHON_PLUGIN)
     add_custom_target(python_stubs ALL DEPENDS ${errata_stubs}/made)
 endif()
 
-# errata_python_test(NAME FILE file LABEL label [TIMEOUT seconds] [ARGUMENTS ...])
+# errata_python_test(NAME FILE file LABEL label [TIMEOUT seconds] [ARGUMENTS ...]
+#                    [ENVIRONMENT NAME=VALUE ...])
 #     A Python test that drives the built programs. Exit code 77 means skipped, with its reason.
 function(errata_python_test name)
-    cmake_parse_arguments(P "" "FILE;TIMEOUT" "LABEL;ARGUMENTS" ${ARGN})
+    cmake_parse_arguments(P "" "FILE;TIMEOUT" "LABEL;ARGUMENTS;ENVIRONMENT" ${ARGN})
     if(NOT GRPC_PYTHON_PLUGIN OR NOT TARGET erratad)
         return()
     endif()
@@ -36,5 +37,5 @@ function(errata_python_test name)
     add_test(NAME ${name} COMMAND /usr/bin/python3 -B ${CMAKE_SOURCE_DIR}/${P_FILE} ${P_ARGUMENTS})
     set_tests_properties(${name} PROPERTIES
         LABELS "${P_LABEL}" TIMEOUT ${P_TIMEOUT} SKIP_RETURN_CODE 77
-        ENVIRONMENT "ERRATA_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};ERRATA_STUBS=${errata_stubs};ERRATA_BUILD=${CMAKE_BINARY_DIR};PYTHONPATH=${CMAKE_SOURCE_DIR}/tests/support")
+        ENVIRONMENT "ERRATA_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};ERRATA_STUBS=${errata_stubs};ERRATA_BUILD=${CMAKE_BINARY_DIR};PYTHONPATH=${CMAKE_SOURCE_DIR}/tests/support;${P_ENVIRONMENT}")
 endfunction()

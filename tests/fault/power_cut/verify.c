@@ -7,6 +7,7 @@
 #include "server/auth/first_token.h"
 #include "server/auth/token.h"
 #include "server/domain/replay/replay.h"
+#include "store/journal/journal.h"
 #include "store/lmdb/lmdb.h"
 #include "store/memory/memory.h"
 
@@ -183,11 +184,27 @@ static void check_start(struct check *check, struct arena *arena, struct fault *
     }
 }
 
+/* Opens the tables, with what only a journal has. */
+static enum err open_store(struct check *check, struct fault *fault)
+{
+    const struct store_lmdb_config tables = {.path = check->folder, .reserve_bytes = RESERVE_BYTES};
+    char path[PATH_MAX];
+    struct store_journal_config journal = {
+        .path = path, .random = random_system(), .clock = clock_system()};
+    enum err err = store_lmdb_open(&tables, fault, &check->backend);
+
+    if (err != OK) {
+        return err;
+    }
+    (void)snprintf(path, sizeof(path), "%s/" STORE_JOURNAL_FOLDER, check->folder);
+    journal.tables = check->backend;
+    return store_journal_recover(&journal, fault);
+}
+
 bool verify_image(const char *folder, const struct acknowledgement *acknowledgements, size_t count,
                   size_t position)
 {
     static struct check check;
-    const struct store_lmdb_config config = {.path = folder, .reserve_bytes = RESERVE_BYTES};
     struct arena arena;
     struct fault fault;
     enum err err = OK;
@@ -195,7 +212,7 @@ bool verify_image(const char *folder, const struct acknowledgement *acknowledgem
     check.folder = folder;
     arena_init(&arena, 1 << 20);
     fault_init(&fault, &arena);
-    err = store_lmdb_open(&config, &fault, &check.backend);
+    err = open_store(&check, &fault);
     if (err == OK) {
         err = store_begin(check.backend, STORE_READ, &check.txn);
     }

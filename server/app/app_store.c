@@ -1,0 +1,132 @@
+/*
+ * app_store.c: opens and closes the store: the tables in LMDB and, with --log journal, the journal over them. What
+ * an earlier process left in a journal is stored in the tables first, so the engine may be changed at
+ * any start.
+ */
+#include "server/app/app_internal.h"
+
+#include "server/app/app.h"
+#include "server/app/app_damage.h"
+#include "server/app/files.h"
+#include "store/journal/journal.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+struct journal_path {
+    char text[CONFIG_PATH_BYTES_MAX + 16];
+};
+
+static struct journal_path journal_path(const char *data)
+{
+    struct journal_path path;
+
+    (void)snprintf(path.text, sizeof(path.text), "%s/" STORE_JOURNAL_FOLDER, data);
+    return path;
+}
+
+/* `path` is borrowed. */
+static struct store_journal_config journal_config(const struct journal_path *path,
+                                                  struct store_backend *tables)
+{
+    return (struct store_journal_config){
+        .tables = tables, .path = path->text, .random = random_system(), .clock = clock_system()};
+}
+
+enum err app_store_recover(const char *data, struct store_backend *tables, struct fault *fault)
+{
+    struct journal_path path = journal_path(data);
+    const struct store_journal_config config = journal_config(&path, tables);
+
+    return store_journal_recover(&config, fault);
+}
+
+static enum err open_journal(struct app *app)
+{
+    struct journal_path path = journal_path(app->config->data);
+    const struct store_journal_config config = journal_config(&path, app->tables);
+
+    return store_journal_open(&config, &app->fault, &app->backend);
+}
+
+static enum err open_tables(struct app *app)
+{
+    const struct store_lmdb_config store = {.path = app->config->data,
+                                            .map_bytes = app->config->map_bytes,
+                                            .takes_older = true,
+                                            .on_damage = app_damage_end};
+    enum err err = store_lmdb_open(&store, &app->fault, &app->tables);
+
+    if (err == OK) {
+        app_damage_watch(app->config->data, store_lmdb_map(app->tables));
+        files_remove(app->config->data, APP_ADDRESS_FILE); /* left by an earlier run */
+        err = app_store_recover(app->config->data, app->tables, &app->fault);
+    }
+    return err;
+}
+
+/* Opens the tables, after migrating them if their format is older. */
+static enum err open_migrated(struct app *app)
+{
+    enum err err = open_tables(app);
+    uint64_t format = err == OK ? store_lmdb_format(app->tables) : STORE_FORMAT_VERSION;
+
+    if (err == OK && format == STORE_FORMAT_VERSION && store_lmdb_is_copy(app->tables)) {
+        err = app_check_copy(app->config, app->tables, &app->fault);
+    }
+    if (format == STORE_FORMAT_VERSION) {
+        return err;
+    }
+    store_lmdb_close(app->tables);
+    app->tables = NULL;
+    err = app_migrate(app->config, format, &app->fault);
+    return err != OK ? err : open_tables(app);
+}
+
+/* Removes the segments, which a server without a journal does not use. */
+static void remove_journal(const char *data)
+{
+    struct journal_path folder = journal_path(data);
+
+    for (int i = 0; i < STORE_JOURNAL_FILES_MAX; i++) {
+        char file[sizeof(folder) + 16];
+
+        (void)snprintf(file, sizeof(file), "%s/%d", folder.text, i);
+        (void)unlink(file);
+    }
+    (void)rmdir(folder.text);
+}
+
+enum err app_store_open(struct app *app)
+{
+    enum err err = open_migrated(app);
+
+    if (err != OK) {
+        return err;
+    }
+    if (app->config->log == CONFIG_LOG_JOURNAL) {
+        return open_journal(app);
+    }
+    remove_journal(app->config->data);
+    app->backend = app->tables;
+    return OK;
+}
+
+struct store_backend *app_store_journal(const struct app *app)
+{
+    return app->backend != app->tables ? app->backend : NULL;
+}
+
+void app_store_close(struct app *app)
+{
+    store_journal_close(app_store_journal(app));
+    store_lmdb_close(app->tables);
+}
+
+bool app_store_is_broken(const struct app *app)
+{
+    const struct store_backend *journal = app_store_journal(app);
+
+    return store_lmdb_is_broken(app->tables) ||
+           (journal != NULL && store_journal_is_broken(journal));
+}

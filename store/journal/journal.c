@@ -1,0 +1,194 @@
+/*
+ * journal.c: opening, with what recovery has to store, and closing.
+ */
+#include "store/journal/journal.h"
+
+#include "store/base/assert.h"
+#include "store/journal/journal_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A recovery under way: rows gather in a memtable, which is stored when it is full. */
+struct recovery {
+    struct journal *journal;
+    struct memtable *memtable;
+};
+
+static enum err recover_row(void *user, const struct memtable_row *row)
+{
+    struct recovery *recovery = user;
+
+    return memtable_put(recovery->memtable, row);
+}
+
+static enum err store_recovered(struct recovery *recovery, uint64_t last)
+{
+    struct memtable *next = memtable_new();
+    enum err err =
+        next != NULL ? journal_store(recovery->journal, recovery->memtable, last) : ERR_MEMORY;
+
+    if (err != OK) {
+        memtable_unref(next);
+        return err;
+    }
+    memtable_unref(recovery->memtable);
+    recovery->memtable = next;
+    return OK;
+}
+
+static enum err recover_record(void *user, uint64_t number)
+{
+    struct recovery *recovery = user;
+
+    memtable_keep(recovery->memtable);
+    return memtable_bytes(recovery->memtable) >= recovery->journal->memtable_bytes
+               ? store_recovered(recovery, number)
+               : OK;
+}
+
+/* Stores in the tables what only the journal has. */
+static enum err recover(struct journal *journal, struct fault *fault)
+{
+    struct recovery recovery = {.journal = journal, .memtable = memtable_new()};
+    struct segments_replay replay = {
+        .on_row = recover_row, .on_record = recover_record, .user = &recovery};
+    enum err err = recovery.memtable != NULL ? OK : ERR_MEMORY;
+
+    if (err == OK) {
+        err = journal_read_stored(journal->tables, &replay.after);
+    }
+    if (err == OK) {
+        err = segments_replay(journal->segments, &replay, fault, &journal->committed);
+    }
+    if (err == OK && memtable_bytes(recovery.memtable) > 0) {
+        err = store_recovered(&recovery, journal->committed);
+    }
+    if (err == OK) {
+        journal->stored = journal->committed;
+        segments_clear(journal->segments, journal->stored);
+    }
+    memtable_unref(recovery.memtable);
+    return err;
+}
+
+static enum err start_thread(struct journal *journal)
+{
+    pthread_condattr_t attributes;
+
+    (void)pthread_mutex_init(&journal->writing, NULL);
+    (void)pthread_mutex_init(&journal->lock, NULL);
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&journal->changed, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    if (pthread_create(&journal->thread, NULL, journal_run, journal) == 0) {
+        return OK;
+    }
+    (void)pthread_cond_destroy(&journal->changed);
+    (void)pthread_mutex_destroy(&journal->lock);
+    (void)pthread_mutex_destroy(&journal->writing);
+    return ERR_MEMORY;
+}
+
+static void free_journal(struct journal *journal)
+{
+    memtable_unref(journal->active);
+    memtable_unref(journal->frozen);
+    segments_close(journal->segments);
+    record_deinit(&journal->record);
+    free(journal);
+}
+
+enum err store_journal_open(const struct store_journal_config *config, struct fault *fault,
+                            struct store_backend **ret_backend)
+{
+    struct journal *journal = calloc(1, sizeof(*journal));
+    const struct segments_config segments = {
+        .path = config->path, .segment_bytes = config->segment_bytes, .random = config->random};
+    enum err err = OK;
+
+    if (journal == NULL) {
+        return ERR_MEMORY;
+    }
+    journal->backend.ops = &journal_ops;
+    journal->tables = config->tables;
+    journal->clock = config->clock;
+    journal->memtable_bytes =
+        config->memtable_bytes != 0 ? config->memtable_bytes : STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT;
+    journal->active = memtable_new();
+    journal->active_generation = 1;
+    err =
+        journal->active != NULL ? segments_open(&segments, fault, &journal->segments) : ERR_MEMORY;
+    if (err == OK) {
+        err = recover(journal, fault);
+    }
+    if (err == OK) {
+        err = segments_prepare(journal->segments);
+        err = err == ERR_DISK_FULL ? OK : err; /* the store can be read */
+    }
+    if (err == OK) {
+        err = start_thread(journal);
+    }
+    if (err != OK) {
+        free_journal(journal);
+        return fault->message.size > 0 ? err
+                                       : fault_say(fault, err, "%s: cannot open the journal: %s",
+                                                   config->path, err_text(err));
+    }
+    *ret_backend = &journal->backend;
+    return OK;
+}
+
+void store_journal_close(struct store_backend *take_backend)
+{
+    struct journal *journal = (struct journal *)take_backend;
+
+    if (journal == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&journal->lock);
+    journal->closing = true;
+    (void)pthread_cond_broadcast(&journal->changed);
+    (void)pthread_mutex_unlock(&journal->lock);
+    (void)pthread_join(journal->thread, NULL);
+    (void)pthread_cond_destroy(&journal->changed);
+    (void)pthread_mutex_destroy(&journal->lock);
+    (void)pthread_mutex_destroy(&journal->writing);
+    if (!atomic_load(&journal->broken) && journal->stored == journal->committed) {
+        segments_clear(journal->segments, journal->stored);
+    }
+    free_journal(journal);
+}
+
+enum err store_journal_recover(const struct store_journal_config *config, struct fault *fault)
+{
+    struct store_backend *journal = NULL;
+    enum err err = OK;
+
+    if (access(config->path, F_OK) != 0) {
+        return errno == ENOENT ? OK
+                               : fault_say(fault, ERR_IO, "%s: cannot be opened: %m", config->path);
+    }
+    err = store_journal_open(config, fault, &journal);
+    store_journal_close(journal);
+    return err;
+}
+
+bool store_journal_is_broken(const struct store_backend *backend)
+{
+    return atomic_load(&((const struct journal *)backend)->broken);
+}
+
+void store_journal_stats(struct store_backend *backend, struct store_journal_stats *ret_stats)
+{
+    struct journal *journal = (struct journal *)backend;
+
+    (void)pthread_mutex_lock(&journal->lock);
+    *ret_stats = journal->stats;
+    ret_stats->memory_bytes = memtable_bytes(journal->active) +
+                              (journal->frozen != NULL ? memtable_bytes(journal->frozen) : 0);
+    ret_stats->commits_waiting = journal->committed - journal->stored;
+    (void)pthread_mutex_unlock(&journal->lock);
+}

@@ -1,0 +1,63 @@
+/*
+ * journal.h: a back end over another one: a commit is written to a journal and synced once; the tables, in
+ * the other back end, follow it in large transactions, sorted by key, on a thread of its own. Until
+ * then the rows of a commit are in memory, where every transaction sees them merged with the tables.
+ * After a crash, opening writes what the tables lack from the journal.
+ *
+ * So a commit costs one write and one sync of one file, regardless of the
+ * number of pages that its rows belong to, and a page that many commits change is written once.
+ * Like LevelDB's write-ahead log and memtable, with a B+ tree below.
+ */
+#ifndef ERRATA_STORE_JOURNAL_JOURNAL_H
+#define ERRATA_STORE_JOURNAL_JOURNAL_H
+
+#include "store/backend.h"
+#include "store/base/clock.h"
+#include "store/base/fault.h"
+#include "store/base/random.h"
+
+/* Limit of each of the two memtables, the one that takes commits and the one that is stored. */
+#define STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT ((size_t)64 << 20)
+/* The folder of the segments, in the data folder. */
+#define STORE_JOURNAL_FOLDER "journal"
+/* Its files are called 0, 1, and so on. */
+#define STORE_JOURNAL_FILES_MAX 8
+
+struct store_journal_config {
+    struct store_backend *tables; /* borrowed; this back end is its only writer */
+    const char *path; /* the folder of the segments */
+    uint64_t segment_bytes; /* 0 selects the default (segments.h) */
+    size_t memtable_bytes; /* 0 selects the default */
+    struct random *random;
+    const struct clock *clock;
+};
+
+/* Figures for monitoring. */
+struct store_journal_stats {
+    uint64_t memory_bytes; /* of both memtables */
+    uint64_t commits_waiting; /* commits that the tables lack */
+    uint64_t stores; /* memtables that were stored in the tables */
+    int64_t store_duration_us; /* of all of them */
+    uint64_t waits; /* commits that waited for the tables */
+};
+
+/* Opens the journal, and stores in the tables what they lack. On failure `fault` has the reason: ERR_CORRUPT if
+ * commits are missing (segments.h); else as the tables' back end. */
+MUST_CHECK enum err store_journal_open(const struct store_journal_config *config,
+                                       struct fault *fault, struct store_backend **ret_backend);
+/* Stores in the tables what only the journal has, if its folder exists: before any use of tables that were opened
+ * without it. */
+MUST_CHECK enum err store_journal_recover(const struct store_journal_config *config,
+                                          struct fault *fault);
+/* Stores everything in the tables, if it can, and closes the journal: what it could not store is in its files. No
+ * transaction may exist. NULL is allowed. */
+void store_journal_close(struct store_backend *take_backend);
+/* Returns once the tables have every commit that was made before the call. The error of storing them, if it fails. Any
+ * thread but the writer's. */
+MUST_CHECK enum err store_journal_checkpoint(struct store_backend *backend);
+/* Returns whether a write to the journal failed, so that nothing can be written until the program is started again. The
+ * outcome of the last batch is unknown. Any thread. */
+bool store_journal_is_broken(const struct store_backend *backend);
+void store_journal_stats(struct store_backend *backend, struct store_journal_stats *ret_stats);
+
+#endif

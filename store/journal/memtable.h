@@ -1,0 +1,77 @@
+/*
+ * memtable.h: the newest rows, in memory: a skip list of versions, ordered by table, key, and from the
+ * newest version to the oldest. One thread writes; any number of threads read meanwhile, without a
+ * lock. A reader sees the newest version of a row whose number is at most its snapshot's, so versions
+ * of a transaction that is not committed are seen only by itself.
+ * The structure is that of Pugh, "Skip lists", CACM 33(6), 1990; versions as in LevelDB's memtable.
+ */
+#ifndef ERRATA_STORE_JOURNAL_MEMTABLE_H
+#define ERRATA_STORE_JOURNAL_MEMTABLE_H
+
+#include "store/backend.h"
+
+/* The snapshot that sees every version. */
+#define MEMTABLE_ALL UINT64_MAX
+
+struct memtable; /* counted; freed with its last reference */
+struct memtable_version;
+
+/* What a put makes of a row. */
+enum memtable_op {
+    MEMTABLE_PUT = 1,
+    MEMTABLE_APPEND = 2, /* a put whose key is above all others of its organisation */
+    MEMTABLE_DEL = 3
+};
+
+/* A version of a row. Slices are borrowed from the memtable. */
+struct memtable_row {
+    enum store_table table;
+    enum memtable_op op;
+    struct slice key;
+    struct slice value; /* empty for MEMTABLE_DEL */
+    uint64_t number; /* of the commit */
+};
+
+/* NULL: no memory. */
+struct memtable *memtable_new(void);
+struct memtable *memtable_ref(struct memtable *memtable);
+/* NULL is allowed. */
+void memtable_unref(struct memtable *memtable);
+/* The memory of its versions, in bytes. */
+size_t memtable_bytes(const struct memtable *memtable);
+/* Returns whether it has a version of any row of the table. */
+bool memtable_has_table(const struct memtable *memtable, enum store_table table);
+
+/* Adds a version (row->number from 1, and not below that of any earlier put). A second put to the same
+ * row with the same number replaces the first. The bytes are copied. ERR_MEMORY changes nothing. */
+MUST_CHECK enum err memtable_put(struct memtable *memtable, const struct memtable_row *row);
+/* Ends the transaction: its versions stay. */
+void memtable_keep(struct memtable *memtable);
+/* Removes the versions that were put since the last memtable_keep or memtable_undo. */
+void memtable_undo(struct memtable *memtable);
+/* Calls for each version that was put since the last memtable_keep or memtable_undo, the last first. */
+void memtable_each_new(const struct memtable *memtable,
+                       void (*on_row)(void *user, const struct memtable_row *row), void *user);
+
+/* Finds the version that the snapshot sees; false if there is none. */
+bool memtable_find(const struct memtable *memtable, enum store_table table, struct slice key,
+                   uint64_t snapshot, struct memtable_row *ret_row);
+
+/* A position in the rows of one table that a snapshot sees, removed ones included. Each move returns
+ * false at the end, and then has no position. */
+struct memtable_cursor {
+    const struct memtable *memtable;
+    enum store_table table;
+    uint64_t snapshot;
+    const struct memtable_version *at; /* NULL: no position */
+};
+
+/* Moves to the first row at or after the key. */
+bool memtable_seek(struct memtable_cursor *cursor, struct slice key);
+bool memtable_last(struct memtable_cursor *cursor);
+bool memtable_next(struct memtable_cursor *cursor);
+/* Moves to the last row before the key. */
+bool memtable_before(struct memtable_cursor *cursor, struct slice key);
+void memtable_read(const struct memtable_cursor *cursor, struct memtable_row *ret_row);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * record.h: what a commit writes to the journal: its number, and each row that it changed, once.
+ *   crc 4, size of the rows 4, number 8, rows
+ *   row: table 1, operation 1, key size 1, value size 4, key, value
+ * Numbers are big-endian. The CRC is that of zlib, over all that follows it, and continues the one of the
+ * record before it in the segment (of the segment's header for the first), so that bytes of an
+ * earlier use of the segment are not taken for a record.
+ */
+#ifndef ERRATA_STORE_JOURNAL_RECORD_H
+#define ERRATA_STORE_JOURNAL_RECORD_H
+
+#include "store/journal/memtable.h"
+
+#define RECORD_HEAD_BYTES 16
+
+/* A record that is being made. Zero it before the first use; its memory is kept for the next one. */
+struct record {
+    uint8_t *bytes;
+    size_t size;
+    size_t capacity;
+    bool failed; /* no memory */
+};
+
+/* Starts an empty record. */
+void record_begin(struct record *record);
+void record_add(struct record *record, const struct memtable_row *row);
+/* Completes the record. `chain`: CRC of what is before it. Returns its own. ERR_MEMORY if an addition
+ * failed. */
+MUST_CHECK enum err record_end(struct record *record, uint64_t number, uint32_t chain,
+                               uint32_t *ret_crc);
+void record_deinit(struct record *record);
+
+/* A record that was read. Slices are borrowed from its bytes. */
+struct record_view {
+    uint64_t number;
+    uint32_t crc;
+    size_t size; /* with the head */
+    struct slice rows;
+};
+
+/* Reads the record at the start of the bytes. False: there is none with this chain. */
+bool record_read(struct slice bytes, uint32_t chain, struct record_view *ret_view);
+/* Reads the first of the rows, and removes it from them; its table is the number in the record. ERR_NOT_FOUND without
+ * rows, ERR_CORRUPT for bytes that are none. */
+MUST_CHECK enum err record_next(struct slice *rows, uint8_t *ret_table,
+                                struct memtable_row *ret_row);
+
+#endif

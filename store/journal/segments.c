@@ -1,0 +1,589 @@
+/*
+ * segments.c: the files of segments.h. A segment begins with a header:
+ *   "ERRATAJ1" 8, CRC of what follows 4, size of the tables' names 4, number of the segment 8, random bytes 16,
+ *   the tables' names, each ended by a zero byte
+ * Its number, not the name of its file, orders the segments. The names say what the numbers of
+ * tables in its records mean. The first record is at HEADER_BYTES.
+ */
+#include "store/journal/segments.h"
+
+#include "store/base/assert.h"
+#include "store/base/bytes.h"
+#include "store/base/fault_point.h"
+#include "store/lmdb/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define HEADER_BYTES ((size_t)8192)
+#define PATH_BYTES_MAX 1100
+#define ZEROS_BYTES ((size_t)256 * 1024)
+
+static const uint8_t mark[] = {'E', 'R', 'R', 'A', 'T', 'A', 'J', '1'};
+
+enum {
+    CRC_AT = 8,
+    NAMES_BYTES_AT = 12,
+    NUMBER_AT = 16,
+    RANDOM_AT = 24,
+    NAMES_AT = 40
+};
+
+struct segment {
+    int fd; /* -1: no file */
+    uint64_t number; /* 0: it is free */
+    uint32_t chain; /* CRC of its header */
+    uint64_t last_record; /* number of its last record; 0: none */
+    bool is_made; /* its file is being made: it is not free yet */
+    bool has_header;
+};
+
+struct segments {
+    char path[PATH_BYTES_MAX];
+    uint64_t segment_bytes;
+    struct random *random;
+    bool broken; /* an append failed after it wrote */
+    pthread_mutex_t
+        lock; /* protects the numbers, last records and files of those below, and changes of `current` */
+    struct segment all[SEGMENTS_MAX];
+    struct segment *current; /* NULL: the next append takes a free one */
+    /* Of the appending thread. */
+    uint64_t last_number; /* of a segment */
+    uint64_t offset; /* of the next record */
+    uint32_t chain; /* CRC of the last record, or of the header */
+};
+
+struct segment_path {
+    char text[PATH_BYTES_MAX + 16];
+};
+
+static struct segment_path path_of(const struct segments *segments, size_t index)
+{
+    struct segment_path path;
+
+    (void)snprintf(path.text, sizeof(path.text), "%s/%zu", segments->path, index);
+    return path;
+}
+
+static enum err errno_to_err(void)
+{
+    return errno == ENOSPC || errno == EDQUOT ? ERR_DISK_FULL : ERR_IO;
+}
+
+static enum err write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset)
+{
+    while (size > 0) {
+        ssize_t written = pwrite(fd, bytes, size, (off_t)offset);
+
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return written < 0 ? errno_to_err() : ERR_IO;
+        }
+        bytes += written;
+        size -= (size_t)written;
+        offset += (uint64_t)written;
+    }
+    return OK;
+}
+
+/* Reads up to `size` bytes from the file's start, of which `done` are there; fewer at its end. */
+static enum err read_to(int fd, uint8_t *bytes, size_t size, size_t done, size_t *ret_size)
+{
+    while (done < size) {
+        ssize_t got = pread(fd, bytes + done, size - done, (off_t)done);
+
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return ERR_IO;
+        }
+        if (got == 0) {
+            break;
+        }
+        done += (size_t)got;
+    }
+    *ret_size = done;
+    return OK;
+}
+
+/* Writes each block, so that later writes allocate nothing and change no metadata. */
+static enum err fill_with_zeros(int fd, uint64_t size)
+{
+    uint8_t *zeros = calloc(1, ZEROS_BYTES);
+    enum err err = zeros != NULL ? OK : ERR_MEMORY;
+
+    for (uint64_t at = 0; at < size && err == OK; at += ZEROS_BYTES) {
+        size_t bytes = size - at < ZEROS_BYTES ? (size_t)(size - at) : ZEROS_BYTES;
+
+        err = write_all(fd, zeros, bytes, at);
+    }
+    free(zeros);
+    return err;
+}
+
+/* Creates the file under another name, so that one with its name is complete. */
+static enum err create_file(const struct segments *segments, size_t index, int *ret_fd)
+{
+    struct segment_path path = path_of(segments, index);
+    char unfinished[sizeof(path) + 8];
+    enum err err = OK;
+    int fd = -1;
+
+    (void)snprintf(unfinished, sizeof(unfinished), "%s.new", path.text);
+    fd = open(unfinished, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        return errno_to_err();
+    }
+    err = FAULT("journal.create") ? ERR_DISK_FULL : fill_with_zeros(fd, segments->segment_bytes);
+    if (err == OK && fdatasync(fd) != 0) {
+        err = errno_to_err();
+    }
+    if (err == OK && rename(unfinished, path.text) != 0) {
+        err = errno_to_err();
+    }
+    if (err == OK) {
+        err = disk_sync_folder(segments->path);
+    }
+    if (err != OK) {
+        (void)unlink(unfinished);
+        (void)close(fd);
+        return err;
+    }
+    *ret_fd = fd;
+    return OK;
+}
+
+static enum err open_file(struct segments *segments, size_t index)
+{
+    struct segment_path path = path_of(segments, index);
+    char unfinished[sizeof(path) + 8];
+    int fd = open(path.text, O_RDWR | O_CLOEXEC);
+
+    (void)snprintf(unfinished, sizeof(unfinished), "%s.new", path.text);
+    (void)unlink(unfinished);
+    if (fd < 0) {
+        return errno == ENOENT ? OK : ERR_IO;
+    }
+    segments->all[index].fd = fd;
+    /* A killed process may have written what is not on the disk yet. What is read now must stay. */
+    return fdatasync(fd) == 0 ? OK : errno_to_err();
+}
+
+enum err segments_open(const struct segments_config *config, struct fault *fault,
+                       struct segments **ret_segments)
+{
+    struct segments *segments = NULL;
+    enum err err = OK;
+
+    if (strlen(config->path) >= PATH_BYTES_MAX) {
+        return fault_say(fault, ERR_INVALID, "%s: expected a path of at most %d bytes",
+                         config->path, PATH_BYTES_MAX - 1);
+    }
+    segments = calloc(1, sizeof(*segments));
+    if (segments == NULL) {
+        return ERR_MEMORY;
+    }
+    (void)snprintf(segments->path, sizeof(segments->path), "%s", config->path);
+    segments->segment_bytes =
+        config->segment_bytes != 0 ? config->segment_bytes : SEGMENT_BYTES_DEFAULT;
+    ASSERT(segments->segment_bytes >= SEGMENT_BYTES_MIN);
+    segments->random = config->random;
+    (void)pthread_mutex_init(&segments->lock, NULL);
+    for (size_t i = 0; i < SEGMENTS_MAX; i++) {
+        segments->all[i].fd = -1;
+    }
+    err = disk_make_folder(segments->path);
+    for (size_t i = 0; i < SEGMENTS_MAX && err == OK; i++) {
+        err = open_file(segments, i);
+    }
+    if (err != OK) {
+        err = fault_say(fault, err, "%s: cannot open the journal: %m", segments->path);
+        segments_close(segments);
+        return err;
+    }
+    *ret_segments = segments;
+    return OK;
+}
+
+void segments_close(struct segments *take_segments)
+{
+    if (take_segments == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < SEGMENTS_MAX; i++) {
+        if (take_segments->all[i].fd >= 0) {
+            (void)close(take_segments->all[i].fd);
+        }
+    }
+    (void)pthread_mutex_destroy(&take_segments->lock);
+    free(take_segments);
+}
+
+/* A segment as recovery reads it. */
+struct loaded {
+    struct segment *segment;
+    uint8_t *bytes;
+    size_t size;
+    /* The program's table for each number in its records; TABLE_COUNT: none of this name. */
+    uint16_t tables[UINT8_MAX + 1];
+};
+
+static enum store_table find_table(const char *name)
+{
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        if (strcmp(name, store_table_name((enum store_table)i)) == 0) {
+            return (enum store_table)i;
+        }
+    }
+    return TABLE_COUNT;
+}
+
+static void read_names(struct loaded *loaded, const uint8_t *names, size_t size)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i <= UINT8_MAX; i++) {
+        const uint8_t *end = at < size ? memchr(names + at, 0, size - at) : NULL;
+
+        loaded->tables[i] = TABLE_COUNT;
+        if (end != NULL) {
+            loaded->tables[i] = (uint16_t)find_table((const char *)names + at);
+            at = (size_t)(end - names) + 1;
+        }
+    }
+}
+
+static uint32_t header_crc(const uint8_t *header)
+{
+    return (uint32_t)crc32_z(0, header + NAMES_BYTES_AT, HEADER_BYTES - NAMES_BYTES_AT);
+}
+
+static bool is_header(const uint8_t *bytes, size_t size)
+{
+    return size >= HEADER_BYTES && memcmp(bytes, mark, sizeof(mark)) == 0 &&
+           header_crc(bytes) == bytes_get_be32(bytes + CRC_AT) &&
+           bytes_get_be32(bytes + NAMES_BYTES_AT) <= HEADER_BYTES - NAMES_AT;
+}
+
+/* Reads a file. A segment whose header does not hold was being reused: the tables have its earlier records, and no
+ * new one was acknowledged. It is free. */
+static enum err load(struct segments *segments, struct segment *segment, struct loaded *ret_loaded)
+{
+    uint8_t *bytes = malloc(segments->segment_bytes);
+    size_t size = 0;
+    enum err err = bytes != NULL ? OK : ERR_MEMORY;
+    bool holds = false;
+
+    if (err == OK) {
+        err = read_to(segment->fd, bytes, HEADER_BYTES, 0, &size);
+        holds = err == OK && is_header(bytes, size);
+    }
+    if (holds) {
+        err = read_to(segment->fd, bytes, segments->segment_bytes, size, &size);
+    }
+    if (err != OK || !holds) {
+        free(bytes);
+        return err;
+    }
+    segment->has_header = true;
+    segment->number = bytes_get_be64(bytes + NUMBER_AT);
+    segment->chain = bytes_get_be32(bytes + CRC_AT);
+    ret_loaded->segment = segment;
+    ret_loaded->bytes = bytes;
+    ret_loaded->size = size;
+    read_names(ret_loaded, bytes + NAMES_AT, bytes_get_be32(bytes + NAMES_BYTES_AT));
+    return OK;
+}
+
+static int compare_loaded(const void *left, const void *right)
+{
+    uint64_t a = ((const struct loaded *)left)->segment->number;
+    uint64_t b = ((const struct loaded *)right)->segment->number;
+
+    return (a > b) - (a < b);
+}
+
+static enum err replay_rows(const struct loaded *loaded, const struct record_view *record,
+                            const struct segments_replay *replay, struct fault *fault)
+{
+    struct slice rows = record->rows;
+    struct memtable_row row = {.number = record->number};
+    enum err err = OK;
+
+    for (;;) {
+        uint8_t table = 0;
+
+        err = record_next(&rows, &table, &row);
+        if (err == ERR_NOT_FOUND) {
+            return replay->on_record(replay->user, record->number);
+        }
+        if (err == OK && loaded->tables[table] == TABLE_COUNT) {
+            return fault_say(
+                fault, ERR_CORRUPT,
+                "the journal has rows of a table that this program does not know; expected the "
+                "program that wrote it: start and stop that one once");
+        }
+        row.table = (enum store_table)loaded->tables[table];
+        err = err == OK ? replay->on_row(replay->user, &row) : err;
+        if (err != OK) {
+            return err;
+        }
+    }
+}
+
+/* Reads the records of one segment; `last` is the number of the last one before it, and is moved on. */
+static enum err replay_segment(const struct loaded *loaded, const struct segments_replay *replay,
+                               struct fault *fault, uint64_t *last)
+{
+    uint32_t chain = loaded->segment->chain;
+    size_t at = HEADER_BYTES;
+    struct record_view record;
+
+    while (record_read(slice_of(loaded->bytes + at, loaded->size - at), chain, &record)) {
+        enum err err = OK;
+
+        if (record.number > *last + 1) {
+            return fault_say(fault, ERR_CORRUPT,
+                             "the journal lacks the commits %llu to %llu: a segment is damaged or "
+                             "missing",
+                             (unsigned long long)*last + 1, (unsigned long long)record.number - 1);
+        }
+        if (record.number == *last + 1) {
+            err = replay_rows(loaded, &record, replay, fault);
+            *last = record.number;
+        }
+        if (err != OK) {
+            return err;
+        }
+        loaded->segment->last_record = record.number;
+        chain = record.crc;
+        at += record.size;
+    }
+    return OK;
+}
+
+enum err segments_replay(struct segments *segments, const struct segments_replay *replay,
+                         struct fault *fault, uint64_t *ret_last)
+{
+    struct loaded loaded[SEGMENTS_MAX];
+    size_t count = 0;
+    enum err err = OK;
+
+    *ret_last = replay->after;
+    memset(loaded, 0, sizeof(loaded));
+    for (size_t i = 0; i < SEGMENTS_MAX && err == OK; i++) {
+        if (segments->all[i].fd >= 0) {
+            err = load(segments, &segments->all[i], &loaded[count]);
+            count += loaded[count].bytes != NULL;
+        }
+    }
+    qsort(loaded, count, sizeof(loaded[0]), compare_loaded);
+    for (size_t i = 0; i < count && err == OK; i++) {
+        segments->last_number = loaded[i].segment->number;
+        err = replay_segment(&loaded[i], replay, fault, ret_last);
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(loaded[i].bytes);
+    }
+    if (err != OK && fault->message.size == 0) {
+        return fault_say(fault, err, "%s: cannot read the journal: %s", segments->path,
+                         err_text(err));
+    }
+    return err;
+}
+
+/* Finds a free segment that has a file, else one that has none; NULL without any. The lock is held. */
+static struct segment *find_free(struct segments *segments)
+{
+    struct segment *without_file = NULL;
+
+    for (size_t i = 0; i < SEGMENTS_MAX; i++) {
+        struct segment *segment = &segments->all[i];
+
+        if (segment->number != 0 || segment->is_made) {
+            continue;
+        }
+        if (segment->fd >= 0) {
+            return segment;
+        }
+        if (without_file == NULL) {
+            without_file = segment;
+        }
+    }
+    return without_file;
+}
+
+/* The file is made without the lock, which an append takes. */
+enum err segments_prepare(struct segments *segments)
+{
+    struct segment *segment = NULL;
+    int fd = -1;
+    enum err err = OK;
+
+    (void)pthread_mutex_lock(&segments->lock);
+    segment = find_free(segments);
+    if (segment == NULL || segment->fd >= 0) {
+        (void)pthread_mutex_unlock(&segments->lock);
+        return OK;
+    }
+    segment->is_made = true;
+    (void)pthread_mutex_unlock(&segments->lock);
+    err = create_file(segments, (size_t)(segment - segments->all), &fd);
+    (void)pthread_mutex_lock(&segments->lock);
+    segment->is_made = false;
+    segment->fd = fd;
+    (void)pthread_mutex_unlock(&segments->lock);
+    return err;
+}
+
+static enum err take_free(struct segments *segments, struct segment **ret_segment)
+{
+    struct segment *segment = NULL;
+    enum err err = OK;
+
+    (void)pthread_mutex_lock(&segments->lock);
+    segment = find_free(segments);
+    if (segment == NULL) {
+        err = ERR_BUSY;
+    } else if (segment->fd < 0) {
+        err = create_file(segments, (size_t)(segment - segments->all), &segment->fd);
+    }
+    if (err == OK) {
+        segment->number = ++segments->last_number;
+        segment->last_record = 0;
+        segments->current = segment;
+        *ret_segment = segment;
+    }
+    (void)pthread_mutex_unlock(&segments->lock);
+    return err;
+}
+
+static void write_names(uint8_t *header)
+{
+    size_t at = NAMES_AT;
+
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        const char *name = store_table_name((enum store_table)i);
+        size_t bytes = strlen(name) + 1;
+
+        ASSERT(at + bytes <= HEADER_BYTES);
+        memcpy(header + at, name, bytes);
+        at += bytes;
+    }
+    bytes_put_be32(header + NAMES_BYTES_AT, (uint32_t)(at - NAMES_AT));
+}
+
+/* What is on the disk is unknown from now on. */
+static enum err break_off(struct segments *segments)
+{
+    segments->broken = true;
+    return ERR_UNAVAILABLE;
+}
+
+/* Starts the next segment. Its header is made durable with its first record. */
+static enum err start_segment(struct segments *segments)
+{
+    uint8_t header[HEADER_BYTES];
+    struct segment *segment = NULL;
+    enum err err = take_free(segments, &segment);
+
+    if (err != OK) {
+        return err;
+    }
+    memset(header, 0, sizeof(header));
+    memcpy(header, mark, sizeof(mark));
+    bytes_put_be64(header + NUMBER_AT, segment->number);
+    random_fill(segments->random, header + RANDOM_AT, NAMES_AT - RANDOM_AT);
+    write_names(header);
+    segment->chain = header_crc(header);
+    bytes_put_be32(header + CRC_AT, segment->chain);
+    segment->has_header = true;
+    segments->offset = HEADER_BYTES;
+    segments->chain = segment->chain;
+    return write_all(segment->fd, header, sizeof(header), 0) == OK ? OK : break_off(segments);
+}
+
+enum err segments_append(struct segments *segments, struct record *record, uint64_t number)
+{
+    uint32_t crc = 0;
+    enum err err = OK;
+
+    if (segments->broken) {
+        return ERR_UNAVAILABLE;
+    }
+    if (record->failed || record->size > segments_record_bytes_max(segments)) {
+        return ERR_MEMORY;
+    }
+    if (segments->current == NULL || segments->segment_bytes - segments->offset < record->size) {
+        err = start_segment(segments);
+        if (err != OK) {
+            return err;
+        }
+    }
+    err = record_end(record, number, segments->chain, &crc);
+    if (err != OK) {
+        return err;
+    }
+    if (FAULT("journal.write") ||
+        write_all(segments->current->fd, record->bytes, record->size, segments->offset) != OK ||
+        FAULT("journal.sync") || fdatasync(segments->current->fd) != 0) {
+        return break_off(segments);
+    }
+    segments->offset += record->size;
+    segments->chain = crc;
+    (void)pthread_mutex_lock(&segments->lock);
+    segments->current->last_record = number;
+    (void)pthread_mutex_unlock(&segments->lock);
+    return OK;
+}
+
+size_t segments_record_bytes_max(const struct segments *segments)
+{
+    return (size_t)segments->segment_bytes - HEADER_BYTES;
+}
+
+void segments_release(struct segments *segments, uint64_t number)
+{
+    (void)pthread_mutex_lock(&segments->lock);
+    for (size_t i = 0; i < SEGMENTS_MAX; i++) {
+        struct segment *segment = &segments->all[i];
+
+        if (segment->number != 0 && segment != segments->current &&
+            segment->last_record <= number) {
+            segment->number = 0;
+        }
+    }
+    (void)pthread_mutex_unlock(&segments->lock);
+}
+
+void segments_clear(struct segments *segments, uint64_t number)
+{
+    static const uint8_t nothing[HEADER_BYTES];
+
+    (void)pthread_mutex_lock(&segments->lock);
+    segments->current = NULL;
+    (void)pthread_mutex_unlock(&segments->lock);
+    segments_release(segments, number);
+    for (size_t i = 0; i < SEGMENTS_MAX; i++) {
+        struct segment *segment = &segments->all[i];
+
+        if (segment->number != 0 || !segment->has_header) {
+            continue;
+        }
+        /* If this fails, the next opening reads records that the tables have, and passes them. */
+        if (write_all(segment->fd, nothing, sizeof(nothing), 0) == OK &&
+            fdatasync(segment->fd) == 0) {
+            segment->has_header = false;
+        }
+    }
+}

@@ -1,0 +1,273 @@
+/*
+ * recovery_test.c: what a journal that could not store its commits leaves to the next opening, and what writers and readers
+ * get while the tables cannot be written to.
+ */
+#include "store/base/bytes.h"
+#include "store/base/fault_point.h"
+#include "store/journal/journal.h"
+#include "store/journal/segments.h"
+#include "store/memory/memory.h"
+#include "tests/support/store/fault_store.h"
+#include "tests/support/store/temp_folder.h"
+#include "tests/unit/journal/journal_tests.h"
+
+#include <string.h>
+
+#define FAILS_FROM_NOW_ON UINT64_MAX
+
+struct fixture {
+    struct temp_folder folder;
+    struct arena arena;
+    struct fault fault;
+    struct store_backend *memory;
+    struct fault_store tables;
+    struct store_backend *journal;
+};
+
+static enum err open_journal(struct fixture *fixture, size_t memtable_bytes)
+{
+    const struct store_journal_config config = {.tables = &fixture->tables.backend,
+                                                .path = fixture->folder.path,
+                                                .segment_bytes = 4 * SEGMENT_BYTES_MIN,
+                                                .memtable_bytes = memtable_bytes,
+                                                .random = random_system(),
+                                                .clock = clock_system()};
+
+    return store_journal_open(&config, &fixture->fault, &fixture->journal);
+}
+
+static int setup(void **state)
+{
+    struct fixture *fixture = test_calloc(1, sizeof(*fixture));
+
+    temp_folder_init(&fixture->folder);
+    arena_init(&fixture->arena, SIZE_MAX);
+    fault_init(&fixture->fault, &fixture->arena);
+    assert_int_equal(store_memory_open(&fixture->memory), OK);
+    fault_store_init(&fixture->tables, fixture->memory);
+    *state = fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+
+    store_journal_close(fixture->journal);
+    store_memory_close(fixture->memory);
+    arena_deinit(&fixture->arena);
+    temp_folder_deinit(&fixture->folder);
+    test_free(fixture);
+    return 0;
+}
+
+static void close_journal(struct fixture *fixture)
+{
+    store_journal_close(fixture->journal);
+    fixture->journal = NULL;
+}
+
+struct named_key {
+    uint8_t bytes[20];
+};
+
+static struct named_key key_of(uint32_t number)
+{
+    struct named_key key = {{0}};
+
+    bytes_put_be32(key.bytes + 16, number);
+    return key;
+}
+
+/* Commits a row; its value is its number. */
+static enum err write_row(struct fixture *fixture, uint32_t number)
+{
+    struct named_key key = key_of(number);
+    struct store_txn *txn = NULL;
+    enum err err = store_begin(fixture->journal, STORE_WRITE, &txn);
+
+    if (err != OK) {
+        return err;
+    }
+    assert_int_equal(store_put(txn, TABLE_SUBJECT, slice_of(key.bytes, sizeof(key.bytes)),
+                               slice_of(key.bytes + 16, 4)),
+                     OK);
+    return store_commit(txn);
+}
+
+static void expect_rows(struct store_backend *backend, uint32_t first, uint32_t last, enum err err)
+{
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(backend, STORE_READ, &txn), OK);
+    for (uint32_t i = first; i <= last; i++) {
+        struct named_key key = key_of(i);
+        struct slice value = {NULL, 0};
+
+        assert_int_equal(
+            store_get(txn, TABLE_SUBJECT, slice_of(key.bytes, sizeof(key.bytes)), &value), err);
+        if (err == OK) {
+            assert_true(slice_equal(value, slice_of(key.bytes + 16, 4)));
+        }
+    }
+    store_abort(txn);
+}
+
+/* Goal: commits that never reached the tables are there after the next opening, in the tables too. Method: tables that
+ * refuse every commit, as those of a killed server; twice, so that the second life adds to the first. */
+static void commits_are_recovered(void **state)
+{
+    struct fixture *fixture = *state;
+
+    assert_int_equal(open_journal(fixture, 0), OK);
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, FAILS_FROM_NOW_ON, ERR_IO);
+    for (uint32_t i = 1; i <= 300; i++) {
+        assert_int_equal(write_row(fixture, i), OK);
+    }
+    expect_rows(fixture->journal, 1, 300, OK);
+    expect_rows(fixture->memory, 1, 300, ERR_NOT_FOUND);
+    close_journal(fixture);
+    assert_int_equal(open_journal(fixture, 0), ERR_IO);
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, 0, OK);
+    assert_int_equal(open_journal(fixture, 0), OK);
+    expect_rows(fixture->memory, 1, 300, OK);
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, FAILS_FROM_NOW_ON, ERR_IO);
+    assert_int_equal(write_row(fixture, 301), OK);
+    close_journal(fixture);
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, 0, OK);
+    assert_int_equal(open_journal(fixture, 1), OK); /* stores it record by record */
+    expect_rows(fixture->journal, 1, 301, OK);
+    expect_rows(fixture->memory, 1, 301, OK);
+    expect_rows(fixture->journal, 302, 302, ERR_NOT_FOUND);
+}
+
+static void closing_stores_everything(void **state)
+{
+    struct fixture *fixture = *state;
+
+    assert_int_equal(open_journal(fixture, 0), OK);
+    for (uint32_t i = 1; i <= 20; i++) {
+        assert_int_equal(write_row(fixture, i), OK);
+    }
+    close_journal(fixture);
+    expect_rows(fixture->memory, 1, 20, OK);
+}
+
+static void checkpoint_stores_what_was_committed_before(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_journal_stats stats;
+
+    assert_int_equal(open_journal(fixture, 0), OK);
+    assert_int_equal(store_journal_checkpoint(fixture->journal), OK);
+    for (uint32_t i = 1; i <= 20; i++) {
+        assert_int_equal(write_row(fixture, i), OK);
+    }
+    store_journal_stats(fixture->journal, &stats);
+    assert_int_equal(stats.commits_waiting, 20);
+    assert_true(stats.memory_bytes > 0);
+    assert_int_equal(store_journal_checkpoint(fixture->journal), OK);
+    expect_rows(fixture->memory, 1, 20, OK);
+    store_journal_stats(fixture->journal, &stats);
+    assert_int_equal(stats.commits_waiting, 0);
+    assert_true(stats.stores >= 1);
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, FAILS_FROM_NOW_ON, ERR_DISK_FULL);
+    assert_int_equal(write_row(fixture, 21), OK);
+    assert_int_equal(store_journal_checkpoint(fixture->journal), ERR_DISK_FULL);
+    expect_rows(fixture->journal, 1, 21, OK);
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, 0, OK);
+}
+
+/* Goal: while the tables cannot be written to, writes are refused with the reason, reads go on, and writes recover. */
+static void writes_recover_with_the_tables(void **state)
+{
+    struct fixture *fixture = *state;
+    uint32_t number = 0;
+    enum err err = OK;
+
+    assert_int_equal(open_journal(fixture, 1), OK); /* each commit fills a memtable */
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, FAILS_FROM_NOW_ON, ERR_DISK_FULL);
+    while (err == OK && number < 10000) {
+        err = write_row(fixture, ++number);
+    }
+    assert_int_equal(err, ERR_DISK_FULL);
+    expect_rows(fixture->journal, 1, number - 1, OK);
+    expect_rows(fixture->journal, number, number, ERR_NOT_FOUND);
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, 0, OK);
+    for (int i = 0; i < 600 && err != OK; i++) {
+        err = store_journal_checkpoint(fixture->journal);
+    }
+    assert_int_equal(err, OK);
+    assert_int_equal(store_restore(fixture->journal), OK);
+    assert_int_equal(write_row(fixture, number), OK);
+    assert_int_equal(store_journal_checkpoint(fixture->journal), OK);
+    expect_rows(fixture->memory, 1, number, OK);
+}
+
+#ifdef ERRATA_FAULTS
+struct failing_point {
+    struct fault_driver driver; /* must be the first member */
+    const char *name;
+};
+
+static bool fails_named(struct fault_driver *driver, const char *name)
+{
+    return strcmp(name, ((const struct failing_point *)driver)->name) == 0;
+}
+
+/* Goal: after a failed write or sync nothing more is written, since it is unknown what is on the disk. */
+static void failed_sync_ends_all_writes(void **state)
+{
+    struct fixture *fixture = *state;
+    struct failing_point sync = {.driver = {fails_named}, .name = "journal.sync"};
+
+    assert_int_equal(open_journal(fixture, 0), OK);
+    assert_int_equal(write_row(fixture, 1), OK);
+    assert_false(store_journal_is_broken(fixture->journal));
+    fault_point_set_driver(&sync.driver);
+    assert_int_equal(write_row(fixture, 2), ERR_UNAVAILABLE);
+    fault_point_set_driver(NULL);
+    assert_true(store_journal_is_broken(fixture->journal));
+    assert_int_equal(write_row(fixture, 3), ERR_UNAVAILABLE);
+    assert_int_equal(store_restore(fixture->journal), ERR_UNAVAILABLE);
+    expect_rows(fixture->journal, 1, 1, OK);
+    expect_rows(fixture->journal, 2, 3, ERR_NOT_FOUND);
+    close_journal(fixture);
+    assert_int_equal(open_journal(fixture, 0), OK);
+    expect_rows(fixture->journal, 1, 2, OK); /* the second was written after all */
+    assert_int_equal(write_row(fixture, 3), OK);
+}
+
+/* Goal: a disk without room for another segment refuses one commit, and takes later ones. */
+static void commit_without_room_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct failing_point create = {.driver = {fails_named}, .name = "journal.create"};
+
+    fault_point_set_driver(&create.driver);
+    assert_int_equal(open_journal(fixture, 0), OK);
+    assert_int_equal(write_row(fixture, 1), ERR_DISK_FULL);
+    expect_rows(fixture->journal, 1, 1, ERR_NOT_FOUND);
+    fault_point_set_driver(NULL);
+    assert_int_equal(write_row(fixture, 1), OK);
+    expect_rows(fixture->journal, 1, 1, OK);
+}
+#endif
+
+#define RECOVERY_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int run_recovery_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        RECOVERY_TEST(commits_are_recovered),
+        RECOVERY_TEST(closing_stores_everything),
+        RECOVERY_TEST(checkpoint_stores_what_was_committed_before),
+        RECOVERY_TEST(writes_recover_with_the_tables),
+#ifdef ERRATA_FAULTS
+        RECOVERY_TEST(failed_sync_ends_all_writes),
+        RECOVERY_TEST(commit_without_room_is_refused),
+#endif
+    };
+
+    return cmocka_run_group_tests_name("recovery", tests, NULL, NULL);
+}

@@ -1,0 +1,311 @@
+/*
+ * segments_test.c: which records are read again after an end in the middle of anything: a torn record, a torn header, records
+ * of an earlier use of a segment, damage between others.
+ */
+#include "store/journal/segments.h"
+#include "tests/support/store/temp_folder.h"
+#include "tests/unit/journal/journal_tests.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Three records of this value fill a segment. */
+#define VALUE_BYTES 18000
+#define HEADER_BYTES 8192
+#define RECORD_BYTES (RECORD_HEAD_BYTES + 7 + 17 + VALUE_BYTES)
+
+struct fixture {
+    struct temp_folder folder;
+    struct arena arena;
+    struct fault fault;
+    struct random_seeded random;
+    struct segments *segments;
+    struct record record;
+    uint64_t read_first; /* by the last replay; 0: none */
+    uint64_t read_count;
+};
+
+static int setup(void **state)
+{
+    struct fixture *fixture = test_calloc(1, sizeof(*fixture));
+
+    temp_folder_init(&fixture->folder);
+    arena_init(&fixture->arena, SIZE_MAX);
+    fault_init(&fixture->fault, &fixture->arena);
+    random_seeded_init(&fixture->random, 1);
+    *state = fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+
+    segments_close(fixture->segments);
+    record_deinit(&fixture->record);
+    arena_deinit(&fixture->arena);
+    temp_folder_deinit(&fixture->folder);
+    test_free(fixture);
+    return 0;
+}
+
+static enum err on_row(void *user, const struct memtable_row *row)
+{
+    (void)user;
+    assert_int_equal(row->table, TABLE_EVENT);
+    assert_int_equal(row->op, MEMTABLE_APPEND);
+    assert_int_equal(row->key.size, 17);
+    assert_int_equal(row->value.size, VALUE_BYTES);
+    assert_int_equal(row->value.data[0], row->number & 0xff);
+    return OK;
+}
+
+static enum err on_record(void *user, uint64_t number)
+{
+    struct fixture *fixture = user;
+
+    if (fixture->read_count++ == 0) {
+        fixture->read_first = number;
+    }
+    assert_int_equal(number, fixture->read_first + fixture->read_count - 1);
+    return OK;
+}
+
+/* Opens the folder again, as after a kill, and reads what is after a number. */
+static enum err reopen(struct fixture *fixture, uint64_t after, uint64_t *ret_last)
+{
+    const struct segments_config config = {.path = fixture->folder.path,
+                                           .segment_bytes = SEGMENT_BYTES_MIN,
+                                           .random = &fixture->random.random};
+    const struct segments_replay replay = {
+        .after = after, .on_row = on_row, .on_record = on_record, .user = fixture};
+
+    segments_close(fixture->segments);
+    fixture->segments = NULL;
+    fixture->read_first = 0;
+    fixture->read_count = 0;
+    assert_int_equal(segments_open(&config, &fixture->fault, &fixture->segments), OK);
+    return segments_replay(fixture->segments, &replay, &fixture->fault, ret_last);
+}
+
+static void expect_read(struct fixture *fixture, uint64_t after, uint64_t last)
+{
+    uint64_t found = 0;
+
+    assert_int_equal(reopen(fixture, after, &found), OK);
+    assert_int_equal(found, last);
+    assert_int_equal(fixture->read_count, last - after);
+    assert_int_equal(fixture->read_first, last > after ? after + 1 : 0);
+}
+
+static enum err append(struct fixture *fixture, uint64_t number)
+{
+    static uint8_t value[VALUE_BYTES];
+    uint8_t key[17] = {1};
+    const struct memtable_row row = {.table = TABLE_EVENT,
+                                     .op = MEMTABLE_APPEND,
+                                     .key = slice_of(key, sizeof(key)),
+                                     .value = slice_of(value, sizeof(value)),
+                                     .number = number};
+
+    memset(value, (int)(number & 0xff), sizeof(value));
+    record_begin(&fixture->record);
+    record_add(&fixture->record, &row);
+    return segments_append(fixture->segments, &fixture->record, number);
+}
+
+static void append_all(struct fixture *fixture, uint64_t first, uint64_t last)
+{
+    for (uint64_t i = first; i <= last; i++) {
+        assert_int_equal(append(fixture, i), OK);
+    }
+}
+
+/* Inverts a byte of a file. */
+static void damage(const struct fixture *fixture, int file, off_t at)
+{
+    char path[TEMP_FOLDER_PATH_BYTES + 8];
+    uint8_t byte = 0;
+    int fd = -1;
+
+    (void)snprintf(path, sizeof(path), "%s/%d", fixture->folder.path, file);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(pread(fd, &byte, 1, at), 1);
+    byte ^= 0xff;
+    assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    assert_int_equal(close(fd), 0);
+}
+
+static void records_are_read_again_in_order(void **state)
+{
+    struct fixture *fixture = *state;
+
+    expect_read(fixture, 0, 0);
+    append_all(fixture, 1, 8); /* three segments */
+    expect_read(fixture, 0, 8);
+    append_all(fixture, 9, 9); /* in a fourth: the end of the third is not trusted */
+    expect_read(fixture, 2, 9);
+    expect_read(fixture, 9, 9);
+}
+
+/* Goal: what was cut off is not read, what follows in the next segment is. */
+static void torn_record_ends_a_segment(void **state)
+{
+    struct fixture *fixture = *state;
+
+    expect_read(fixture, 0, 0);
+    append_all(fixture, 1, 2);
+    damage(fixture, 0, HEADER_BYTES + 2 * RECORD_BYTES - 1);
+    expect_read(fixture, 0, 1);
+    append_all(fixture, 2, 3);
+    expect_read(fixture, 0, 3);
+}
+
+/* Goal: acknowledged commits that are missing between others are an error, not skipped. */
+static void missing_commits_are_named(void **state)
+{
+    struct fixture *fixture = *state;
+    uint64_t last = 0;
+
+    expect_read(fixture, 0, 0);
+    append_all(fixture, 1, 5);
+    damage(fixture, 0, HEADER_BYTES + RECORD_BYTES + 100);
+    assert_int_equal(reopen(fixture, 0, &last), ERR_CORRUPT);
+    assert_non_null(memmem(fixture->fault.message.data, fixture->fault.message.size,
+                           "lacks the commits 2 to 3", 24));
+}
+
+/* Goal: a segment that is used again does not give the records of its earlier use. */
+static void used_segments_are_used_again(void **state)
+{
+    struct fixture *fixture = *state;
+    struct stat info;
+    char path[TEMP_FOLDER_PATH_BYTES + 8];
+
+    expect_read(fixture, 0, 0);
+    for (uint64_t i = 1; i <= 40; i++) {
+        append_all(fixture, i, i);
+        segments_release(fixture->segments, i > 4 ? i - 4 : 0);
+    }
+    (void)snprintf(path, sizeof(path), "%s/%d", fixture->folder.path, 3);
+    assert_int_equal(stat(path, &info), -1); /* three were enough */
+    expect_read(fixture, 36, 40);
+    segments_clear(fixture->segments, 40);
+    expect_read(fixture, 40, 40);
+    append_all(fixture, 41, 41);
+    expect_read(fixture, 40, 41);
+}
+
+/* Goal: the header of a segment that was being used again may be torn. */
+static void torn_header_is_of_a_free_segment(void **state)
+{
+    struct fixture *fixture = *state;
+
+    expect_read(fixture, 0, 0);
+    append_all(fixture, 1, 4);
+    damage(fixture, 1, 30); /* of the second one, whose record is lost */
+    expect_read(fixture, 0, 3);
+    append_all(fixture, 4, 4);
+    expect_read(fixture, 3, 4);
+}
+
+static void full_journal_refuses_records(void **state)
+{
+    struct fixture *fixture = *state;
+
+    expect_read(fixture, 0, 0);
+    append_all(fixture, 1, 3 * SEGMENTS_MAX);
+    assert_int_equal(append(fixture, 3 * SEGMENTS_MAX + 1), ERR_BUSY);
+    segments_release(fixture->segments, 3);
+    append_all(fixture, 3 * SEGMENTS_MAX + 1, 3 * SEGMENTS_MAX + 3);
+    expect_read(fixture, 3, 3 * SEGMENTS_MAX + 3);
+}
+
+static void record_larger_than_a_segment_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+
+    expect_read(fixture, 0, 0);
+    record_begin(&fixture->record);
+    fixture->record.failed = true;
+    assert_int_equal(segments_append(fixture->segments, &fixture->record, 1), ERR_MEMORY);
+    record_begin(&fixture->record);
+    for (int i = 0; i < 4; i++) {
+        static const uint8_t value[VALUE_BYTES];
+        uint8_t key[17] = {1};
+        const struct memtable_row row = {.table = TABLE_EVENT,
+                                         .op = MEMTABLE_PUT,
+                                         .key = slice_of(key, sizeof(key)),
+                                         .value = slice_of(value, sizeof(value))};
+
+        record_add(&fixture->record, &row);
+    }
+    assert_true(fixture->record.size > segments_record_bytes_max(fixture->segments));
+    assert_int_equal(segments_append(fixture->segments, &fixture->record, 1), ERR_MEMORY);
+    append_all(fixture, 1, 1);
+    expect_read(fixture, 0, 1);
+}
+
+/* Goal: bytes that do not hold are an error. Method: each row of a record cut, and each of its bytes damaged. */
+static void rows_that_do_not_hold_are_refused(void **state)
+{
+    uint8_t key[16] = {1};
+    const struct memtable_row row = {.table = TABLE_META,
+                                     .op = MEMTABLE_PUT,
+                                     .key = slice_of(key, sizeof(key)),
+                                     .value = SLICE("value")};
+    struct record record = {0};
+    struct record_view view;
+    struct memtable_row found;
+    uint32_t crc = 0;
+    uint8_t table = 0;
+
+    (void)state;
+    record_begin(&record);
+    record_add(&record, &row);
+    assert_int_equal(record_end(&record, 9, 77, &crc), OK);
+    assert_true(record_read(slice_of(record.bytes, record.size), 77, &view));
+    assert_int_equal(view.number, 9);
+    assert_int_equal(view.crc, crc);
+    assert_int_equal(view.size, record.size);
+    assert_false(record_read(slice_of(record.bytes, record.size), 78, &view));
+    for (size_t i = 0; i < record.size; i++) {
+        assert_false(record_read(slice_of(record.bytes, i), 77, &view));
+        record.bytes[i] ^= 0x10;
+        assert_false(record_read(slice_of(record.bytes, record.size), 77, &view));
+        record.bytes[i] ^= 0x10;
+    }
+    assert_true(record_read(slice_of(record.bytes, record.size), 77, &view));
+    for (size_t i = 1; i < view.rows.size; i++) {
+        struct slice rows = slice_of(view.rows.data, i);
+
+        assert_int_equal(record_next(&rows, &table, &found), ERR_CORRUPT);
+    }
+    assert_int_equal(record_next(&view.rows, &table, &found), OK);
+    assert_int_equal(table, TABLE_META);
+    assert_true(slice_equal(found.value, row.value));
+    assert_int_equal(record_next(&view.rows, &table, &found), ERR_NOT_FOUND);
+    record_deinit(&record);
+}
+
+#define SEGMENTS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int run_segments_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        SEGMENTS_TEST(records_are_read_again_in_order),
+        SEGMENTS_TEST(torn_record_ends_a_segment),
+        SEGMENTS_TEST(missing_commits_are_named),
+        SEGMENTS_TEST(used_segments_are_used_again),
+        SEGMENTS_TEST(torn_header_is_of_a_free_segment),
+        SEGMENTS_TEST(full_journal_refuses_records),
+        SEGMENTS_TEST(record_larger_than_a_segment_is_refused),
+        cmocka_unit_test(rows_that_do_not_hold_are_refused),
+    };
+
+    return cmocka_run_group_tests_name("segments", tests, NULL, NULL);
+}

@@ -341,6 +341,112 @@ class Tools(HistoryCase):
         self.assertEqual(stores[0], stores[1])
 
 
+class Exports(HistoryCase):
+    def lines(self, org, *words):
+        out, said = self.run_cli("export", *words, environment=org)
+        return [json.loads(line) for line in out.splitlines()], said
+
+    def capture(self, org, **event):
+        event = {"event_type": "EXTRACTION_FIELD_CORRECTED", "layout_fingerprint": "inv", "annotator_kind": "HUMAN"} | event
+        out, _ = self.run_cli("call", "errata.v1.FeedbackService/CaptureFeedbackEvent", json.dumps({"event": event}), environment=org)
+        return json.loads(out)["event"]["id"]
+
+    def filled(self):
+        org = self.org()
+        meta = json.dumps({"input_snippet": "12 pcs \u00e4", "more": [1, {"a": None}]})
+        self.capture(org, before_json='{"qty":10}', after_json='{"qty":11}', entity_type="line", entity_id="1", document_id="d1",
+                     created_at="2025-01-01T00:00:00.000001Z", actor_user_id="ann", meta_json=meta)
+        self.capture(org, before_json='{"qty":11}', after_json='{"qty":12}', entity_type="line", entity_id="1", document_id="d1",
+                     corrected_output_json='{"lines":[{"qty":12}]}', created_at="2025-01-02T00:00:00Z", actor_user_id="ben",
+                     meta_json=meta, event_type="EXTRACTION_LINE_CORRECTED")
+        self.capture(org, before_json='{"text":"a"}', after_json='{"text":"b\\n\\u0001\\\"c"}', draft_order_id="o1",
+                     created_at="2025-01-03T00:00:00Z", meta_json='{"input_snippet":"letter"}')
+        self.capture(org, before_json='{"candidates":["x","y"]}', after_json='{"customer_id":"x"}', event_type="CUSTOMER_SELECTED",
+                     created_at="2025-01-04T00:00:00Z", document_id="0af7651916cd43dd8448eb211c80319c")
+        self.capture(org, after_json='{"qty":1}', annotator_kind="LLM", created_at="2025-01-05T00:00:00Z", meta_json='{"input_snippet":"s"}')
+        taken_back = self.capture(org, after_json='{"qty":99}', created_at="2025-01-06T00:00:00Z")
+        self.run_cli("corrections", "retract", taken_back, "--reason", "wrong", environment=org)
+        return org
+
+    def test_export_import_export_is_the_same_but_for_ids(self):
+        org = self.filled()
+        rows, said = self.lines(org, "jsonl")
+        self.assertEqual(len(rows), 5)
+        self.assertIn("1 left out: retracted", said)
+        self.assertEqual(rows[3]["after_json"], {"qty": 12})
+        self.assertEqual(rows[3]["event_type"], "EXTRACTION_LINE_CORRECTED")
+        self.assertIsNone(rows[3]["draft_order_id"])
+        path = self.folder / "round.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        empty = self.org()
+        report, _ = self.imported(empty, "errata", str(path))
+        self.assertEqual(report["created"], 5)
+        again, _ = self.lines(empty, "jsonl")
+        for row in rows + again:
+            self.assertTrue(row.pop("id"))
+        self.assertEqual(again, rows)
+        report, _ = self.imported(empty, "errata", str(path))
+        self.assertEqual((report["created"], report["repeated"]), (0, 5))
+
+    def test_history_of_other_tools_survives_the_round(self):
+        org, empty = self.org(), self.org()
+        self.imported(org, "tensorzero", *samples("tensorzero", *TensorZero.ALL))
+        rows, _ = self.lines(org, "jsonl")
+        path = self.folder / "tools.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        self.imported(empty, "errata", str(path))
+        again, _ = self.lines(empty, "jsonl")
+        for row in rows + again:
+            row.pop("id")
+        self.assertEqual(again, rows)
+
+    def test_chat_has_inputs_and_final_outputs(self):
+        rows, said = self.lines(self.filled(), "chat", "--system", "Return JSON.")
+        self.assertEqual(rows, [
+            {"messages": [{"role": "system", "content": "Return JSON."}, {"role": "user", "content": "letter"},
+                          {"role": "assistant", "content": 'b\n\x01"c'}]},
+            {"messages": [{"role": "system", "content": "Return JSON."}, {"role": "user", "content": "12 pcs ä"},
+                          {"role": "assistant", "content": '{"lines":[{"qty":12}]}'}]}])
+        for reason in ("1 left out: corrected again later", "1 left out: not by a person",
+                       "1 left out: not a correction of an output", "1 left out: retracted", "2 corrections exported"):
+            self.assertIn(reason, said)
+
+    def test_otlp_has_evaluation_results(self):
+        rows, _ = self.lines(self.filled(), "otlp")
+        records = [row["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0] for row in rows]
+        self.assertEqual({r["eventName"] for r in records}, {"gen_ai.evaluation.result"})
+        self.assertEqual([r.get("traceId") for r in records], [None, "0af7651916cd43dd8448eb211c80319c", None, None, None])
+        record = records[4]
+        self.assertEqual(record["timeUnixNano"], "1735689600000001000")
+        values = {a["key"]: a["value"] for a in record["attributes"]}
+        self.assertEqual(values["gen_ai.evaluation.name"], {"stringValue": "errata.correction"})
+        self.assertEqual(values["gen_ai.evaluation.score.label"], {"stringValue": "corrected"})
+        self.assertEqual(values["gen_ai.evaluation.score.value"], {"doubleValue": 0})
+        self.assertEqual(values["gen_ai.evaluation.explanation"], {"stringValue": "changed: qty"})
+        self.assertEqual(values["errata.after"], {"stringValue": '{"qty":11}'})
+        self.assertEqual(values["errata.actor"], {"stringValue": "ann"})
+
+    def test_filters_and_mistakes(self):
+        org = self.filled()
+        self.assertEqual(len(self.lines(org, "jsonl", "--actor", "ann")[0]), 1)
+        self.assertEqual(len(self.lines(org, "jsonl", "--until", "2025-01-03T00:00:00Z")[0]), 2)
+        self.assertIn('FORMAT "xml": unknown', self.run_cli("export", "xml", code=2)[1])
+        self.assertIn("--system: only for chat", self.run_cli("export", "otlp", "--system", "x", code=2)[1])
+
+    def test_more_than_a_page(self):
+        org, empty = self.org(), self.org()
+        path = self.folder / "many.csv"
+        path.write_text("id,doc,is,at\n" + "".join(f"{i},d{i % 7},{i},{1700000000 + i}\n" for i in range(2500)))
+        words = ("--map", "id=id", "--map", "doc=subject", "--map", "is=after", "--map", "at=at")
+        self.assertEqual(self.imported(org, "csv", str(path), *words)[0]["created"], 2500)
+        rows, _ = self.lines(org, "jsonl")
+        self.assertEqual([row["entity_id"] for row in rows], [str(i) for i in reversed(range(2500))])
+        out = self.folder / "many.jsonl"
+        out.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        self.assertEqual(self.imported(empty, "errata", str(out))[0]["created"], 2500)
+        self.assertEqual(self.imported(empty, "errata", str(out))[0]["repeated"], 2500)
+
+
 class Damage(HistoryCase):
     LINE = '{"id":"%s","target_id":"t","metric_name":"m","value":true}'
 
@@ -424,6 +530,7 @@ class Documents(HistoryCase):
         self.assertGreaterEqual(len(blocks), 3)
         environment = self.org()
         for block in blocks:
+            block = block.replace("/tmp/", f"{self.folder}/")
             done = subprocess.run(["bash", "-ec", block], cwd=ROOT, env=environment, text=True, capture_output=True, timeout=60)
             self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
             self.assertNotIn("damaged", re.sub(r"damaged +0", "", done.stdout))

@@ -71,6 +71,10 @@ static const struct command_word days[] = {{SLICE("today"), {NULL, 0}},
 static const struct command_word sources[] = {{SLICE("tensorzero"), {NULL, 0}},
                                               {SLICE("csv"), SLICE("CSV or JSON lines, by --map")},
                                               {SLICE("errata"), SLICE("`errata export jsonl`")}};
+static const struct command_word formats[] = {
+    {SLICE("jsonl"), SLICE("JSON lines that `errata import errata` reads")},
+    {SLICE("chat"), SLICE("messages for fine-tuning")},
+    {SLICE("otlp"), SLICE("OpenTelemetry logs")}};
 static const struct command_word answers[] = {{SLICE("yes"), {NULL, 0}}, {SLICE("no"), {NULL, 0}}};
 static const struct {
     const char *name;
@@ -79,6 +83,7 @@ static const struct {
 } lists[] = {{"PART", parts, sizeof(parts) / sizeof(parts[0])},
              {"TABLE", tables, sizeof(tables) / sizeof(tables[0])},
              {"SOURCE", sources, sizeof(sources) / sizeof(sources[0])},
+             {"FORMAT", formats, sizeof(formats) / sizeof(formats[0])},
              {"ANSWER", answers, sizeof(answers) / sizeof(answers[0])},
              {"DAY", days, sizeof(days) / sizeof(days[0])}};
 

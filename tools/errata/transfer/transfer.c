@@ -2,6 +2,7 @@
  * transfer.c: `errata import` and `errata export`: history from other tools, and to them.
  */
 #include "tools/errata/commands.h"
+#include "tools/errata/transfer/export_history.h"
 #include "tools/errata/transfer/import_history.h"
 
 static const struct option_spec import_options[] = {
@@ -14,6 +15,17 @@ static const struct option_spec import_options[] = {
     {"bad-label", "LABEL", "an outcome with this label is bad"},
     {"layout", "LAYOUT", "the layout and subcategory of all rows; default: SOURCE:NAME"},
     {"trust-status", NULL, "take responses without a status for submitted ones (argilla)"},
+    {NULL, NULL, NULL}};
+
+static const struct option_spec export_options[] = {
+    {"type", "TYPE", "only corrections of this type"},
+    {"layout", "LAYOUT", "only corrections of this layout"},
+    {"document", "DOCUMENT", "only corrections of this document"},
+    {"actor", "USER", "only corrections by this user"},
+    {"annotator", "ANNOTATOR", "only corrections by this kind of annotator"},
+    {"since", "TIME|SPAN", "only corrections created at this time or later"},
+    {"until", "TIME|SPAN", "only corrections created before this time"},
+    {"system", "TEXT", "chat only: the system message of each conversation"},
     {NULL, NULL, NULL}};
 
 const struct command transfer_commands[] = {
@@ -36,4 +48,19 @@ const struct command transfer_commands[] = {
      .exits = "2: a record is damaged; 1: the server refused a record.",
      .options = import_options,
      .run = import_history_run},
+    {.name = "export",
+     .arguments = "FORMAT",
+     .summary = "write corrections for other tools",
+     .help = "Writes corrections on standard output, newest first, one a line: `jsonl` with all "
+             "their members, which `errata import errata` reads into another organisation; `chat` "
+             "as conversations for fine-tuning: what the model read, and the corrected output; "
+             "`otlp` as OpenTelemetry log records of the event `gen_ai.evaluation.result`. "
+             "Retracted corrections and confirmations of mappings are left out; `chat` also "
+             "leaves out values that were corrected again, and what is not by a person.",
+     .examples = {{"errata export jsonl > corrections.jsonl", NULL},
+                  {"errata export chat --layout a1b2c3 --system 'Return JSON.' > train.jsonl",
+                   NULL},
+                  {"errata export otlp --since 1d > evaluations.json", NULL}},
+     .options = export_options,
+     .run = export_history_run},
     {.name = NULL}};

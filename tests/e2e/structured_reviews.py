@@ -664,9 +664,14 @@ class CommandLine(ReviewCase):
         self.token = self.admin.create_token(roles.ROLE_ADMIN, org_id=self.org.id, user_id="anna").secret
         wording = {"fragments": [{"signal": "WRONG_INFORMATION", "placeholder": "CATEGORIZER_REVIEW", "text": "Check."}],
                    "comment": "first"}
+        shipped = self.cli("reviews", "fragments")
+        self.assertRegex(shipped, r"version +0\n(.*\n)*\nBAD_FORMAT in \{\{SUPERVISOR_REVIEW\}\}\n  Earlier results had")
         self.assertEqual(self.cli("fragments", "put", json.dumps(wording)), "1\n")
+        self.assertEqual(self.cli("reviews", "fragments"), shipped)
         self.assertRegex(self.cli("fragments", "list"), r"1 +DRAFT.*\n +0 +APPROVED")
         self.cli("fragments", "approve", "1")
+        self.assertRegex(self.cli("reviews", "fragments"),
+                         r"version +1\n\nWRONG_INFORMATION in \{\{CATEGORIZER_REVIEW\}\}\n  Check.\n$")
         listed = json.loads(self.cli("fragments", "list", "--json"))["fragmentSets"]
         self.assertEqual((listed[0]["state"], listed[0]["approvedBy"], listed[0]["fragments"][0]["text"]),
                          ("FRAGMENT_SET_STATE_APPROVED", "anna", "Check."))
@@ -695,6 +700,8 @@ class CommandLine(ReviewCase):
                                  environment=self.here(ERRATA_TOKEN_FILE=str(self.folder / f"{self.org.id}.token")))
         self.assertEqual(out, 'See {"name":"X1"}\n')
         self.assertIn("SUPERVISOR_REVIEW: INJECTED by BAD_FORMAT", said)
+        self.assertRegex(self.cli("reviews", "resolve", "laptops", "--prompt", "p=A\n{{EXTRACTION_REVIEW}}\nB"),
+                         r"^A\n(.*\n)*Spezifikationen:\n.height.\n.Width.\n(.*\n)*B\n$")
         reference = json.loads(self.cli("reviews", "resolve", "laptops", "--run", "run-2", "--bad-format", "yes",
                                         "--json"))["exposureRef"]
         self.assertIn(reference[:4], said)

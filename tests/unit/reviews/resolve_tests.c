@@ -281,6 +281,53 @@ static void test_limits_of_notes_and_of_the_total(void **state)
     assert_int_equal(resolved.texts[REVIEW_PLACEHOLDER_EXAMPLE_ITEM].text.size, rest + 1);
 }
 
+/* Goal: above the total the example is cut after the notes, by as much as needed, and then focus fields, the least frequent
+ * first; guidance never. Method: an example and fields that fill the prompt, and fragments longer than any that can be
+ * stored, since shorter ones leave room for all fields. */
+static void test_example_is_cut_before_fields(void **state)
+{
+    static const char *const names[] = {"Width"};
+    static const char seldom[] = "\xe2\x9f\x85Seldom\xe2\x9f\x86";
+    struct store_fixture *fixture = *state;
+    const struct spec_count specs[] = {
+        {.folded = SLICE("ports"), .spelling = SLICE("Ports"), .run_count = 5},
+        {.folded = SLICE("seldom"), .spelling = SLICE("Seldom"), .run_count = 2},
+    };
+    struct review_triggers triggers = {.specs = specs, .spec_count = 2};
+    struct fragment_set set = *fragment_set_default();
+    char text[2 * LONG_BYTES];
+    struct resolve_request request = {
+        .review = {.missing_spec = reviews_specs(fixture, names, 1), .notes = slice_of(text, 500)},
+        .triggers = &triggers,
+        .fragments = &set,
+        .has_static_example = true,
+        .static_example = slice_of(text, 2000),
+    };
+    size_t place = fragment_place(REVIEW_SIGNAL_MISSING_SPEC, REVIEW_PLACEHOLDER_EXTRACTION_REVIEW);
+    struct resolved resolved;
+    struct slice extraction = {NULL, 0};
+
+    memset(text, 'n', sizeof(text));
+    set.fragments[place].text = slice_of(text, 4500);
+    resolved = resolve(fixture, &request);
+    extraction = resolved.texts[REVIEW_PLACEHOLDER_EXTRACTION_REVIEW].text;
+    assert_int_equal(total_of(&resolved), RESOLVE_TOTAL_CHARACTERS_MAX);
+    assert_true(resolved.cuts[CUT_PART_NOTES] && resolved.cuts[CUT_PART_EXAMPLE_ITEM]);
+    assert_false(resolved.cuts[CUT_PART_FOCUS_FIELDS]);
+    assert_true(has(extraction, "Ports") && has(extraction, seldom));
+
+    set.fragments[place].text =
+        slice_of(text, 6000 - characters_of(slice_text("\nSpezifikationen:")) -
+                           characters_of(slice_text("\n(Width)\n(Ports)")));
+    resolved = resolve(fixture, &request);
+    extraction = resolved.texts[REVIEW_PLACEHOLDER_EXTRACTION_REVIEW].text;
+    assert_int_equal(total_of(&resolved), RESOLVE_TOTAL_CHARACTERS_MAX);
+    assert_int_equal(resolved.texts[REVIEW_PLACEHOLDER_EXAMPLE_ITEM].source,
+                     PLACEHOLDER_SOURCE_EMPTY);
+    assert_true(resolved.cuts[CUT_PART_FOCUS_FIELDS]);
+    assert_true(has(extraction, "Width") && has(extraction, "Ports") && !has(extraction, seldom));
+}
+
 /* Goal: private members and patterns are hidden at any depth, and products' data stay. Method: one case per rule. */
 static void test_private_data_is_redacted(void **state)
 {
@@ -440,6 +487,7 @@ int run_resolve_tests(void)
         TEST(test_fields_and_notes_are_quoted),
         TEST(test_parts_are_cut_in_order),
         TEST(test_limits_of_notes_and_of_the_total),
+        TEST(test_example_is_cut_before_fields),
         TEST(test_private_data_is_redacted),
         TEST(test_example_equals_a_model),
         TEST(test_snapshot_is_an_item_until_retracted),

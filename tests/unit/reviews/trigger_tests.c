@@ -180,6 +180,31 @@ static void test_run_counts_once_by_all_reviews(void **state)
     store_abort(txn);
 }
 
+/* Goal: information is missing in a run if any of its reviews says so, and absent is neither. Method: a run with all three
+ * answers in each order of false, one without false, one without an answer. */
+static void test_false_once_is_missing_information(void **state)
+{
+    static const enum review_answer answers[][3] = {
+        {REVIEW_FALSE, REVIEW_TRUE, REVIEW_ABSENT},    {REVIEW_TRUE, REVIEW_FALSE, REVIEW_ABSENT},
+        {REVIEW_ABSENT, REVIEW_TRUE, REVIEW_FALSE},    {REVIEW_TRUE, REVIEW_ABSENT, REVIEW_TRUE},
+        {REVIEW_ABSENT, REVIEW_ABSENT, REVIEW_ABSENT},
+    };
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = reviews_begin(fixture);
+
+    for (unsigned run = 0; run < 5; run++) {
+        struct review_triggers triggers;
+
+        for (size_t i = 0; i < 3; i++) {
+            (void)submit(fixture, txn, run, with(REVIEW_INFORMATION_PRESENT, answers[run][i]));
+        }
+        triggers = triggers_of(fixture, txn, "laptops");
+        assert_int_equal(triggers.counts[THRESHOLD_INFORMATION_PRESENT_LOW], run < 3 ? run + 1 : 3);
+        assert_int_equal(triggers.run_count, run + 1);
+    }
+    store_abort(txn);
+}
+
 /* Goal: a run is in the subcategory of its newest review, with all its reviews. Method: a run moves to another one, and
  * back by a retraction. */
 static void test_run_moves_with_its_newest_review(void **state)
@@ -406,6 +431,7 @@ int run_trigger_tests(void)
         TEST(test_fewer_runs_count_in_proportion),
         TEST(test_window_has_ten_runs),
         TEST(test_run_counts_once_by_all_reviews),
+        TEST(test_false_once_is_missing_information),
         TEST(test_run_moves_with_its_newest_review),
         TEST(test_equal_times_are_in_the_order_of_the_log),
         TEST(test_fields_count_by_run),

@@ -1,11 +1,13 @@
 /*
- * fragments.c: `errata fragments`: versions of the wording of the guidance that reviews add to prompts.
+ * fragments.c: `errata fragments`: versions of the wording of the guidance that reviews add to prompts; and
+ * `errata reviews fragments`, which prints the one in use.
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/fill.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/paging.h"
+#include "tools/errata/reviews/reviews.h"
 
 static enum cli_exit fill_set(struct request *request, struct cli *cli)
 {
@@ -32,6 +34,66 @@ static enum cli_exit print_approved(struct cli *cli, struct json_value reply)
     cli_note(cli, "version %.*s is in use", SLICE_ARGS(reply_count(cli, set, "version")));
     return CLI_OK;
 }
+
+/* --- the wording in use --- */
+
+/* Prints the texts, in the order in which they enter prompts. */
+static void print_texts(struct cli *cli, struct json_value set)
+{
+    struct reply_walk fragments = reply_walk(set, "fragments");
+    struct slice label = reply_one_line(cli, set, "labelFocusFields");
+
+    reply_print_member(cli, "version", reply_count(cli, set, "version"));
+    if (label.size > 0) {
+        reply_print_member(cli, "label of focus fields", label);
+    }
+    while (reply_next(&fragments)) {
+        struct slice signal = reply_word(cli, fragments.row, "signal", "REVIEW_SIGNAL_");
+        struct slice placeholder =
+            reply_word(cli, fragments.row, "placeholder", "REVIEW_PLACEHOLDER_");
+        struct slice text = reply_one_line(cli, fragments.row, "text");
+
+        print_text(&cli->out, "\n");
+        print_line(&cli->out, arena_printf(&cli->arena, "%.*s in {{%.*s}}", SLICE_ARGS(signal),
+                                           SLICE_ARGS(placeholder)));
+        print_line(&cli->out, arena_printf(&cli->arena, "  %.*s", SLICE_ARGS(text)));
+    }
+}
+
+static enum cli_exit print_in_use(struct cli *cli, struct json_value reply)
+{
+    struct reply_walk sets = reply_walk(reply, "fragmentSets");
+
+    while (reply_next(&sets)) {
+        if (slice_equal(reply_word(cli, sets.row, "state", "FRAGMENT_SET_STATE_"),
+                        SLICE("APPROVED"))) {
+            print_texts(cli, sets.row);
+            return CLI_OK;
+        }
+    }
+    cli_note(cli, "the wording in use is not among the newest versions: see `errata fragments "
+                  "list --json --all`");
+    return CLI_OK;
+}
+
+/* As many versions as a page may have. */
+static enum cli_exit fill_page(struct request *request, struct cli *cli)
+{
+    (void)cli;
+    request_raw(request, "page_size", SLICE("1000"));
+    return CLI_OK;
+}
+
+enum cli_exit review_fragments_run(struct cli *cli)
+{
+    static const struct command_call call = {.method = "/errata.v1.ReviewService/ListFragmentSets",
+                                             .fill = fill_page,
+                                             .print = print_in_use};
+
+    return command_call_once(cli, &call);
+}
+
+/* --- commands --- */
 
 static const struct option_spec list_options[] = {CSV_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};
 static const struct option_spec write_options[] = {

@@ -257,6 +257,17 @@ static void note_resolved(struct cli *cli, struct json_value reply)
     }
 }
 
+/* Prints a text of several lines: for a terminal without invisible characters, else unchanged. */
+static void print_lines(struct cli *cli, struct slice text)
+{
+    if (cli->out.terminal) {
+        measures_print_text(cli, "", text, SIZE_MAX);
+        return;
+    }
+    print_bytes(&cli->out, text);
+    print_text(&cli->out, "\n");
+}
+
 /* Prints the filled prompts; without prompts, the texts of the placeholders. */
 static enum cli_exit print_resolved(struct cli *cli, struct json_value reply)
 {
@@ -270,7 +281,7 @@ static enum cli_exit print_resolved(struct cli *cli, struct json_value reply)
         struct slice text = {NULL, 0};
 
         if (json_string(&cli->arena, prompt.text, &text) == OK) {
-            print_line(&cli->out, text);
+            print_lines(cli, text);
         }
         has_prompts = true;
     }
@@ -279,7 +290,7 @@ static enum cli_exit print_resolved(struct cli *cli, struct json_value reply)
 
         note_placeholder(cli, placeholders.row);
         if (!has_prompts && text.size > 0) {
-            print_line(&cli->out, text);
+            print_lines(cli, text);
         }
     }
     note_resolved(cli, reply);
@@ -448,6 +459,13 @@ const struct command review_commands[] = {
          "a signal came back that one of the 10 runs before had.",
      .examples = {{"errata reviews card laptops", NULL}},
      COMMAND_CALL("ReviewService/GetAgentCard", .print = print_card)},
+    {.group = "reviews",
+     .name = "fragments",
+     .summary = "show the wording of guidance that is in use",
+     .help = "Shows the text that each signal adds to each placeholder. `errata fragments` lists "
+             "the versions of the wording and changes it.",
+     .examples = {{"errata reviews fragments", NULL}},
+     .run = review_fragments_run},
     {.group = "reviews",
      .name = "thresholds",
      .arguments = "SUBCATEGORY",

@@ -8,5 +8,7 @@
 
 /* Runs `errata reviews fill`. */
 MUST_CHECK enum cli_exit review_fill_run(struct cli *cli);
+/* Runs `errata reviews fragments`: prints the wording in use. */
+MUST_CHECK enum cli_exit review_fragments_run(struct cli *cli);
 
 #endif

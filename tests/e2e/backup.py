@@ -52,6 +52,22 @@ def restore(path, data):
     return run([os.path.join(BIN, "erratad"), "--restore", path, "--data", data], text=True)
 
 
+FILLED = {}  # number of batches: the data folder of a stopped server that has them
+
+
+def filled(batches):
+    """Fills such a folder once; tests copy it, which takes a tenth of the time."""
+    if batches not in FILLED:
+        data = tempfile.mkdtemp(prefix="errata-test-")
+        unittest.addModuleCleanup(shutil.rmtree, data, True)
+        with Server(data=data) as server:
+            client = server.client()
+            fill(client, batches)
+            client.close()
+        FILLED[batches] = data
+    return FILLED[batches]
+
+
 class Case(unittest.TestCase):
     """A folder of its own, and a server with a store that no buffer on the way has room for."""
 
@@ -61,11 +77,11 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="errata-test-")
         self.addCleanup(shutil.rmtree, self.folder, True)
-        self.server = Server(arguments=self.ARGUMENTS).start()
+        data = shutil.copytree(filled(self.BATCHES), self.path("data"))
+        self.server = Server(data=data, arguments=self.ARGUMENTS).start()
         self.addCleanup(self.server.close)
         self.client = self.server.client()
         self.addCleanup(self.client.close)
-        fill(self.client, self.BATCHES)
 
     def path(self, name):
         return os.path.join(self.folder, name)

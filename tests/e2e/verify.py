@@ -302,7 +302,7 @@ class Stopped(unittest.TestCase):
 
     def test_full_map_of_a_rebuild_is_named(self):
         """The error names the full resource: a flag enlarges a map, but not a disk."""
-        for batch in range(20):
+        for batch in range(14):
             self.client.feedback.BatchCaptureFeedbackEvents(feedback_service.BatchCaptureFeedbackEventsRequest(events=[
                 feedback.FeedbackEvent(event_type=LINE, actor_user_id="ada", layout_fingerprint=f"v-{batch}",
                                        after_json='{"note":"%s"}' % ("x" * 9000))

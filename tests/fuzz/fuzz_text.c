@@ -132,10 +132,12 @@ static void check_marks(struct arena *arena, struct slice text)
         points.at[points.count] = text_next(text, &at);
     }
     for (size_t i = 0; i < points.count; i++) {
+        size_t start = 0;
+
         ASSERT(marks_match_template(points, i) == 0);
         ASSERT(marks_match_chat(points, i) == 0);
         ASSERT(marks_match_ansi(points, i) == 0);
-        ASSERT((i > 0 && points.at[i - 1] != '\n') || marks_match_role(points, i) == 0);
+        ASSERT((i > 0 && points.at[i - 1] != '\n') || marks_match_role(points, i, &start) == 0);
     }
 }
 

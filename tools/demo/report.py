@@ -295,7 +295,7 @@ class Report:
         return [
             "## What this does not prove", "",
             *points("**Not that your model gains as much.** The simulated model does what an example shows "
-                    f"{percent(self.office.follows_share)} of the times, by assumption, and has six ways to err. How "
+                    f"{percent(self.office.follows_share)} of the time, by assumption, and has six ways to err. How "
                     "well a real model follows examples is for an experiment with your own documents: set a "
                     "holdout, and read the same report. `--follows 0` shows what this one says of a model that "
                     "ignores them.",

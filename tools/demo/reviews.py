@@ -170,7 +170,7 @@ def report(arguments, work):
         "# What reviews taught the agent", "",
         *prose(f"{count(arguments.runs, 'run', 'runs')} of {count(len(agent.SUBCATEGORIES), 'subcategory', 'subcategories')}, "
                f"{arguments.holdout}% of them held out from guidance; reviewers: {reviewers}. The extractor heeds guidance "
-               f"that it finds in its prompt {arguments.heeds}% of the times: that is an assumption, and what your model "
+               f"that it finds in its prompt {arguments.heeds}% of the time: that is an assumption, and what your model "
                "does is for your own holdout to find."),
         "## Did signals come back?", "",
         *prose("Runs whose prompts had guidance for a signal, beside runs that would have had it but were held out; and how "

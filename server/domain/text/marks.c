@@ -403,11 +403,12 @@ static bool pass_separator(struct points text, size_t *at)
     return true;
 }
 
-size_t marks_match_role(struct points text, size_t from)
+size_t marks_match_role(struct points text, size_t from, size_t *ret_start)
 {
     size_t start = skip_decoration(text, from);
     uint8_t first = first_letter(text, start);
 
+    *ret_start = start;
     for (size_t i = 0; i < COUNT_OF(role_words); i++) {
         size_t at = start;
 

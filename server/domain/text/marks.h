@@ -55,8 +55,9 @@ size_t marks_match_chat(struct points text, size_t from); /* <|im_end|>, [|x|], 
 size_t marks_match_fence(struct points text, size_t from); /* ``` or ~~~, of any length from 3 */
 size_t marks_match_ansi(struct points text, size_t from); /* ECMA-48 sequences, ESC or C1 */
 /* A role and its colon, or its dash with a space beside it (`user-friendly` is a word). `from` is the
- * start of a line, or follows a lead. The mark includes decoration before and the spaces after it. */
-size_t marks_match_role(struct points text, size_t from);
+ * start of a line, or follows a lead. The mark includes decoration before and the spaces after it. `ret_start` is the end of
+ * the decoration at `from`: the result of each place in it is the same, which a caller need not ask for again. */
+size_t marks_match_role(struct points text, size_t from, size_t *ret_start);
 /* Returns whether the code point may precede a role on its line: list marks, numbers, quotes,
  * symbols, spaces, and the letter of `a)` or `a.`. `at` is the start of the line, or follows such a
  * code point. */

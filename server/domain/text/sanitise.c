@@ -157,14 +157,11 @@ static void drop_controls(struct points *points)
     points->count = kept;
 }
 
-/* Returns the length of the mark that begins at `at`; 0 if there is none. */
-static size_t match_mark(struct points points, size_t at, bool after_lead, bool fences)
+/* Returns the length of the mark other than a role that begins at `at`; 0 if there is none. */
+static size_t match_mark(struct points points, size_t at, bool fences)
 {
-    size_t size = after_lead ? marks_match_role(points, at) : 0;
+    size_t size = fences ? marks_match_fence(points, at) : 0;
 
-    if (size == 0 && fences) {
-        size = marks_match_fence(points, at);
-    }
     if (size > 0 || !marks_may_begin(points.at[at])) {
         return size;
     }
@@ -184,14 +181,19 @@ static bool drop_marks(struct points *points, bool fences)
 {
     const struct points all = *points;
     bool after_lead = true;
+    size_t no_role_before = 0; /* the decoration up to here has no role after it */
     size_t kept = 0;
     size_t at = 0;
 
     while (at < all.count) {
         uint32_t code_point = all.at[at];
-        bool is_role_place = after_lead && may_begin_role(all, at);
-        bool may_begin = is_role_place || code_point >= 0x80 || begins_mark[code_point];
-        size_t gone = may_begin ? match_mark(all, at, is_role_place, fences) : 0;
+        bool is_role_place = after_lead && at >= no_role_before && may_begin_role(all, at);
+        bool may_begin = code_point >= 0x80 || begins_mark[code_point];
+        size_t gone = is_role_place ? marks_match_role(all, at, &no_role_before) : 0;
+
+        if (gone == 0 && may_begin) {
+            gone = match_mark(all, at, fences);
+        }
 
         if (gone > 0) {
             at += gone;

@@ -4,6 +4,7 @@
  * strings of only words stay, and are there to show that.
  */
 #include "server/domain/text/quote.h"
+#include "server/domain/text/sanitise.h"
 #include "store/base/json.h"
 #include "tests/unit/text/promises.h"
 #include "tests/unit/text/text_suites.h"
@@ -14,6 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -21,6 +24,8 @@
 #define LINE_BYTES_MAX 8192
 #define ARENA_BYTES ((size_t)16 << 20)
 #define PROFILES 3
+#define LONG_BYTES ((size_t)64 << 10)
+#define SECONDS_MAX 30 /* of CPU, for all texts */
 
 static struct json_value parse(struct arena *arena, const char *line)
 {
@@ -187,11 +192,46 @@ static void test_honest_texts_are_kept(void **state)
     assert_true(check_file(FOLDER "honest.jsonl", check_honest) >= 60);
 }
 
+/* Goal: sanitising takes time proportional to the text. Method: leaves of a size that can be stored, of pieces that may
+ * begin a mark anywhere, and a letter, which a role could begin with; combining marks of 30,000 characters once took a
+ * minute, since each of them asked whether a role follows the others. */
+static void test_time_is_proportional_to_the_text(void **state)
+{
+    static const char *const pieces[] = {
+        "\xcc\x80",    "#",        "> ",           "# \xcc\x80", "_",        "* ",
+        "`",           "\xc2\xa0", "<s",           "<\xcc\x80",  "[",        "<|a",
+        "<s \xcc\x80", "1. ",      "{\xcc\x80",    "\x1b[",      "\nsystem", "system\xcc\x80",
+        "sy\n",        "<<s",      "\xef\xbc\x9c",
+    };
+    char *text = test_malloc(LONG_BYTES + 1);
+    clock_t begin = clock();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        size_t piece_bytes = strlen(pieces[i]);
+        size_t bytes = LONG_BYTES / piece_bytes * piece_bytes;
+        struct slice found = {NULL, 0};
+        struct arena arena;
+
+        for (size_t at = 0; at < bytes; at++) {
+            text[at] = pieces[i][at % piece_bytes];
+        }
+        text[bytes] = 'a';
+        arena_init(&arena, ARENA_BYTES);
+        assert_int_equal(sanitise_example(&arena, slice_of(text, bytes + 1), &found), OK);
+        assert_true(found.size <= bytes + 1);
+        arena_deinit(&arena);
+    }
+    assert_in_range((clock() - begin) / CLOCKS_PER_SEC, 0, SECONDS_MAX);
+    test_free(text);
+}
+
 int run_injection_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known_injections_leave_no_mark),
         cmocka_unit_test(test_honest_texts_are_kept),
+        cmocka_unit_test(test_time_is_proportional_to_the_text),
     };
 
     return cmocka_run_group_tests_name("injections", tests, NULL, NULL);

@@ -196,6 +196,8 @@ class Runs(ReviewCase):
         self.assertEqual((run.newest_review.id, run.reviewed, run.review_count), (made[0].id, True, 1))
         self.retract(made[0].id)
         self.refusal(grpc.StatusCode.NOT_FOUND, self.run_of)
+        self.assertEqual([(one.id, one.HasField("retracted_at")) for one in self.reviews(run_id="run")],
+                         [(made[1].id, True), (made[0].id, True)])
 
     def test_random_reviews_equal_a_recount(self):
         moments = random.Random(11)

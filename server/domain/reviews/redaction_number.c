@@ -122,6 +122,17 @@ static struct slice read_label(struct slice before)
     return IS_IN(word, number_words) ? take_last_word(&before) : word;
 }
 
+/* A word for phones; one of a letter needs its colon, since it may be a unit. */
+static bool has_phone_label(struct slice before)
+{
+    struct slice word = read_label(before);
+
+    if (!IS_IN(word, phone_labels)) {
+        return false;
+    }
+    return word.size > 1 || plain_at(before, (size_t)(word.data - before.data) + 1) == ':';
+}
+
 /* --- groups of digits --- */
 
 /* Digits in groups, with separators between them. */
@@ -385,7 +396,7 @@ size_t match_phone(const struct redaction_place *place)
     if (groups.digits < PHONE_DIGITS_MIN || groups.digits > PHONE_DIGITS_MAX) {
         return 0;
     }
-    if (text.data[0] == '+' || IS_IN(read_label(place->before), phone_labels)) {
+    if (text.data[0] == '+' || has_phone_label(place->before)) {
         return groups.end;
     }
     return !is_tail(place->before) && (is_national(text, &groups) || is_american(text, &groups) ||

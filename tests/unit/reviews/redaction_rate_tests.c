@@ -283,6 +283,7 @@ static void test_values_side_by_side(void **state)
         {"4 006381 333932", "4 " REDACTED}, /* a wrong check digit */
         {"017812345670 or 017812345678", "017812345670 or " REDACTED},
         {"https://anna:pw1@example.com/x", "https://" REDACTED "@example.com/x"},
+        {"T: 4930123456, 5 m 4006381333931", "T: " REDACTED ", 5 m 4006381333931"},
         {"password is required", "password is required"},
         {"Tokenisierung: Standard, Kompass: 12345", "Tokenisierung: Standard, Kompass: 12345"},
         {"-----BEGIN RSA PRIVATE KEY----- ab12", REDACTED},

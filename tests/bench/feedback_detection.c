@@ -49,7 +49,7 @@ struct tally {
 
 static struct arena kept;
 static struct arena scratch;
-static const struct lexicon *lexicon;
+static const struct cue_lexicon *lexicon;
 
 static void fail(const char *what)
 {
@@ -302,7 +302,7 @@ int main(int argc, char **argv)
         fail("expected MODEL|- MESSAGES.jsonl [--errors|--features|--table]");
     }
     model = strcmp(argv[1], "-") == 0 ? model : read_file(argv[1]);
-    if (embedder_new(&kept, model, &embedder) != OK || lexicon_new(&kept, &lexicon) != OK) {
+    if (embedder_new(&kept, model, &embedder) != OK || cue_lexicon_new(&kept, &lexicon) != OK) {
         fail("the model or the cues cannot be read");
     }
     tally.total =

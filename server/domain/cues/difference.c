@@ -48,14 +48,14 @@ struct side {
 };
 
 struct comparison {
-    const struct lexicon *lexicon;
+    const struct cue_lexicon *lexicon;
     struct side query;
     struct side message;
 };
 
-bool difference_is_content(const struct lexicon *lexicon, const struct word *word)
+bool difference_is_content(const struct cue_lexicon *lexicon, const struct word *word)
 {
-    uint32_t stop = lexicon_set(lexicon, SLICE("stop"));
+    uint32_t stop = cue_lexicon_set(lexicon, SLICE("stop"));
 
     return (word->text.size > 1 || word->has_digit) &&
            (lexicon->entries[word->entry].sets & stop) == 0;
@@ -93,7 +93,8 @@ static bool looks_like_name(const struct word *word)
             (word->text.data[0] < '0' || word->text.data[0] > '9'));
 }
 
-static void take_side(const struct lexicon *lexicon, const struct words *words, struct side *side)
+static void take_side(const struct cue_lexicon *lexicon, const struct words *words,
+                      struct side *side)
 {
     size_t upper = 0;
 
@@ -252,7 +253,8 @@ static bool is_spelled_alike(struct slice text, const struct side *other)
     for (size_t i = 0; i < other->count; i++) {
         struct slice spelled_there = other->forms[i].word->text;
 
-        if (text.size >= LEXICON_TYPO_LETTERS_MIN && words_differ_by_typo(text, spelled_there)) {
+        if (text.size >= CUE_LEXICON_TYPO_LETTERS_MIN &&
+            words_differ_by_typo(text, spelled_there)) {
             return true;
         }
     }
@@ -357,7 +359,7 @@ static bool find_replaced(const struct comparison *comparison)
 /* Returns the first word that asks, by its entry; 0: there is none. */
 static uint16_t kind_of(const struct comparison *comparison, const struct side *side)
 {
-    uint32_t asks = lexicon_set(comparison->lexicon, SLICE("wh"));
+    uint32_t asks = cue_lexicon_set(comparison->lexicon, SLICE("wh"));
 
     for (size_t i = 0; i < side->count; i++) {
         uint16_t entry = side->forms[i].word->entry;
@@ -388,7 +390,7 @@ static float share(size_t part, size_t whole)
     return whole == 0 ? 0 : (float)part / (float)whole;
 }
 
-void difference_of(const struct lexicon *lexicon, const struct words *query,
+void difference_of(const struct cue_lexicon *lexicon, const struct words *query,
                    const struct words *message, struct difference *ret_difference)
 {
     struct comparison comparison = {.lexicon = lexicon};

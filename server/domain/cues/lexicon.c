@@ -20,7 +20,7 @@ static uint32_t hash_without(struct slice word, size_t left_out)
     return hash ^ hash >> 15;
 }
 
-struct slice lexicon_next(struct slice *text)
+struct slice cue_lexicon_next(struct slice *text)
 {
     size_t from = 0;
     size_t to = 0;
@@ -39,28 +39,28 @@ struct slice lexicon_next(struct slice *text)
 }
 
 /* Returns the bucket of a word: that which has it, or a free one. */
-static size_t bucket_of(const struct lexicon *lexicon, struct slice word)
+static size_t bucket_of(const struct cue_lexicon *lexicon, struct slice word)
 {
-    size_t bucket = hash_without(word, SIZE_MAX) % LEXICON_BUCKETS;
+    size_t bucket = hash_without(word, SIZE_MAX) % CUE_LEXICON_BUCKETS;
 
     while (lexicon->buckets[bucket] != 0 &&
            !slice_equal(lexicon->entries[lexicon->buckets[bucket]].text, word)) {
-        bucket = (bucket + 1) % LEXICON_BUCKETS;
+        bucket = (bucket + 1) % CUE_LEXICON_BUCKETS;
     }
     return bucket;
 }
 
-uint16_t lexicon_find(const struct lexicon *lexicon, struct slice word)
+uint16_t cue_lexicon_find(const struct cue_lexicon *lexicon, struct slice word)
 {
     return lexicon->buckets[bucket_of(lexicon, word)];
 }
 
-uint16_t lexicon_add(struct lexicon *lexicon, struct slice word)
+uint16_t cue_lexicon_add(struct cue_lexicon *lexicon, struct slice word)
 {
     size_t bucket = bucket_of(lexicon, word);
 
     if (lexicon->buckets[bucket] == 0) {
-        if (lexicon->entry_count == LEXICON_WORDS_MAX) {
+        if (lexicon->entry_count == CUE_LEXICON_WORDS_MAX) {
             return 0;
         }
         lexicon->buckets[bucket] = (uint16_t)lexicon->entry_count;
@@ -70,25 +70,25 @@ uint16_t lexicon_add(struct lexicon *lexicon, struct slice word)
     return lexicon->buckets[bucket];
 }
 
-static void add_typo(struct lexicon *lexicon, uint32_t hash, uint16_t entry)
+static void add_typo(struct cue_lexicon *lexicon, uint32_t hash, uint16_t entry)
 {
-    size_t bucket = hash % LEXICON_TYPO_BUCKETS;
+    size_t bucket = hash % CUE_LEXICON_TYPO_BUCKETS;
 
     while (lexicon->typos[bucket] != 0) {
-        bucket = (bucket + 1) % LEXICON_TYPO_BUCKETS;
+        bucket = (bucket + 1) % CUE_LEXICON_TYPO_BUCKETS;
     }
     lexicon->typos[bucket] = entry;
 }
 
-void lexicon_add_typos(struct lexicon *lexicon)
+void cue_lexicon_add_typos(struct cue_lexicon *lexicon)
 {
     size_t forms = 0;
 
     for (size_t i = 1; i < lexicon->entry_count; i++) {
         struct slice word = lexicon->entries[i].text;
 
-        if (!lexicon->entries[i].is_cue || word.size < LEXICON_TYPO_LETTERS_MIN ||
-            forms + word.size + 1 > LEXICON_TYPO_BUCKETS / 2) {
+        if (!lexicon->entries[i].is_cue || word.size < CUE_LEXICON_TYPO_LETTERS_MIN ||
+            forms + word.size + 1 > CUE_LEXICON_TYPO_BUCKETS / 2) {
             continue;
         }
         forms += word.size + 1;
@@ -99,9 +99,9 @@ void lexicon_add_typos(struct lexicon *lexicon)
     }
 }
 
-static uint16_t find_form(const struct lexicon *lexicon, struct slice word, size_t left_out)
+static uint16_t find_form(const struct cue_lexicon *lexicon, struct slice word, size_t left_out)
 {
-    size_t bucket = hash_without(word, left_out) % LEXICON_TYPO_BUCKETS;
+    size_t bucket = hash_without(word, left_out) % CUE_LEXICON_TYPO_BUCKETS;
 
     while (lexicon->typos[bucket] != 0) {
         uint16_t entry = lexicon->typos[bucket];
@@ -109,16 +109,16 @@ static uint16_t find_form(const struct lexicon *lexicon, struct slice word, size
         if (words_differ_by_typo(word, lexicon->entries[entry].text)) {
             return entry;
         }
-        bucket = (bucket + 1) % LEXICON_TYPO_BUCKETS;
+        bucket = (bucket + 1) % CUE_LEXICON_TYPO_BUCKETS;
     }
     return 0;
 }
 
-uint16_t lexicon_find_typo(const struct lexicon *lexicon, struct slice word)
+uint16_t cue_lexicon_find_typo(const struct cue_lexicon *lexicon, struct slice word)
 {
     uint16_t entry = 0;
 
-    if (word.size + 1 < LEXICON_TYPO_LETTERS_MIN || word.size >= WORD_BYTES_MAX) {
+    if (word.size + 1 < CUE_LEXICON_TYPO_LETTERS_MIN || word.size >= WORD_BYTES_MAX) {
         return 0;
     }
     entry = find_form(lexicon, word, SIZE_MAX);
@@ -134,7 +134,7 @@ static bool may_be_typo(const struct word *word)
     return !word->has_digit && (!word->is_capital || word->is_upper || word->begins_sentence);
 }
 
-uint32_t lexicon_set(const struct lexicon *lexicon, struct slice name)
+uint32_t cue_lexicon_set(const struct cue_lexicon *lexicon, struct slice name)
 {
     for (size_t i = 0; i < lexicon->set_count; i++) {
         if (slice_equal(lexicon->sets[i], name)) {
@@ -145,9 +145,9 @@ uint32_t lexicon_set(const struct lexicon *lexicon, struct slice name)
 }
 
 /* Appends a word, or what it means. */
-static void enter_word(const struct lexicon *lexicon, const struct word *word, struct words *to)
+static void enter_word(const struct cue_lexicon *lexicon, const struct word *word, struct words *to)
 {
-    const struct lexicon_entry *entry = &lexicon->entries[word->entry];
+    const struct cue_lexicon_entry *entry = &lexicon->entries[word->entry];
     bool is_first = true;
 
     if (word->entry == 0 || entry->expansion[0] == 0) {
@@ -168,7 +168,8 @@ static void enter_word(const struct lexicon *lexicon, const struct word *word, s
     }
 }
 
-enum err lexicon_enter(const struct lexicon *lexicon, struct arena *arena, struct words *words)
+enum err cue_lexicon_enter(const struct cue_lexicon *lexicon, struct arena *arena,
+                           struct words *words)
 {
     struct words entered = {.text = words->text};
     size_t room = words->count * 4 < WORDS_MAX ? words->count * 4 : WORDS_MAX;
@@ -180,9 +181,9 @@ enum err lexicon_enter(const struct lexicon *lexicon, struct arena *arena, struc
     for (size_t i = 0; i < words->count && entered.count < WORDS_MAX; i++) {
         struct word *word = &words->items[i];
 
-        word->entry = lexicon_find(lexicon, word->text);
+        word->entry = cue_lexicon_find(lexicon, word->text);
         if (word->entry == 0 && may_be_typo(word)) {
-            word->entry = lexicon_find_typo(lexicon, word->text);
+            word->entry = cue_lexicon_find_typo(lexicon, word->text);
         }
         enter_word(lexicon, word, &entered);
     }

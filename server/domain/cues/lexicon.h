@@ -8,14 +8,14 @@
 #include "server/domain/cues/words.h"
 
 /* Words, sets and elements of all patterns, with room for as many again; the tests check cues.def against them. */
-#define LEXICON_WORDS_MAX 8192
-#define LEXICON_SETS_MAX 32
-#define LEXICON_ELEMENTS_MAX 16384
-#define LEXICON_CUES_MAX 2048
+#define CUE_LEXICON_WORDS_MAX 8192
+#define CUE_LEXICON_SETS_MAX 32
+#define CUE_LEXICON_ELEMENTS_MAX 16384
+#define CUE_LEXICON_CUES_MAX 2048
 /* Elements of a pattern; a bit each while it is matched. */
-#define LEXICON_PATTERN_MAX 16
+#define CUE_LEXICON_PATTERN_MAX 16
 /* Letters of a word that may have a typing error; shorter ones differ from too many others by one letter. */
-#define LEXICON_TYPO_LETTERS_MIN 5
+#define CUE_LEXICON_TYPO_LETTERS_MIN 5
 
 /* What a cue says. The names are those of the API's matched_cue. */
 enum cue_class {
@@ -53,7 +53,7 @@ struct cue {
 };
 
 /* A word that cues.def has. */
-struct lexicon_entry {
+struct cue_lexicon_entry {
     struct slice text;
     uint32_t sets; /* a bit for each set that it is in */
     uint16_t expansion[4]; /* the words that it means, 0: the end */
@@ -62,12 +62,12 @@ struct lexicon_entry {
     uint32_t cue_count;
 };
 
-struct lexicon {
+struct cue_lexicon {
     struct arena *arena;
-    struct lexicon_entry *entries; /* from 1 */
+    struct cue_lexicon_entry *entries; /* from 1 */
     size_t entry_count; /* entry 0 included */
     uint16_t *buckets; /* entries by their hash; 0: free */
-    struct slice sets[LEXICON_SETS_MAX]; /* names */
+    struct slice sets[CUE_LEXICON_SETS_MAX]; /* names */
     size_t set_count;
     struct cue *cues;
     size_t cue_count;
@@ -82,16 +82,16 @@ struct lexicon {
 
 /* Builds the lexicon of cues.def in the arena, which must live as long. ERR_MEMORY; ERR_INTERNAL if the data has more
  * than the limits, or a set that does not exist. */
-MUST_CHECK enum err lexicon_new(struct arena *arena, const struct lexicon **ret_lexicon);
+MUST_CHECK enum err cue_lexicon_new(struct arena *arena, const struct cue_lexicon **ret_lexicon);
 /* Returns the set of a name, a bit; 0 if there is none. */
-uint32_t lexicon_set(const struct lexicon *lexicon, struct slice name);
+uint32_t cue_lexicon_set(const struct cue_lexicon *lexicon, struct slice name);
 /* Finds a word's entry; 0: there is none. */
-uint16_t lexicon_find(const struct lexicon *lexicon, struct slice word);
+uint16_t cue_lexicon_find(const struct cue_lexicon *lexicon, struct slice word);
 /* Finds the entry of a word of cues that the word is with one typing error; 0: there is none. */
-uint16_t lexicon_find_typo(const struct lexicon *lexicon, struct slice word);
+uint16_t cue_lexicon_find_typo(const struct cue_lexicon *lexicon, struct slice word);
 /* Replaces abbreviations by what they mean, and sets the words' entries, typing errors mended. Fails only with
  * ERR_MEMORY. */
-MUST_CHECK enum err lexicon_enter(const struct lexicon *lexicon, struct arena *arena,
-                                  struct words *words);
+MUST_CHECK enum err cue_lexicon_enter(const struct cue_lexicon *lexicon, struct arena *arena,
+                                      struct words *words);
 
 #endif

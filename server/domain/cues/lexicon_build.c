@@ -33,18 +33,18 @@ static const struct item items[] = {
 #undef CUE
 };
 
-static bool add_expansion(struct lexicon *lexicon, const struct item *item)
+static bool add_expansion(struct cue_lexicon *lexicon, const struct item *item)
 {
-    uint16_t entry = lexicon_add(lexicon, item->name);
+    uint16_t entry = cue_lexicon_add(lexicon, item->name);
     struct slice rest = item->words;
     bool is_good = entry != 0;
 
     for (size_t i = 0; is_good && i < sizeof(lexicon->entries[0].expansion) / sizeof(uint16_t);
          i++) {
-        struct slice word = lexicon_next(&rest);
+        struct slice word = cue_lexicon_next(&rest);
 
         if (word.size > 0) {
-            lexicon->entries[entry].expansion[i] = lexicon_add(lexicon, word);
+            lexicon->entries[entry].expansion[i] = cue_lexicon_add(lexicon, word);
             is_good = lexicon->entries[entry].expansion[i] != 0;
         }
     }
@@ -52,25 +52,25 @@ static bool add_expansion(struct lexicon *lexicon, const struct item *item)
 }
 
 /* Adds words; those of a set get its bit. */
-static bool add_words(struct lexicon *lexicon, struct slice rest, uint32_t set)
+static bool add_words(struct cue_lexicon *lexicon, struct slice rest, uint32_t set)
 {
-    struct slice word = lexicon_next(&rest);
+    struct slice word = cue_lexicon_next(&rest);
 
     while (word.size > 0) {
-        uint16_t entry = lexicon_add(lexicon, word);
+        uint16_t entry = cue_lexicon_add(lexicon, word);
 
         if (entry == 0) {
             return false;
         }
         lexicon->entries[entry].sets |= set;
-        word = lexicon_next(&rest);
+        word = cue_lexicon_next(&rest);
     }
     return true;
 }
 
-static bool add_set(struct lexicon *lexicon, const struct item *item)
+static bool add_set(struct cue_lexicon *lexicon, const struct item *item)
 {
-    if (lexicon->set_count == LEXICON_SETS_MAX) {
+    if (lexicon->set_count == CUE_LEXICON_SETS_MAX) {
         return false;
     }
     lexicon->sets[lexicon->set_count] = item->name;
@@ -79,11 +79,11 @@ static bool add_set(struct lexicon *lexicon, const struct item *item)
 }
 
 /* Adds a word of a pattern to the choices. */
-static bool add_choice(struct lexicon *lexicon, struct slice word, struct element *element)
+static bool add_choice(struct cue_lexicon *lexicon, struct slice word, struct element *element)
 {
-    uint16_t entry = word.size > 0 ? lexicon_add(lexicon, word) : 0;
+    uint16_t entry = word.size > 0 ? cue_lexicon_add(lexicon, word) : 0;
 
-    if (entry == 0 || lexicon->choice_count == LEXICON_ELEMENTS_MAX) {
+    if (entry == 0 || lexicon->choice_count == CUE_LEXICON_ELEMENTS_MAX) {
         return false;
     }
     lexicon->entries[entry].is_cue = true;
@@ -103,7 +103,7 @@ static bool take_mark(struct slice *word, uint8_t mark)
 }
 
 /* Reads `<a b c>`, of which `word` is the first piece. */
-static bool read_choices(struct lexicon *lexicon, struct slice word, struct slice *rest,
+static bool read_choices(struct cue_lexicon *lexicon, struct slice word, struct slice *rest,
                          struct element *element)
 {
     bool is_last = false;
@@ -117,14 +117,14 @@ static bool read_choices(struct lexicon *lexicon, struct slice word, struct slic
         if (!add_choice(lexicon, word, element)) {
             return false;
         }
-        word = is_last ? word : lexicon_next(rest);
+        word = is_last ? word : cue_lexicon_next(rest);
     }
     return true;
 }
 
-static bool read_set(struct lexicon *lexicon, struct slice name, struct element *element)
+static bool read_set(struct cue_lexicon *lexicon, struct slice name, struct element *element)
 {
-    uint32_t bit = lexicon_set(lexicon, name);
+    uint32_t bit = cue_lexicon_set(lexicon, name);
 
     element->kind = ELEMENT_SET;
     while (bit > 1) {
@@ -135,7 +135,7 @@ static bool read_set(struct lexicon *lexicon, struct slice name, struct element 
 }
 
 /* Reads an element; its marks are at its end. */
-static bool read_element(struct lexicon *lexicon, struct slice word, struct slice *rest,
+static bool read_element(struct cue_lexicon *lexicon, struct slice word, struct slice *rest,
                          struct element *element)
 {
     *element = (struct element){.kind = ELEMENT_ANY};
@@ -161,13 +161,13 @@ static bool read_element(struct lexicon *lexicon, struct slice word, struct slic
     return add_choice(lexicon, word, element);
 }
 
-static bool add_cue(struct lexicon *lexicon, const struct item *item)
+static bool add_cue(struct cue_lexicon *lexicon, const struct item *item)
 {
     struct cue *cue = &lexicon->cues[lexicon->cue_count];
     struct slice rest = item->words;
-    struct slice word = lexicon_next(&rest);
+    struct slice word = cue_lexicon_next(&rest);
 
-    if (lexicon->cue_count == LEXICON_CUES_MAX) {
+    if (lexicon->cue_count == CUE_LEXICON_CUES_MAX) {
         return false;
     }
     *cue = (struct cue){
@@ -177,25 +177,25 @@ static bool add_cue(struct lexicon *lexicon, const struct item *item)
         .at_clause = word.size > 0 && word.data[0] == '^',
         .at_message = slice_equal(word, SLICE("^^")),
     };
-    word = cue->at_clause ? lexicon_next(&rest) : word;
+    word = cue->at_clause ? cue_lexicon_next(&rest) : word;
     while (word.size > 0 && !cue->to_end) {
         cue->to_end = slice_equal(word, SLICE("$"));
         if (!cue->to_end) {
-            if (cue->element_count == LEXICON_PATTERN_MAX ||
-                lexicon->element_count == LEXICON_ELEMENTS_MAX ||
+            if (cue->element_count == CUE_LEXICON_PATTERN_MAX ||
+                lexicon->element_count == CUE_LEXICON_ELEMENTS_MAX ||
                 !read_element(lexicon, word, &rest, &lexicon->elements[lexicon->element_count])) {
                 return false;
             }
             lexicon->element_count++;
             cue->element_count++;
         }
-        word = lexicon_next(&rest);
+        word = cue_lexicon_next(&rest);
     }
     lexicon->cue_count++;
     return cue->element_count > 0 && word.size == 0;
 }
 
-static bool add_item(struct lexicon *lexicon, const struct item *item)
+static bool add_item(struct cue_lexicon *lexicon, const struct item *item)
 {
     switch (item->kind) {
     case ITEM_EXPAND:
@@ -210,63 +210,69 @@ static bool add_item(struct lexicon *lexicon, const struct item *item)
     return false;
 }
 
-/* Returns whether an element matches a word of the lexicon. */
-static bool element_has(const struct lexicon *lexicon, const struct element *element, size_t entry)
+/* Adds a cue to a word's list; before there is a list, counts it. */
+static void add_start(struct cue_lexicon *lexicon, size_t word, size_t cue)
 {
-    if (element->kind == ELEMENT_SET) {
-        return (lexicon->entries[entry].sets >> element->first & 1u) != 0;
+    struct cue_lexicon_entry *entry = &lexicon->entries[word];
+
+    if (lexicon->starts != NULL) {
+        lexicon->starts[entry->cue_first + entry->cue_count] = (uint16_t)cue;
     }
-    for (size_t i = 0; element->kind == ELEMENT_WORDS && i < element->count; i++) {
-        if (lexicon->choices[element->first + i] == entry) {
-            return true;
-        }
-    }
-    return false;
+    entry->cue_count++;
+    lexicon->start_count++;
 }
 
-/* Returns whether a cue may begin with a word: with the first element that is not optional, or one before it. */
-static bool begins_with(const struct lexicon *lexicon, const struct cue *cue, size_t entry)
+/* Adds a cue to the lists of the words that an element matches. */
+static void add_element(struct cue_lexicon *lexicon, const struct element *element, size_t cue)
 {
-    bool begins = false;
-    size_t i = 0;
+    for (size_t i = 0; element->kind == ELEMENT_WORDS && i < element->count; i++) {
+        add_start(lexicon, lexicon->choices[element->first + i], cue);
+    }
+    for (size_t i = 1; element->kind == ELEMENT_SET && i < lexicon->entry_count; i++) {
+        if ((lexicon->entries[i].sets >> element->first & 1u) != 0) {
+            add_start(lexicon, i, cue);
+        }
+    }
+}
 
-    do {
-        begins = element_has(lexicon, &cue->elements[i], entry);
-        i++;
-    } while (!begins && i < cue->element_count && cue->elements[i - 1].is_optional);
-    return begins;
+/* Adds each cue to the words that it may begin with: those of its first element that is not optional, and of those
+ * before it. */
+static void add_cues(struct cue_lexicon *lexicon)
+{
+    lexicon->start_count = 0;
+    for (size_t i = 0; i < lexicon->cue_count; i++) {
+        const struct cue *cue = &lexicon->cues[i];
+        size_t at = 0;
+
+        do {
+            add_element(lexicon, &cue->elements[at], i);
+            at++;
+        } while (at < cue->element_count && cue->elements[at - 1].is_optional);
+    }
 }
 
 /* Lists for each word the cues that may begin with it. */
-static enum err add_starts(struct lexicon *lexicon)
+static enum err add_starts(struct cue_lexicon *lexicon)
 {
-    size_t room = 1u << 16;
+    size_t first = 0;
 
-    lexicon->starts = (uint16_t *)arena_alloc(lexicon->arena, room * sizeof(uint16_t));
+    add_cues(lexicon);
+    lexicon->starts =
+        (uint16_t *)arena_alloc(lexicon->arena, (lexicon->start_count + 1) * sizeof(uint16_t));
     if (lexicon->starts == NULL) {
         return ERR_MEMORY;
     }
     for (size_t i = 1; i < lexicon->entry_count; i++) {
-        struct lexicon_entry *entry = &lexicon->entries[i];
-
-        entry->cue_first = (uint32_t)lexicon->start_count;
-        for (size_t j = 0; j < lexicon->cue_count; j++) {
-            if (!begins_with(lexicon, &lexicon->cues[j], i)) {
-                continue;
-            }
-            if (lexicon->start_count == room) {
-                return ERR_INTERNAL;
-            }
-            lexicon->starts[lexicon->start_count] = (uint16_t)j;
-            lexicon->start_count++;
-            entry->cue_count++;
-        }
+        lexicon->entries[i].cue_first = (uint32_t)first;
+        first += lexicon->entries[i].cue_count;
+        lexicon->entries[i].cue_count = 0;
     }
+    add_cues(lexicon);
     return OK;
 }
 
 /* Words of the sets of patterns may have typing errors too. */
-static void mark_set_words(struct lexicon *lexicon)
+static void mark_set_words(struct cue_lexicon *lexicon)
 {
     uint32_t sets = 0;
 
@@ -276,36 +282,36 @@ static void mark_set_words(struct lexicon *lexicon)
         }
     }
     for (size_t i = 1; i < lexicon->entry_count; i++) {
-        struct lexicon_entry *entry = &lexicon->entries[i];
+        struct cue_lexicon_entry *entry = &lexicon->entries[i];
 
         entry->is_cue = entry->is_cue || (entry->sets & sets) != 0;
     }
 }
 
-static struct lexicon *allocate(struct arena *arena)
+static struct cue_lexicon *allocate(struct arena *arena)
 {
-    struct lexicon *lexicon = arena_calloc(arena, 1, sizeof(*lexicon));
+    struct cue_lexicon *lexicon = arena_calloc(arena, 1, sizeof(*lexicon));
 
     if (lexicon == NULL) {
         return NULL;
     }
     lexicon->arena = arena;
     lexicon->entry_count = 1;
-    lexicon->entries = arena_calloc(arena, LEXICON_WORDS_MAX, sizeof(struct lexicon_entry));
-    lexicon->buckets = arena_calloc(arena, LEXICON_BUCKETS, sizeof(uint16_t));
-    lexicon->typos = arena_calloc(arena, LEXICON_TYPO_BUCKETS, sizeof(uint16_t));
-    lexicon->cues = arena_calloc(arena, LEXICON_CUES_MAX, sizeof(struct cue));
-    lexicon->elements = arena_calloc(arena, LEXICON_ELEMENTS_MAX, sizeof(struct element));
-    lexicon->choices = arena_calloc(arena, LEXICON_ELEMENTS_MAX, sizeof(uint16_t));
+    lexicon->entries = arena_calloc(arena, CUE_LEXICON_WORDS_MAX, sizeof(struct cue_lexicon_entry));
+    lexicon->buckets = arena_calloc(arena, CUE_LEXICON_BUCKETS, sizeof(uint16_t));
+    lexicon->typos = arena_calloc(arena, CUE_LEXICON_TYPO_BUCKETS, sizeof(uint16_t));
+    lexicon->cues = arena_calloc(arena, CUE_LEXICON_CUES_MAX, sizeof(struct cue));
+    lexicon->elements = arena_calloc(arena, CUE_LEXICON_ELEMENTS_MAX, sizeof(struct element));
+    lexicon->choices = arena_calloc(arena, CUE_LEXICON_ELEMENTS_MAX, sizeof(uint16_t));
     return lexicon->entries != NULL && lexicon->buckets != NULL && lexicon->typos != NULL &&
                    lexicon->cues != NULL && lexicon->elements != NULL && lexicon->choices != NULL
                ? lexicon
                : NULL;
 }
 
-enum err lexicon_new(struct arena *arena, const struct lexicon **ret_lexicon)
+enum err cue_lexicon_new(struct arena *arena, const struct cue_lexicon **ret_lexicon)
 {
-    struct lexicon *lexicon = allocate(arena);
+    struct cue_lexicon *lexicon = allocate(arena);
     enum err err = lexicon != NULL ? OK : ERR_MEMORY;
 
     for (size_t i = 0; err == OK && i < sizeof(items) / sizeof(items[0]); i++) {
@@ -313,7 +319,7 @@ enum err lexicon_new(struct arena *arena, const struct lexicon **ret_lexicon)
     }
     if (err == OK) {
         mark_set_words(lexicon);
-        lexicon_add_typos(lexicon);
+        cue_lexicon_add_typos(lexicon);
         err = add_starts(lexicon);
     }
     if (err == OK) {

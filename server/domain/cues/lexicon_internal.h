@@ -6,14 +6,14 @@
 
 #include "server/domain/cues/lexicon.h"
 
-#define LEXICON_BUCKETS 16384 /* twice the words */
-#define LEXICON_TYPO_BUCKETS 65536 /* some ten for each word of cues */
+#define CUE_LEXICON_BUCKETS 16384 /* twice the words */
+#define CUE_LEXICON_TYPO_BUCKETS 65536 /* some ten for each word of cues */
 
 /* Returns the entry of a word, which is added if it is new; 0 if there is no room. The text is borrowed. */
-uint16_t lexicon_add(struct lexicon *lexicon, struct slice word);
+uint16_t cue_lexicon_add(struct cue_lexicon *lexicon, struct slice word);
 /* Enters all words of cues among those that are searched for typing errors. */
-void lexicon_add_typos(struct lexicon *lexicon);
+void cue_lexicon_add_typos(struct cue_lexicon *lexicon);
 /* Splits off the next word of a text of words and spaces; the empty slice at its end. */
-struct slice lexicon_next(struct slice *text);
+struct slice cue_lexicon_next(struct slice *text);
 
 #endif

@@ -8,10 +8,10 @@
 
 /* A cue that is being matched: bit i is set if the next element to match may be i. */
 struct trial {
-    const struct lexicon *lexicon;
+    const struct cue_lexicon *lexicon;
     const struct cue *cue;
     uint32_t ways;
-    uint8_t gap_words[LEXICON_PATTERN_MAX]; /* that each gap has taken */
+    uint8_t gap_words[CUE_LEXICON_PATTERN_MAX]; /* that each gap has taken */
 };
 
 /* Places of a message where `^` and `^^` are true. */
@@ -30,7 +30,7 @@ static void skip_optional(struct trial *trial)
     }
 }
 
-static bool matches(const struct lexicon *lexicon, const struct element *element,
+static bool matches(const struct cue_lexicon *lexicon, const struct element *element,
                     const struct word *word)
 {
     switch (element->kind) {
@@ -103,10 +103,10 @@ static size_t try_cue(struct trial *trial, const struct words *words, size_t fro
 }
 
 /* Computes where clauses and the message begin, interjections aside. */
-static void find_starts(const struct lexicon *lexicon, const struct words *words,
+static void find_starts(const struct cue_lexicon *lexicon, const struct words *words,
                         struct starts *starts)
 {
-    uint32_t filler = lexicon_set(lexicon, SLICE("filler"));
+    uint32_t filler = cue_lexicon_set(lexicon, SLICE("filler"));
     bool at_clause = true;
     bool at_message = true;
 
@@ -131,14 +131,15 @@ static void add_hit(struct cue_hits *hits, const struct cue_hit *hit)
     }
 }
 
-void cues_find(const struct lexicon *lexicon, const struct words *words, struct cue_hits *ret_hits)
+void cues_find(const struct cue_lexicon *lexicon, const struct words *words,
+               struct cue_hits *ret_hits)
 {
     struct starts starts;
 
     ret_hits->count = 0;
     find_starts(lexicon, words, &starts);
     for (size_t i = 0; i < words->count; i++) {
-        const struct lexicon_entry *entry = &lexicon->entries[words->items[i].entry];
+        const struct cue_lexicon_entry *entry = &lexicon->entries[words->items[i].entry];
 
         for (size_t j = 0; words->items[i].entry != 0 && j < entry->cue_count; j++) {
             const struct cue *cue = &lexicon->cues[lexicon->starts[entry->cue_first + j]];
@@ -168,7 +169,7 @@ static bool is_at(const struct words *words, size_t at, const struct words *phra
     return phrase->count > 0;
 }
 
-enum err cues_find_extras(struct arena *arena, const struct lexicon *lexicon,
+enum err cues_find_extras(struct arena *arena, const struct cue_lexicon *lexicon,
                           const struct words *words, const struct extra_cue *extras, size_t count,
                           struct cue_hits *hits)
 {
@@ -177,7 +178,7 @@ enum err cues_find_extras(struct arena *arena, const struct lexicon *lexicon,
         enum err err = words_of(arena, extras[i].phrase, &phrase);
 
         if (err == OK) {
-            err = lexicon_enter(lexicon, arena, &phrase);
+            err = cue_lexicon_enter(lexicon, arena, &phrase);
         }
         if (err != OK) {
             return err;

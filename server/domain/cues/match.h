@@ -33,10 +33,11 @@ struct cue_hits {
     size_t count;
 };
 
-/* Finds the cues of entered words (lexicon_enter) that no mask covers, in the order of their first words. */
-void cues_find(const struct lexicon *lexicon, const struct words *words, struct cue_hits *ret_hits);
+/* Finds the cues of entered words (cue_lexicon_enter) that no mask covers, in the order of their first words. */
+void cues_find(const struct cue_lexicon *lexicon, const struct words *words,
+               struct cue_hits *ret_hits);
 /* Adds the phrases of extra cues. Fails only with ERR_MEMORY. */
-MUST_CHECK enum err cues_find_extras(struct arena *arena, const struct lexicon *lexicon,
+MUST_CHECK enum err cues_find_extras(struct arena *arena, const struct cue_lexicon *lexicon,
                                      const struct words *words, const struct extra_cue *extras,
                                      size_t count, struct cue_hits *hits);
 /* Returns the first hit of a class, or NULL. */

@@ -13,7 +13,7 @@
 /* Words of a message that only says again what was asked. */
 #define REPEATED_WORDS_MAX 5
 
-static uint32_t sets_of(const struct lexicon *lexicon, const struct word *word)
+static uint32_t sets_of(const struct cue_lexicon *lexicon, const struct word *word)
 {
     return word->is_masked ? 0 : lexicon->entries[word->entry].sets;
 }
@@ -58,16 +58,16 @@ static void drop_covered(struct cue_hits *hits)
     *hits = kept;
 }
 
-static enum err enter(struct arena *arena, const struct lexicon *lexicon, struct slice text,
+static enum err enter(struct arena *arena, const struct cue_lexicon *lexicon, struct slice text,
                       struct words *ret_words)
 {
     enum err err = words_of(arena, text, ret_words);
 
-    return err == OK ? lexicon_enter(lexicon, arena, ret_words) : err;
+    return err == OK ? cue_lexicon_enter(lexicon, arena, ret_words) : err;
 }
 
 /* Reads the end of the previous response: does it ask, does it offer? */
-static void read_response_end(const struct lexicon *lexicon, struct reading *reading)
+static void read_response_end(const struct cue_lexicon *lexicon, struct reading *reading)
 {
     struct words end = reading->response;
     struct cue_hits hits;
@@ -94,7 +94,7 @@ static bool has_word(const struct words *words, struct slice text)
 }
 
 /* Returns whether the message names something of the response that the query had not. */
-static bool finds_mention(const struct lexicon *lexicon, const struct reading *reading)
+static bool finds_mention(const struct cue_lexicon *lexicon, const struct reading *reading)
 {
     for (size_t i = 0; i < reading->message.count; i++) {
         const struct word *word = &reading->message.items[i];
@@ -122,7 +122,7 @@ static bool names_entity(const struct reading_input *input)
 }
 
 /* Finds "not X" where the previous turn said X. */
-static bool finds_contrast(const struct lexicon *lexicon, const struct reading *reading)
+static bool finds_contrast(const struct cue_lexicon *lexicon, const struct reading *reading)
 {
     for (size_t i = 0; i < reading->hits.count; i++) {
         const struct cue_hit *hit = &reading->hits.items[i];
@@ -144,14 +144,14 @@ static bool finds_contrast(const struct lexicon *lexicon, const struct reading *
 }
 
 /* Reads what kind of sentences the message has. */
-static void read_kind(const struct lexicon *lexicon, struct reading *reading)
+static void read_kind(const struct cue_lexicon *lexicon, struct reading *reading)
 {
-    uint32_t asks = lexicon_set(lexicon, SLICE("wh")) | lexicon_set(lexicon, SLICE("aux"));
-    uint32_t verbs = lexicon_set(lexicon, SLICE("verb"));
-    uint32_t filler = lexicon_set(lexicon, SLICE("filler"));
-    uint32_t pronouns = lexicon_set(lexicon, SLICE("pronoun"));
-    uint16_t please = lexicon_find(lexicon, SLICE("please"));
-    uint32_t subjects = lexicon_set(lexicon, SLICE("subject"));
+    uint32_t asks = cue_lexicon_set(lexicon, SLICE("wh")) | cue_lexicon_set(lexicon, SLICE("aux"));
+    uint32_t verbs = cue_lexicon_set(lexicon, SLICE("verb"));
+    uint32_t filler = cue_lexicon_set(lexicon, SLICE("filler"));
+    uint32_t pronouns = cue_lexicon_set(lexicon, SLICE("pronoun"));
+    uint16_t please = cue_lexicon_find(lexicon, SLICE("please"));
+    uint32_t subjects = cue_lexicon_set(lexicon, SLICE("subject"));
     bool begins = true;
     bool begins_message = true;
 
@@ -188,10 +188,10 @@ static bool covers(const struct reading *reading, enum cue_class class, size_t a
 }
 
 /* Reads whether the message denies something, or says again what was asked. */
-static void read_insistence(const struct lexicon *lexicon, struct reading *reading)
+static void read_insistence(const struct cue_lexicon *lexicon, struct reading *reading)
 {
-    uint32_t negators = lexicon_set(lexicon, SLICE("negator"));
-    uint32_t asks = lexicon_set(lexicon, SLICE("wh"));
+    uint32_t negators = cue_lexicon_set(lexicon, SLICE("negator"));
+    uint32_t asks = cue_lexicon_set(lexicon, SLICE("wh"));
     size_t repeated = 0;
 
     for (size_t i = 0; i < reading->message.count; i++) {
@@ -209,7 +209,7 @@ static void read_insistence(const struct lexicon *lexicon, struct reading *readi
         reading->query.count > 0 && (sets_of(lexicon, &reading->query.items[0]) & asks) != 0;
 }
 
-enum err reading_of(struct arena *arena, const struct lexicon *lexicon,
+enum err reading_of(struct arena *arena, const struct cue_lexicon *lexicon,
                     const struct reading_input *input, struct reading *ret_reading)
 {
     struct slice message = {NULL, 0};

@@ -62,7 +62,7 @@ struct reading {
 };
 
 /* Reads a message. The result is in the arena. Fails only with ERR_MEMORY. */
-MUST_CHECK enum err reading_of(struct arena *arena, const struct lexicon *lexicon,
+MUST_CHECK enum err reading_of(struct arena *arena, const struct cue_lexicon *lexicon,
                                const struct reading_input *input, struct reading *ret_reading);
 /* Returns the first hit of a class in the message, or NULL. */
 const struct cue_hit *reading_cue(const struct reading *reading, enum cue_class class);

@@ -21,7 +21,7 @@ struct word {
     struct slice text; /* folded; in the arena of the words */
     uint32_t from; /* its place in the text, in bytes */
     uint32_t to;
-    uint16_t entry; /* its entry in a lexicon, 0: none; set by lexicon_enter */
+    uint16_t entry; /* its entry in a lexicon, 0: none; set by cue_lexicon_enter */
     bool begins_sentence; /* first word, or after a full stop, a question mark, a line end */
     bool begins_clause; /* the same, or after a comma, a dash, a colon, a bracket */
     bool is_asked; /* the sentence that it is in ends with a question mark */

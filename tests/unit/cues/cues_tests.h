@@ -15,7 +15,7 @@ struct example {
 };
 
 extern struct arena cues_arena;
-extern const struct lexicon *cues_lexicon;
+extern const struct cue_lexicon *cues_lexicon;
 
 /* Setup and teardown of a group. */
 int cues_setup(void **state);

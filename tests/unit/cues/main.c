@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 struct arena cues_arena;
-const struct lexicon *cues_lexicon;
+const struct cue_lexicon *cues_lexicon;
 static struct arena lexicon_arena;
 
 int cues_setup(void **state)
@@ -18,7 +18,7 @@ int cues_setup(void **state)
     (void)state;
     arena_init(&lexicon_arena, (size_t)16 << 20);
     arena_init(&cues_arena, (size_t)16 << 20);
-    return lexicon_new(&lexicon_arena, &cues_lexicon) == OK ? 0 : -1;
+    return cue_lexicon_new(&lexicon_arena, &cues_lexicon) == OK ? 0 : -1;
 }
 
 int cues_teardown(void **state)

@@ -31,7 +31,7 @@ static void expect_words(const char *text, const char *expected, bool is_entered
     size_t size = 0;
 
     if (is_entered) {
-        assert_int_equal(lexicon_enter(cues_lexicon, &cues_arena, &words), OK);
+        assert_int_equal(cue_lexicon_enter(cues_lexicon, &cues_arena, &words), OK);
     }
     for (size_t i = 0; i < words.count; i++) {
         size_t gap = i > 0;
@@ -114,13 +114,13 @@ static void test_typing_errors_are_mended(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(typed) / sizeof(typed[0]); i++) {
-        uint16_t entry = lexicon_find_typo(cues_lexicon, slice_text(typed[i]));
+        uint16_t entry = cue_lexicon_find_typo(cues_lexicon, slice_text(typed[i]));
 
         assert_true(slice_equal(cues_lexicon->entries[entry].text, SLICE("wrong")));
     }
-    assert_int_equal(lexicon_find_typo(cues_lexicon, SLICE("zzzzz")), 0);
-    assert_int_equal(lexicon_find_typo(cues_lexicon, SLICE("nto")), 0);
-    assert_true(lexicon_find(cues_lexicon, SLICE("think")) != 0); /* not a `thank` */
+    assert_int_equal(cue_lexicon_find_typo(cues_lexicon, SLICE("zzzzz")), 0);
+    assert_int_equal(cue_lexicon_find_typo(cues_lexicon, SLICE("nto")), 0);
+    assert_true(cue_lexicon_find(cues_lexicon, SLICE("think")) != 0); /* not a `thank` */
 }
 
 /* Goal: texts that an application put in are removed wherever they are. */

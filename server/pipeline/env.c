@@ -4,6 +4,7 @@
 #include "server/pipeline/env.h"
 
 #include "server/codec/contract.h"
+#include "server/domain/cues/lexicon.h"
 #include "server/domain/embed/embedder.h"
 #include "store/records.h"
 
@@ -55,6 +56,10 @@ enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
         arena_calloc(arena, contract_method_count, sizeof(*env->method_durations_us));
     if (env->method_counts == NULL || env->method_durations_us == NULL) {
         return ERR_MEMORY;
+    }
+    err = cue_lexicon_new(arena, &env->cues);
+    if (err != OK) {
+        return err;
     }
     err = embedder_new(arena, slice_of(NULL, 0), &env->embedder);
     if (err != OK) {

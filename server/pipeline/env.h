@@ -60,6 +60,7 @@ enum refusal_kind {
 };
 
 struct embedder; /* server/domain/embed/embedder.h */
+struct cue_lexicon; /* server/domain/cues/lexicon.h */
 
 struct service_env {
     uint8_t page_token_key
@@ -78,6 +79,7 @@ struct service_env {
     struct settings_cache settings_cache; /* used only on the loop */
     struct rule_cache rule_cache; /* likewise, except for rule_cache_offer */
     struct embedder *embedder; /* of n-grams until app_embed.c has loaded a model; any thread */
+    const struct cue_lexicon *cues; /* of feedback in messages; never changes; any thread */
     uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* of ended calls */
     struct review_counters review_counters; /* any thread */
     atomic_bool finds_rules; /* ProposeRules runs on a thread of the pool; one at a time */

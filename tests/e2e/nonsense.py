@@ -39,6 +39,8 @@ def tagged(field, payload):
     """A field's bytes: text and bytes for length-delimited, a number for others."""
     if field.type == field.TYPE_DOUBLE:
         return varint(field.number << 3 | 1) + struct.pack("<d", payload)
+    if field.type == field.TYPE_FLOAT:
+        return varint(field.number << 3 | 5) + struct.pack("<f", payload)
     if isinstance(payload, int):
         return varint(field.number << 3) + varint(payload)
     return varint(field.number << 3 | 2) + varint(len(payload)) + payload

@@ -16,7 +16,7 @@ import recount
 from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, artifact, decision, decision_service, event_log, event_service,
                      extraction, extraction_service, feedback, feedback_service, fragment_set, guideline, guideline_service,
                      is_client_stream, learning, layout, event_service_grpc, mappings, measured_weight, methods, options, prompt_service,
-                     prompt_template, review, review_prompts, review_service, review_triggers, roles, run_item, sku_mapping, verdict_service, verdicts)
+                     prompt_template, review, review_prompts, review_service, review_triggers, roles, run_item, sku_mapping, turn, turn_service, verdict_service, verdicts)
 
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
@@ -25,6 +25,7 @@ WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("
           ("weights", 1), ("find", 1),
           ("review", 8), ("thresholds", 2), ("item", 4), ("fragments", 2), ("approve_fragments", 2),
           ("decision", 6), ("guideline", 3), ("vote", 4), ("votes", 1), ("reject_guideline", 1), ("retract_vote", 1), ("retire_guideline", 1),
+          ("turn", 8), ("detect", 6), ("judge_turn", 3),
           ("retract", 4))
 # Corrections of one layout, taken back as often as they are made, and extractions that count them.
 RETRACTIONS = (("capture", 10), ("retract", 10), ("extraction", 3))
@@ -75,6 +76,9 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "reject_guideline": "/errata.v1.GuidelineService/RejectProposal",
          "retract_vote": "/errata.v1.GuidelineService/RetractVote",
          "retire_guideline": "/errata.v1.GuidelineService/RetireGuideline",
+         "turn": "/errata.v1.TurnService/RecordTurn",
+         "detect": "/errata.v1.TurnService/DetectFeedback",
+         "judge_turn": "/errata.v1.TurnService/SetFeedback",
          "organization": "/errata.v1.AdminService/CreateOrganization"}
 READS = {"examples": "/errata.v1.PromptService/GetExamples",
          "prompt": "/errata.v1.PromptService/PreparePrompt",
@@ -106,7 +110,9 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "votes": guideline_service.ApproveProposalsResponse,
            "reject_guideline": guideline_service.RejectProposalResponse,
            "retract_vote": guideline_service.RetractVoteResponse,
-           "retire_guideline": guideline_service.RetireGuidelineResponse}
+           "retire_guideline": guideline_service.RetireGuidelineResponse,
+           "turn": turn_service.RecordTurnResponse, "detect": turn_service.DetectFeedbackResponse,
+           "judge_turn": turn_service.SetFeedbackResponse}
 
 
 def draw(moments, table):
@@ -146,6 +152,7 @@ class Load:
         self.rules = {}  # org -> ids of learned rules
         self.proposals = {}  # org -> ids of proposals
         self.retractable = {}  # org -> ids of captures, verdicts and reviews that no write retracts
+        self.turns = {}  # org -> (session, turn)
         self.served = {}  # (kind, org) -> [(request, id of what it stored), or the reference of prompts]
         self.repeats = 0
         self.problems = []
@@ -435,6 +442,31 @@ class Load:
             run_id=f"run-{number_of(key + 'r', 30)}", item_id=key, item_json='{"name": "X1"}')),
             lambda reported: [reported.item.id])
 
+    def turn(self, key, org, token):
+        """A turn of its own, in one of a few sessions."""
+        session = f"session-{number_of(key + 's', 6)}"
+        self.write("turn", key, org, token, turn_service.RecordTurnRequest(turn=turn.Turn(
+            session_id=session, turn_id=key, query=f"laptops under {number_of(key + 'q', 9)}00 dollars",
+            validation_outcome=turn.VALIDATION_OUTCOME_APPROVE, quality_score=0.8)), lambda reported: [reported.turn.id])
+        with self.lock:
+            self.turns.setdefault(org, []).append((session, key))
+
+    def detect(self, key, org, token):
+        """A message of a turn of its own, which may reject, accept or say nothing."""
+        words = ("that's wrong", "thanks!", "hmm", "never mind")[number_of(key + "w", 4)]
+        self.write("detect", key, org, token, turn_service.DetectFeedbackRequest(
+            session_id=f"session-{number_of(key + 's', 6)}", turn_id=key, message=words), lambda reported: [reported.id])
+
+    def judge_turn(self, key, org, token):
+        """A person's judgement of a turn that was acknowledged."""
+        with self.lock:
+            turns = list(self.turns.get(org, ()))
+        if turns:
+            session, name = turns[number_of(key, len(turns))]
+            self.write("judge_turn", key, org, token, turn_service.SetFeedbackRequest(
+                session_id=session, turn_id=name, status=1 + number_of(key + "j", 3), reason=key,
+                actor_user_id="anna"), lambda reported: [])
+
     def thresholds(self, key, org, token):
         self.write("thresholds", key, org, token, review_triggers.SetTriggerThresholdsRequest(
             subcategory=f"subcategory-{number_of(key + 's', 3)}", thresholds=review_triggers.ReviewThresholds(
@@ -691,7 +723,9 @@ class Log:
             return reported.change.mapping.customer_sku.removeprefix("SKU-")
         if payload in ("extraction_recorded", "mapping_applied"):
             return f"{payload} {event.actor_user_id}"
-        if payload in ("event_retracted", "artifact_state_set", "learned_rule_weight_set"):
+        if payload in ("turn", "feedback_detected"):
+            return reported.turn_id if payload == "turn" else "read " + reported.turn_id
+        if payload in ("event_retracted", "artifact_state_set", "learned_rule_weight_set", "turn_feedback_set"):
             return reported.reason
         if payload == "learned_rule_created":
             if reported.rule.pattern.startswith("imported-"):
@@ -701,6 +735,8 @@ class Log:
             return reported.item_id
         if payload == "verdict_submission":
             return reported.receipt_id
+        if payload == "decision":
+            return reported.decision_id
         if payload == "proposal":
             return reported.rule_content.removeprefix("Topic ").removesuffix(" needs a remedy.")
         if payload in ("prompt_template", "fragment_set"):
@@ -720,7 +756,7 @@ class Log:
 
 
 # Kinds of events that are stored only for an acknowledged write.
-NAMED = {"extraction": "extraction_recorded ", "matches": "mapping_applied "}
+NAMED = {"detect": "read ", "extraction": "extraction_recorded ", "matches": "mapping_applied "}
 
 
 def names_of(ack):
@@ -739,6 +775,8 @@ def names_of(ack):
     if ack.kind in ("organization", "settings", "rule", "thresholds", "approve_fragments", "vote", "votes",
                     "reject_guideline", "retract_vote", "retire_guideline"):
         return []
+    if ack.kind == "judge_turn":
+        return [(ack.key, None)]
     return [(NAMED.get(ack.kind, "") + ack.key, None if ack.kind in ("document", "suggest") else ack.ids[0])]
 
 

@@ -217,6 +217,22 @@ static struct answer ask_target(struct side *side, const struct probe *probe, st
     return answer;
 }
 
+/* Texts of earlier probes that a reply shows again: a turn has the words with which it was recorded. */
+static void replace_earlier(struct sides *sides, struct answer *strange)
+{
+    const struct pools *owners = &sides->real.owner.pools;
+    const struct pool *pools[] = {&owners->names, &owners->uuids, &owners->key_ids,
+                                  &owners->page_tokens, &owners->references};
+
+    for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++) {
+        for (size_t j = 0; j < pool_size(pools[i]); j++) {
+            struct slice text = pools[i]->texts[j];
+
+            replace_all(strange, maker_strange(&sides->strange.arena, text), text);
+        }
+    }
+}
+
 static void compare_probe(struct sides *sides, const struct probe *probe)
 {
     struct slice text = maker_strange(&sides->strange.arena, probe->text);
@@ -240,6 +256,9 @@ static void compare_probe(struct sides *sides, const struct probe *probe)
             real.code,
             strange.code); /* the result is computed from the text, without stored data */
     } else {
+        if (!slice_equal(real.replies, strange.replies)) {
+            replace_earlier(sides, &strange);
+        }
         assert_same_answer(&real, &strange, what);
     }
 }

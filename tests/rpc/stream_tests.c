@@ -365,7 +365,7 @@ static void expect_reflection(const char *path)
     request.list_services = empty;
     exchange_send_part(&exchange, &request.base);
     response = exchange_read(&exchange, descriptor);
-    assert_int_equal(response->list_services_response->n_service, 17);
+    assert_int_equal(response->list_services_response->n_service, 18);
     assert_string_equal(response->valid_host, symbol);
     request.message_request_case =
         GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_SYMBOL;

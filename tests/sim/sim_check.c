@@ -157,6 +157,9 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_PROPOSAL_VOTED:
     case EVENT_GUIDELINE_RETIRED:
     case EVENT_RUN_ITEM_PUT:
+    case EVENT_TURN_RECORDED:
+    case EVENT_FEEDBACK_DETECTED:
+    case EVENT_TURN_FEEDBACK_SET:
         return;
     }
 }

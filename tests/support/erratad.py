@@ -73,6 +73,10 @@ from errata.v1 import sku_mapping_pb2 as sku_mapping  # noqa: E402
 from errata.v1 import artifact_pb2 as artifact  # noqa: E402
 from errata.v1 import learned_rule_pb2 as learned_rule  # noqa: E402
 from errata.v1 import measured_weight_pb2 as measured_weight  # noqa: E402
+from errata.v1 import turn_pb2 as turn  # noqa: E402
+from errata.v1 import turn_feedback_pb2 as turn_feedback  # noqa: E402
+from errata.v1 import turn_service_pb2 as turn_service  # noqa: E402
+from errata.v1 import turn_service_pb2_grpc as turn_service_grpc  # noqa: E402
 from errata.v1 import verdict_service_pb2 as verdict_service  # noqa: E402
 from errata.v1 import verdict_service_pb2_grpc as verdict_service_grpc  # noqa: E402
 from errata.v1 import verdict_submission_pb2 as verdicts  # noqa: E402

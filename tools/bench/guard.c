@@ -92,6 +92,9 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     case EVENT_KIND_LEARNED_RULE_WEIGHT_SET:
     case EVENT_KIND_REVIEW_SUBMITTED:
     case EVENT_KIND_RUN_ITEM_PUT:
+    case EVENT_KIND_TURN_RECORDED:
+    case EVENT_KIND_FEEDBACK_DETECTED:
+    case EVENT_KIND_TURN_FEEDBACK_SET:
         break;
     }
     *ret_evidence = is_own ? EVIDENCE_OWN : EVIDENCE_OTHERS;

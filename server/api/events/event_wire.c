@@ -21,6 +21,7 @@ _Static_assert(EVENT_SUBJECT_KIND_LAYOUT == (int)SUBJECT_LAYOUT &&
                    EVENT_SUBJECT_KIND_ITEM == (int)SUBJECT_ITEM &&
                    EVENT_SUBJECT_KIND_AGENT == (int)SUBJECT_AGENT &&
                    EVENT_SUBJECT_KIND_PROPOSAL == (int)SUBJECT_PROPOSAL &&
+                   EVENT_SUBJECT_KIND_TURN == (int)SUBJECT_TURN &&
                    EVENT_SUBJECT_KIND_DECISION == (int)SUBJECT_DECISION &&
                    EVENT_SOURCE_LIVE == (int)SOURCE_LIVE &&
                    EVENT_SOURCE_SYSTEM == (int)SOURCE_SYSTEM,

@@ -33,7 +33,7 @@ static const struct slice prefixes[] = {PIECE("un"),  PIECE("dis"), PIECE("in"),
 
 /* A word as it is compared. */
 struct form {
-    const struct word *word;
+    const struct cue_word *word;
     uint64_t number; /* that it is or begins with, + 1; 0: none */
     bool is_content;
     bool is_name;
@@ -53,7 +53,7 @@ struct comparison {
     struct side message;
 };
 
-bool difference_is_content(const struct cue_lexicon *lexicon, const struct word *word)
+bool difference_is_content(const struct cue_lexicon *lexicon, const struct cue_word *word)
 {
     uint32_t stop = cue_lexicon_set(lexicon, SLICE("stop"));
 
@@ -84,7 +84,7 @@ static uint64_t number_of(struct slice word)
 }
 
 /* Returns whether a word looks like a name or an identifier. */
-static bool looks_like_name(const struct word *word)
+static bool looks_like_name(const struct cue_word *word)
 {
     bool has_bar = word->text.size > 0 && memchr(word->text.data, '_', word->text.size) != NULL;
 
@@ -93,14 +93,14 @@ static bool looks_like_name(const struct word *word)
             (word->text.data[0] < '0' || word->text.data[0] > '9'));
 }
 
-static void take_side(const struct cue_lexicon *lexicon, const struct words *words,
+static void take_side(const struct cue_lexicon *lexicon, const struct cue_words *words,
                       struct side *side)
 {
     size_t upper = 0;
 
     side->count = words->count < DIFFERENCE_WORDS_MAX ? words->count : DIFFERENCE_WORDS_MAX;
     for (size_t i = 0; i < side->count; i++) {
-        const struct word *word = &words->items[i];
+        const struct cue_word *word = &words->items[i];
         struct form *form = &side->forms[i];
 
         *form = (struct form){
@@ -390,8 +390,8 @@ static float share(size_t part, size_t whole)
     return whole == 0 ? 0 : (float)part / (float)whole;
 }
 
-void difference_of(const struct cue_lexicon *lexicon, const struct words *query,
-                   const struct words *message, struct difference *ret_difference)
+void difference_of(const struct cue_lexicon *lexicon, const struct cue_words *query,
+                   const struct cue_words *message, struct difference *ret_difference)
 {
     struct comparison comparison = {.lexicon = lexicon};
     size_t longer = 0;

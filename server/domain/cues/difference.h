@@ -11,9 +11,9 @@
 #define DIFFERENCE_WORDS_MAX 48
 
 /* Compares entered words. */
-void difference_of(const struct cue_lexicon *lexicon, const struct words *query,
-                   const struct words *message, struct difference *ret_difference);
+void difference_of(const struct cue_lexicon *lexicon, const struct cue_words *query,
+                   const struct cue_words *message, struct difference *ret_difference);
 /* Returns whether a word has a meaning of its own: it is not one of the commonest. */
-bool difference_is_content(const struct cue_lexicon *lexicon, const struct word *word);
+bool difference_is_content(const struct cue_lexicon *lexicon, const struct cue_word *word);
 
 #endif

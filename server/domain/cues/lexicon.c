@@ -118,7 +118,7 @@ uint16_t cue_lexicon_find_typo(const struct cue_lexicon *lexicon, struct slice w
 {
     uint16_t entry = 0;
 
-    if (word.size + 1 < CUE_LEXICON_TYPO_LETTERS_MIN || word.size >= WORD_BYTES_MAX) {
+    if (word.size + 1 < CUE_LEXICON_TYPO_LETTERS_MIN || word.size >= CUE_WORD_BYTES_MAX) {
         return 0;
     }
     entry = find_form(lexicon, word, SIZE_MAX);
@@ -129,7 +129,7 @@ uint16_t cue_lexicon_find_typo(const struct cue_lexicon *lexicon, struct slice w
 }
 
 /* A name within a sentence is not a typing error. */
-static bool may_be_typo(const struct word *word)
+static bool may_be_typo(const struct cue_word *word)
 {
     return !word->has_digit && (!word->is_capital || word->is_upper || word->begins_sentence);
 }
@@ -145,7 +145,8 @@ uint32_t cue_lexicon_set(const struct cue_lexicon *lexicon, struct slice name)
 }
 
 /* Appends a word, or what it means. */
-static void enter_word(const struct cue_lexicon *lexicon, const struct word *word, struct words *to)
+static void enter_word(const struct cue_lexicon *lexicon, const struct cue_word *word,
+                       struct cue_words *to)
 {
     const struct cue_lexicon_entry *entry = &lexicon->entries[word->entry];
     bool is_first = true;
@@ -155,9 +156,9 @@ static void enter_word(const struct cue_lexicon *lexicon, const struct word *wor
         return;
     }
     for (size_t i = 0; i < sizeof(entry->expansion) / sizeof(entry->expansion[0]) &&
-                       entry->expansion[i] != 0 && to->count < WORDS_MAX;
+                       entry->expansion[i] != 0 && to->count < CUE_WORDS_MAX;
          i++) {
-        struct word *part = &to->items[to->count++];
+        struct cue_word *part = &to->items[to->count++];
 
         *part = *word;
         part->entry = entry->expansion[i];
@@ -169,17 +170,17 @@ static void enter_word(const struct cue_lexicon *lexicon, const struct word *wor
 }
 
 enum err cue_lexicon_enter(const struct cue_lexicon *lexicon, struct arena *arena,
-                           struct words *words)
+                           struct cue_words *words)
 {
-    struct words entered = {.text = words->text};
-    size_t room = words->count * 4 < WORDS_MAX ? words->count * 4 : WORDS_MAX;
+    struct cue_words entered = {.text = words->text};
+    size_t room = words->count * 4 < CUE_WORDS_MAX ? words->count * 4 : CUE_WORDS_MAX;
 
-    entered.items = (struct word *)arena_alloc(arena, (room + 1) * sizeof(struct word));
+    entered.items = (struct cue_word *)arena_alloc(arena, (room + 1) * sizeof(struct cue_word));
     if (entered.items == NULL) {
         return ERR_MEMORY;
     }
-    for (size_t i = 0; i < words->count && entered.count < WORDS_MAX; i++) {
-        struct word *word = &words->items[i];
+    for (size_t i = 0; i < words->count && entered.count < CUE_WORDS_MAX; i++) {
+        struct cue_word *word = &words->items[i];
 
         word->entry = cue_lexicon_find(lexicon, word->text);
         if (word->entry == 0 && may_be_typo(word)) {

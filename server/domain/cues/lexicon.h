@@ -92,6 +92,6 @@ uint16_t cue_lexicon_find_typo(const struct cue_lexicon *lexicon, struct slice w
 /* Replaces abbreviations by what they mean, and sets the words' entries, typing errors mended. Fails only with
  * ERR_MEMORY. */
 MUST_CHECK enum err cue_lexicon_enter(const struct cue_lexicon *lexicon, struct arena *arena,
-                                      struct words *words);
+                                      struct cue_words *words);
 
 #endif

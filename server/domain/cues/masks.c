@@ -60,13 +60,13 @@ enum err masks_remove_spans(struct arena *arena, struct slice message, const str
 }
 
 /* Returns whether a word of the previous turn may be part of a title, `is_first` its first one. */
-static bool is_title_word(const struct word *word, bool is_first)
+static bool is_title_word(const struct cue_word *word, bool is_first)
 {
     return word->is_quoted || word->is_capital || (!is_first && word->text.size <= 3);
 }
 
 /* Returns how many words at `at` of the message are the title that begins at `from`. */
-static size_t match_title(const struct words *message, size_t at, const struct words *named,
+static size_t match_title(const struct cue_words *message, size_t at, const struct cue_words *named,
                           size_t from)
 {
     size_t count = 0;
@@ -74,7 +74,7 @@ static size_t match_title(const struct words *message, size_t at, const struct w
     size_t whole = 0;
 
     while (count < TITLE_WORDS_MAX && at + count < message->count && from + count < named->count) {
-        const struct word *word = &named->items[from + count];
+        const struct cue_word *word = &named->items[from + count];
 
         if (!slice_equal(word->text, message->items[at + count].text) ||
             !is_title_word(word, count == 0) || (count > 0 && word->begins_sentence)) {
@@ -87,7 +87,7 @@ static size_t match_title(const struct words *message, size_t at, const struct w
     return capitals >= TITLE_WORDS_MIN - 1 && whole >= TITLE_WORDS_MIN ? whole : 0;
 }
 
-static void mask_title(struct words *message, size_t at, const struct words *named)
+static void mask_title(struct cue_words *message, size_t at, const struct cue_words *named)
 {
     for (size_t from = 0; from < named->count; from++) {
         size_t count = 0;
@@ -102,7 +102,7 @@ static void mask_title(struct words *message, size_t at, const struct words *nam
     }
 }
 
-void masks_set(struct words *message, const struct words *named)
+void masks_set(struct cue_words *message, const struct cue_words *named)
 {
     for (size_t i = 0; i < message->count; i++) {
         message->items[i].is_masked = message->items[i].is_masked || message->items[i].is_quoted;

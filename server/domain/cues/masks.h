@@ -14,6 +14,6 @@ MUST_CHECK enum err masks_remove_spans(struct arena *arena, struct slice message
                                        struct slice *ret_message);
 /* Masks quoted words, and runs of two words or more that `named`, a text of the previous turn, has as a title: quoted, or
  * with capitals. */
-void masks_set(struct words *message, const struct words *named);
+void masks_set(struct cue_words *message, const struct cue_words *named);
 
 #endif

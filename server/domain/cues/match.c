@@ -16,8 +16,8 @@ struct trial {
 
 /* Places of a message where `^` and `^^` are true. */
 struct starts {
-    bool at_clause[WORDS_MAX];
-    bool at_message[WORDS_MAX];
+    bool at_clause[CUE_WORDS_MAX];
+    bool at_message[CUE_WORDS_MAX];
 };
 
 /* An element that may be missing may be passed. */
@@ -31,7 +31,7 @@ static void skip_optional(struct trial *trial)
 }
 
 static bool matches(const struct cue_lexicon *lexicon, const struct element *element,
-                    const struct word *word)
+                    const struct cue_word *word)
 {
     switch (element->kind) {
     case ELEMENT_ANY:
@@ -52,7 +52,7 @@ static bool matches(const struct cue_lexicon *lexicon, const struct element *ele
 }
 
 /* Takes a word. */
-static void step(struct trial *trial, const struct word *word)
+static void step(struct trial *trial, const struct cue_word *word)
 {
     uint32_t before = trial->ways;
 
@@ -76,13 +76,13 @@ static void step(struct trial *trial, const struct word *word)
 }
 
 /* Returns whether a clause ends before a word. */
-static bool ends_before(const struct words *words, size_t at)
+static bool ends_before(const struct cue_words *words, size_t at)
 {
     return at == words->count || words->items[at].begins_clause;
 }
 
 /* Returns the end of the longest match that begins at a word; `from` if there is none. */
-static size_t try_cue(struct trial *trial, const struct words *words, size_t from)
+static size_t try_cue(struct trial *trial, const struct cue_words *words, size_t from)
 {
     uint32_t whole = 1u << trial->cue->element_count;
     size_t longest = from;
@@ -103,7 +103,7 @@ static size_t try_cue(struct trial *trial, const struct words *words, size_t fro
 }
 
 /* Computes where clauses and the message begin, interjections aside. */
-static void find_starts(const struct cue_lexicon *lexicon, const struct words *words,
+static void find_starts(const struct cue_lexicon *lexicon, const struct cue_words *words,
                         struct starts *starts)
 {
     uint32_t filler = cue_lexicon_set(lexicon, SLICE("filler"));
@@ -111,7 +111,7 @@ static void find_starts(const struct cue_lexicon *lexicon, const struct words *w
     bool at_message = true;
 
     for (size_t i = 0; i < words->count; i++) {
-        const struct word *word = &words->items[i];
+        const struct cue_word *word = &words->items[i];
 
         at_clause = at_clause || word->begins_clause;
         starts->at_clause[i] = at_clause;
@@ -131,7 +131,7 @@ static void add_hit(struct cue_hits *hits, const struct cue_hit *hit)
     }
 }
 
-void cues_find(const struct cue_lexicon *lexicon, const struct words *words,
+void cues_find(const struct cue_lexicon *lexicon, const struct cue_words *words,
                struct cue_hits *ret_hits)
 {
     struct starts starts;
@@ -158,7 +158,7 @@ void cues_find(const struct cue_lexicon *lexicon, const struct words *words,
 }
 
 /* Returns whether the words of a phrase are at a place of a message. */
-static bool is_at(const struct words *words, size_t at, const struct words *phrase)
+static bool is_at(const struct cue_words *words, size_t at, const struct cue_words *phrase)
 {
     for (size_t i = 0; i < phrase->count; i++) {
         if (at + i >= words->count || words->items[at + i].is_masked ||
@@ -170,11 +170,11 @@ static bool is_at(const struct words *words, size_t at, const struct words *phra
 }
 
 enum err cues_find_extras(struct arena *arena, const struct cue_lexicon *lexicon,
-                          const struct words *words, const struct extra_cue *extras, size_t count,
-                          struct cue_hits *hits)
+                          const struct cue_words *words, const struct extra_cue *extras,
+                          size_t count, struct cue_hits *hits)
 {
     for (size_t i = 0; i < count && i < CUE_EXTRAS_MAX; i++) {
-        struct words phrase;
+        struct cue_words phrase;
         enum err err = words_of(arena, extras[i].phrase, &phrase);
 
         if (err == OK) {

@@ -34,11 +34,11 @@ struct cue_hits {
 };
 
 /* Finds the cues of entered words (cue_lexicon_enter) that no mask covers, in the order of their first words. */
-void cues_find(const struct cue_lexicon *lexicon, const struct words *words,
+void cues_find(const struct cue_lexicon *lexicon, const struct cue_words *words,
                struct cue_hits *ret_hits);
 /* Adds the phrases of extra cues. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err cues_find_extras(struct arena *arena, const struct cue_lexicon *lexicon,
-                                     const struct words *words, const struct extra_cue *extras,
+                                     const struct cue_words *words, const struct extra_cue *extras,
                                      size_t count, struct cue_hits *hits);
 /* Returns the first hit of a class, or NULL. */
 const struct cue_hit *cues_first(const struct cue_hits *hits, enum cue_class class);

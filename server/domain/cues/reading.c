@@ -13,7 +13,7 @@
 /* Words of a message that only says again what was asked. */
 #define REPEATED_WORDS_MAX 5
 
-static uint32_t sets_of(const struct cue_lexicon *lexicon, const struct word *word)
+static uint32_t sets_of(const struct cue_lexicon *lexicon, const struct cue_word *word)
 {
     return word->is_masked ? 0 : lexicon->entries[word->entry].sets;
 }
@@ -59,7 +59,7 @@ static void drop_covered(struct cue_hits *hits)
 }
 
 static enum err enter(struct arena *arena, const struct cue_lexicon *lexicon, struct slice text,
-                      struct words *ret_words)
+                      struct cue_words *ret_words)
 {
     enum err err = words_of(arena, text, ret_words);
 
@@ -69,7 +69,7 @@ static enum err enter(struct arena *arena, const struct cue_lexicon *lexicon, st
 /* Reads the end of the previous response: does it ask, does it offer? */
 static void read_response_end(const struct cue_lexicon *lexicon, struct reading *reading)
 {
-    struct words end = reading->response;
+    struct cue_words end = reading->response;
     struct cue_hits hits;
     size_t skipped = end.count > OFFER_WORDS ? end.count - OFFER_WORDS : 0;
 
@@ -83,7 +83,7 @@ static void read_response_end(const struct cue_lexicon *lexicon, struct reading 
     reading->after_offer = cues_first(&hits, CUE_OFFER) != NULL;
 }
 
-static bool has_word(const struct words *words, struct slice text)
+static bool has_word(const struct cue_words *words, struct slice text)
 {
     for (size_t i = 0; i < words->count && i < RESPONSE_WORDS_MAX; i++) {
         if (words_equal_stem(words->items[i].text, text)) {
@@ -97,7 +97,7 @@ static bool has_word(const struct words *words, struct slice text)
 static bool finds_mention(const struct cue_lexicon *lexicon, const struct reading *reading)
 {
     for (size_t i = 0; i < reading->message.count; i++) {
-        const struct word *word = &reading->message.items[i];
+        const struct cue_word *word = &reading->message.items[i];
 
         if (difference_is_content(lexicon, word) && (word->text.size > 2 || word->has_digit) &&
             lexicon->entries[word->entry].sets == 0 && has_word(&reading->response, word->text) &&
@@ -131,7 +131,7 @@ static bool finds_contrast(const struct cue_lexicon *lexicon, const struct readi
             continue;
         }
         for (size_t j = hit->from; j < hit->from + 4 && j < reading->message.count; j++) {
-            const struct word *word = &reading->message.items[j];
+            const struct cue_word *word = &reading->message.items[j];
 
             if (difference_is_content(lexicon, word) && !word->is_asked &&
                 (has_word(&reading->response, word->text) ||
@@ -156,7 +156,7 @@ static void read_kind(const struct cue_lexicon *lexicon, struct reading *reading
     bool begins_message = true;
 
     for (size_t i = 0; i < reading->message.count; i++) {
-        const struct word *word = &reading->message.items[i];
+        const struct cue_word *word = &reading->message.items[i];
         uint32_t sets = sets_of(lexicon, word);
 
         begins = begins || word->begins_sentence || word->begins_clause;
@@ -195,7 +195,7 @@ static void read_insistence(const struct cue_lexicon *lexicon, struct reading *r
     size_t repeated = 0;
 
     for (size_t i = 0; i < reading->message.count; i++) {
-        const struct word *word = &reading->message.items[i];
+        const struct cue_word *word = &reading->message.items[i];
 
         repeated += difference_is_content(lexicon, word) && has_word(&reading->query, word->text);
         reading->has_negator =

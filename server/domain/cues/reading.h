@@ -40,9 +40,9 @@ struct difference {
 };
 
 struct reading {
-    struct words message;
-    struct words query;
-    struct words response;
+    struct cue_words message;
+    struct cue_words query;
+    struct cue_words response;
     struct cue_hits hits; /* without those that a guard covers */
     struct difference difference;
     size_t content_words; /* of the message */

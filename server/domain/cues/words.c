@@ -28,12 +28,12 @@ enum character {
 
 /* Reading a text. */
 struct reader {
-    struct slice text; /* of which WORDS_BYTES_MAX are read */
-    struct words *words;
+    struct slice text; /* of which CUE_WORDS_BYTES_MAX are read */
+    struct cue_words *words;
     uint8_t *bytes; /* room for all folded words */
     size_t used;
     size_t at;
-    struct word word; /* that is being read */
+    struct cue_word word; /* that is being read */
     bool in_word;
     bool sentence_begins;
     bool clause_begins;
@@ -136,7 +136,7 @@ static void put_folded(struct reader *reader, uint32_t point)
     utf8proc_ssize_t count = 0;
 
     if (point < 0x80) {
-        if (reader->word.text.size < WORD_BYTES_MAX) {
+        if (reader->word.text.size < CUE_WORD_BYTES_MAX) {
             reader->bytes[reader->used + reader->word.text.size] =
                 (uint8_t)(point >= 'A' && point <= 'Z' ? point - 'A' + 'a' : point);
             reader->word.text.size++;
@@ -148,7 +148,7 @@ static void put_folded(struct reader *reader, uint32_t point)
                                         UTF8PROC_STRIPMARK | UTF8PROC_IGNORE,
                                     &boundary);
     for (utf8proc_ssize_t i = 0;
-         i < count && count <= DECOMPOSED_MAX && reader->word.text.size + 4 <= WORD_BYTES_MAX;
+         i < count && count <= DECOMPOSED_MAX && reader->word.text.size + 4 <= CUE_WORD_BYTES_MAX;
          i++) {
         reader->word.text.size +=
             text_encode((uint32_t)parts[i], reader->bytes + reader->used + reader->word.text.size);
@@ -158,7 +158,7 @@ static void put_folded(struct reader *reader, uint32_t point)
 static void begin_word(struct reader *reader, size_t from)
 {
     reader->in_word = true;
-    reader->word = (struct word){
+    reader->word = (struct cue_word){
         .text = {reader->bytes + reader->used, 0},
         .from = (uint32_t)from,
         .begins_sentence = reader->sentence_begins,
@@ -171,7 +171,7 @@ static void begin_word(struct reader *reader, size_t from)
 
 static void end_word(struct reader *reader, size_t to)
 {
-    struct words *words = reader->words;
+    struct cue_words *words = reader->words;
 
     if (!reader->in_word) {
         return;
@@ -180,7 +180,7 @@ static void end_word(struct reader *reader, size_t to)
     reader->word.to = (uint32_t)to;
     reader->word.is_upper =
         reader->letter_count >= 2 && reader->upper_count == reader->letter_count;
-    if (reader->word.text.size == 0 || words->count == WORDS_MAX) {
+    if (reader->word.text.size == 0 || words->count == CUE_WORDS_MAX) {
         return;
     }
     if (reader->sentence_begins) {
@@ -336,24 +336,25 @@ static void forget_open_quotation(struct reader *reader)
     }
 }
 
-enum err words_of(struct arena *arena, struct slice text, struct words *ret_words)
+enum err words_of(struct arena *arena, struct slice text, struct cue_words *ret_words)
 {
     struct reader reader = {
-        .text = text_first_bytes(text, WORDS_BYTES_MAX),
+        .text = text_first_bytes(text, CUE_WORDS_BYTES_MAX),
         .words = ret_words,
         .sentence_begins = true,
     };
     size_t letters = reader.text.size;
 
     /* A word needs a separator or two bytes; a code point's parts need at most DECOMPOSED_MAX times its bytes. */
-    *ret_words = (struct words){.text = text};
-    ret_words->items = (struct word *)arena_alloc(
-        arena, (letters / 2 + 2 < WORDS_MAX ? letters / 2 + 2 : WORDS_MAX) * sizeof(struct word));
-    reader.bytes = (uint8_t *)arena_alloc(arena, letters * DECOMPOSED_MAX + WORD_BYTES_MAX);
+    *ret_words = (struct cue_words){.text = text};
+    ret_words->items = (struct cue_word *)arena_alloc(
+        arena, (letters / 2 + 2 < CUE_WORDS_MAX ? letters / 2 + 2 : CUE_WORDS_MAX) *
+                   sizeof(struct cue_word));
+    reader.bytes = (uint8_t *)arena_alloc(arena, letters * DECOMPOSED_MAX + CUE_WORD_BYTES_MAX);
     if (ret_words->items == NULL || reader.bytes == NULL) {
         return ERR_MEMORY;
     }
-    while (reader.at < reader.text.size && ret_words->count < WORDS_MAX) {
+    while (reader.at < reader.text.size && ret_words->count < CUE_WORDS_MAX) {
         size_t from = reader.at;
 
         read_point(&reader, from, text_next(reader.text, &reader.at));

@@ -1,7 +1,7 @@
 /*
  * words.h: a message as words that cues are matched with: letters without case, accents and apostrophes, and where
  * each one was. Knows sentences, clauses and quotations; knows no meaning. Any valid UTF-8 is accepted: time and
- * memory grow with its first WORDS_BYTES_MAX bytes.
+ * memory grow with its first CUE_WORDS_BYTES_MAX bytes.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CUES_WORDS_H
 #define ERRATA_SERVER_DOMAIN_CUES_WORDS_H
@@ -10,14 +10,14 @@
 #include "store/base/err.h"
 
 /* Words of a text that are read: a message is read whole, of a long response the beginning. */
-#define WORDS_MAX 512
+#define CUE_WORDS_MAX 512
 /* Bytes of a text that are read: 512 words of 16 letters. */
-#define WORDS_BYTES_MAX ((size_t)8 * 1024)
+#define CUE_WORDS_BYTES_MAX ((size_t)8 * 1024)
 /* Bytes of a folded word; the rest of a longer one is dropped. No cue is as long. */
-#define WORD_BYTES_MAX 40
+#define CUE_WORD_BYTES_MAX 40
 
 /* A word. */
-struct word {
+struct cue_word {
     struct slice text; /* folded; in the arena of the words */
     uint32_t from; /* its place in the text, in bytes */
     uint32_t to;
@@ -33,14 +33,14 @@ struct word {
 };
 
 /* The words of a text. */
-struct words {
+struct cue_words {
     struct slice text; /* borrowed */
-    struct word *items;
+    struct cue_word *items;
     size_t count;
 };
 
 /* Splits valid UTF-8 into words. Fails only with ERR_MEMORY. */
-MUST_CHECK enum err words_of(struct arena *arena, struct slice text, struct words *ret_words);
+MUST_CHECK enum err words_of(struct arena *arena, struct slice text, struct cue_words *ret_words);
 /* Returns whether two words are equal but for a plural's `s` or `es`. */
 bool words_equal_stem(struct slice a, struct slice b);
 /* Returns whether two words differ by one letter, not the first, that is missing, added, replaced, or swapped with the

@@ -30,6 +30,7 @@ static bool is_always_main(enum subject_kind kind)
     case SUBJECT_LEARNED_RULE:
     case SUBJECT_SUBCATEGORY:
     case SUBJECT_PROPOSAL:
+    case SUBJECT_SESSION:
         return true;
     case SUBJECT_DOCUMENT:
     case SUBJECT_DRAFT_ORDER:
@@ -40,6 +41,7 @@ static bool is_always_main(enum subject_kind kind)
     case SUBJECT_ITEM:
     case SUBJECT_AGENT:
     case SUBJECT_DECISION:
+    case SUBJECT_TURN:
         break;
     }
     return false;

@@ -14,9 +14,9 @@
 /* A long message may take this long under sanitizers on a busy machine; a quadratic one takes minutes. */
 #define HOSTILE_SECONDS_MAX 5
 
-static struct words split(const char *text)
+static struct cue_words split(const char *text)
 {
-    struct words words;
+    struct cue_words words;
 
     arena_reset(&cues_arena);
     assert_int_equal(words_of(&cues_arena, slice_text(text), &words), OK);
@@ -26,7 +26,7 @@ static struct words split(const char *text)
 /* Expects the words of a text, joined by spaces. */
 static void expect_words(const char *text, const char *expected, bool is_entered)
 {
-    struct words words = split(text);
+    struct cue_words words = split(text);
     uint8_t joined[512];
     size_t size = 0;
 
@@ -71,7 +71,7 @@ static void test_abbreviations_are_expanded(void **state)
 /* Goal: sentences, clauses and questions begin and end where they do. */
 static void test_sentences_are_found(void **state)
 {
-    struct words words = split("No, it broke. Why is that? Fix it");
+    struct cue_words words = split("No, it broke. Why is that? Fix it");
 
     (void)state;
     assert_int_equal(words.count, 8);
@@ -91,7 +91,7 @@ static void test_quotations_are_found(void **state)
                                          "it broke\xE2\x80\x9D now",
                                          "say \xC2\xAB"
                                          "it broke\xC2\xBB now"};
-    struct words words;
+    struct cue_words words;
 
     (void)state;
     for (size_t i = 0; i < sizeof(quoted) / sizeof(quoted[0]); i++) {
@@ -171,7 +171,7 @@ static void test_hostile_texts_are_bounded(void **state)
         input.previous_response = input.message;
         arena_reset(&cues_arena);
         assert_int_equal(reading_of(&cues_arena, cues_lexicon, &input, &reading), OK);
-        assert_true(reading.message.count <= WORDS_MAX);
+        assert_true(reading.message.count <= CUE_WORDS_MAX);
         assert_true(reading.hits.count <= CUE_HITS_MAX);
     }
     (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ended);

@@ -16,6 +16,7 @@
 #include "server/domain/reviews/reviews.h"
 #include "server/domain/reviews/thresholds.h"
 #include "server/domain/settings/settings.h"
+#include "server/domain/turns/turns.h"
 #include "server/domain/verdicts/keys.h"
 #include "server/domain/verdicts/verdicts.h"
 #include "store/base/wire.h"
@@ -445,13 +446,69 @@ static enum err write_guideline(struct fixture *fixture, struct store_txn *txn, 
     return err;
 }
 
+/* The cues of messages: made once, since that takes longer than a write. */
+static struct arena turn_arena;
+static const struct cue_lexicon *turn_cues;
+
+/* Records a turn, reads a message of it, or judges one; any of these may be refused. */
+static enum err write_turn(struct fixture *fixture, struct store_txn *txn, struct org_id org)
+{
+    const float values[2] = {0.6F, fixture_draw(fixture, 2) == 0 ? 0.8F : -0.8F};
+    const struct turn_vector vector = {SLICE("caller:2"), 2, values, true, EMBEDDER_NGRAMS};
+    const struct event_time time = {.is_given = fixture_draw(fixture, 2) == 0,
+                                    .created_at_us = draw_past(fixture)};
+    struct slice session = name_of(fixture, "session", 3);
+    struct slice turn = name_of(fixture, "turn", NAMES);
+    const struct turn_input input = {.caller = caller_of_all(),
+                                     .session_id = session,
+                                     .turn_id = turn,
+                                     .time = time,
+                                     .outcome = VALIDATION_OUTCOME_APPROVE,
+                                     .quality = 0.5,
+                                     .query = SLICE("a query"),
+                                     .vector = vector};
+    const struct detect_input message = {.caller = caller_of_all(),
+                                         .session_id = session,
+                                         .turn_id = turn,
+                                         .time = time,
+                                         .message = SLICE("that's wrong"),
+                                         .vector = vector};
+    const struct judge_input judgement = {.caller = caller_of_all(),
+                                          .session_id = session,
+                                          .turn_id = turn,
+                                          .actor_user_id = SLICE("anna"),
+                                          .status = TURN_STATUS_ACCEPTED};
+    uint64_t seq = 0;
+    enum err err = OK;
+
+    switch (fixture_draw(fixture, 3)) {
+    case 0:
+        err = turn_judge(&fixture->ctx, txn, org, &judgement, &seq);
+        break;
+    case 1:
+        if (turn_cues == NULL) {
+            arena_init(&turn_arena, (size_t)16 << 20);
+            err = cue_lexicon_new(&turn_arena, &turn_cues);
+        }
+        err = err == OK ? turn_detect(&fixture->ctx, txn, org, turn_cues, &message, &seq) : err;
+        break;
+    default:
+        err = turn_record(&fixture->ctx, txn, org, &input, &seq);
+        break;
+    }
+    return err == ERR_NOT_FOUND || err == ERR_EXISTS ? OK : err;
+}
+
 static enum err write_any(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
-    switch (fixture_draw(fixture, 18)) {
-    case 17:
+    switch (fixture_draw(fixture, 20)) {
+    case 19:
         return write_decision(fixture, txn, org);
     case 16:
         return write_guideline(fixture, txn, org);
+    case 17:
+    case 18:
+        return write_turn(fixture, txn, org);
     case 13:
         return fixture_draw(fixture, 4) == 0 ? write_item(fixture, txn, org)
                                              : write_review(fixture, txn, org);

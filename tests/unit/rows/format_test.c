@@ -20,6 +20,7 @@
 #include "server/domain/mappings/keys.h"
 #include "server/domain/prompts/keys.h"
 #include "server/domain/reviews/records.h"
+#include "server/domain/turns/records.h"
 #include "server/domain/verdicts/keys.h"
 #include "store/base/buffer.h"
 #include "store/log.h"
@@ -296,6 +297,34 @@ static void test_examples_of_the_format_are_current(void **state)
     arena_deinit(&arena);
 }
 
+/* Goal: the description of tables of turns is current. Method: their examples, made and compared. */
+static void test_examples_of_turns_are_current(void **state)
+{
+    static const uint8_t seq[] = {0, 0, 0, 0, 0, 0, 0, 2};
+    struct org_id org = {sample_uuid(0x11)};
+    struct turn_hash turn = turn_hash_of(SLICE("session-7"), SLICE("turn-9"));
+    struct slice turn_value = turn_hash_slice(&turn);
+    struct arena arena;
+    struct slice text = {NULL, 0};
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    text = read_format(&arena);
+    struct example examples[] = {
+        {"turn", key_turn(org, &turn), sample_of(&arena, "turn")},
+        {"turn_time", key_turn_time(org, SAMPLE_TIME_US, 9), turn_value},
+        {"turn_session", key_turn_session(org, &turn, SAMPLE_TIME_US, 9), turn_value},
+        {"turn_status", key_turn_status(org, TURN_STATUS_ACCEPTED, SAMPLE_TIME_US, 9), turn_value},
+        {"turn_detection", key_turn(org, &turn), slice_of(seq, sizeof(seq))},
+        {"turn_judged", key_turn_judged(org, 300), SLICE("\1")},
+        {"turn_vector", key_org_seq(org, 9), SLICE("\10caller:2\xff\x7f\1\x80")},
+    };
+    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+        compare_example(&arena, (const char *)text.data, &examples[i]);
+    }
+    arena_deinit(&arena);
+}
+
 /* Goal: every table is in the description. Method: each table's name is a heading. */
 static void test_every_table_is_described(void **state)
 {
@@ -318,6 +347,7 @@ int run_format_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_examples_of_the_format_are_current),
+        cmocka_unit_test(test_examples_of_turns_are_current),
         cmocka_unit_test(test_every_table_is_described),
     };
 

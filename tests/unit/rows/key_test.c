@@ -19,6 +19,7 @@
 #include "server/domain/mappings/keys.h"
 #include "server/domain/prompts/keys.h"
 #include "server/domain/reviews/keys.h"
+#include "server/domain/turns/keys.h"
 #include "server/domain/verdicts/keys.h"
 #include "store/keys.h"
 #include "tests/support/store/store_fixture.h"
@@ -147,6 +148,7 @@ static void test_keys_begin_with_their_org(void **state)
     struct sha256_digest measured = {{0xff}};
     uint8_t hash[16] = {1};
     struct review_run_hash run = review_run_hash_of(SLICE("run"));
+    struct turn_hash turn = turn_hash_of(SLICE("session"), SLICE("turn"));
     struct key prefix = key_org(org);
     struct key zero = key_global_prefix();
     struct key own[] = {
@@ -240,6 +242,13 @@ static void test_keys_begin_with_their_org(void **state)
         key_guideline_version(org, SLICE("x")),
         key_review_item(org, &run, 1),
         key_review_example(org, SLICE("x"), 1),
+        key_turn(org, &turn),
+        key_turn_time(org, 1, 1),
+        key_turn_session_prefix(org, &turn),
+        key_turn_session(org, &turn, 1, 1),
+        key_turn_status_prefix(org, 1),
+        key_turn_status(org, 1, 1, 1),
+        key_turn_judged(org, 1),
         key_rule_measure(org, 1, 1),
         key_measured_verdict_level(org, 1, 1),
         key_measured_verdict(org, 1, 1, 1),

@@ -49,6 +49,7 @@ KIND(review_run)
 KIND(review_thresholds)
 KIND(fragment_set)
 KIND(proposal)
+KIND(turn)
 KIND(rule_measure)
 KIND(rule_set_measure)
 KIND(settings)
@@ -119,6 +120,7 @@ const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
     {"review_thresholds", sample_of_review_thresholds, review_thresholds_again},
     {"fragment_set", sample_of_fragment_set, fragment_set_again},
     {"proposal", sample_of_proposal, proposal_again},
+    {"turn", sample_of_turn, turn_again},
     {"rule_measure", sample_of_rule_measure, rule_measure_again},
     {"rule_set_measure", sample_of_rule_set_measure, rule_set_measure_again},
     {"settings", sample_of_settings, settings_again},

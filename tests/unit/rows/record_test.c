@@ -583,6 +583,9 @@ static void test_invalid_record_is_not_written(void **state)
     BROKEN(proposal, record.life.state = ARTIFACT_STATE_REJECTED);
     BROKEN(proposal, record.ended_seq = 301);
     BROKEN(proposal, record.activated_seq = 0);
+    BROKEN(turn, record.seq = 0);
+    BROKEN(turn, record.status = 0);
+    BROKEN(turn, record.status = 4);
     BROKEN(settings, record.seq = 0);
     BROKEN(settings, record.holdout_percent = 101);
     BROKEN(settings, record.suspicious_at = 1000000002);
@@ -670,6 +673,8 @@ static void test_invalid_row_is_corrupt(void **state)
     CORRUPT(fragment_set, wire_put_varint(&buffer, 1, 0));
     CORRUPT(proposal, wire_put_bytes(&buffer, 1, SLICE("\x08\x07")));
     CORRUPT(proposal, wire_put_varint(&buffer, 6, 0));
+    CORRUPT(turn, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(turn, wire_put_varint(&buffer, 3, 4));
     CORRUPT(settings, wire_put_varint(&buffer, 1, 0));
     CORRUPT(settings, wire_put_varint(&buffer, 2, 101));
     arena_deinit(&arena);

@@ -390,6 +390,19 @@ struct fragment_set_record sample_fragment_set(void)
     return record;
 }
 
+struct turn_record sample_turn(void)
+{
+    struct turn_record record = {
+        .seq = 9,
+        .created_at_us = SAMPLE_TIME_US,
+        .status = TURN_STATUS_ACCEPTED,
+        .marked_seq = 300,
+        .set_seq = 301,
+    };
+
+    return record;
+}
+
 struct rule_measure_record sample_rule_measure(void)
 {
     struct rule_measure_record record = {

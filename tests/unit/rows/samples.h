@@ -18,9 +18,11 @@
 #include "server/domain/prompts/records.h"
 #include "server/domain/reviews/records.h"
 #include "server/domain/settings/records.h"
+#include "server/domain/turns/records.h"
 #include "server/domain/verdicts/records.h"
 #include "store/records.h"
 
+#include <errata/v1/turn.fields.h>
 /* 2026-01-02T03:04:05.678901Z */
 #define SAMPLE_TIME_US 1767323045678901ll
 
@@ -56,6 +58,7 @@ struct review_run_record sample_review_run(void);
 struct review_thresholds_record sample_review_thresholds(void);
 struct fragment_set_record sample_fragment_set(void);
 struct proposal_record sample_proposal(void);
+struct turn_record sample_turn(void);
 struct rule_measure_record sample_rule_measure(void);
 struct rule_set_measure_record sample_rule_set_measure(void);
 struct settings_record sample_settings(void);

@@ -1,0 +1,163 @@
+/*
+ * detect_feedback.c: TurnService/DetectFeedback.
+ */
+#include "server/api/turns/turn_wire.h"
+#include "server/domain/cues/masks.h"
+#include "server/pipeline/caller.h"
+#include "server/pipeline/embedding.h"
+#include "server/pipeline/env.h"
+#include "server/pipeline/service.h"
+#include "store/base/assert.h"
+
+#include <errata/v1/turn_service.fields.h>
+#include <errata/v1/turn_service.handlers.h>
+#include <errata/v1/turn_service.views.h>
+
+static enum err copy_texts(struct arena *arena, char *const *texts, size_t count,
+                           const struct slice **ret_slices)
+{
+    struct slice *slices = arena_calloc(arena, count + 1, sizeof(*slices));
+
+    if (slices == NULL) {
+        return ERR_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        slices[i] = slice_text(texts[i]);
+    }
+    *ret_slices = slices;
+    return OK;
+}
+
+/* Embeds the user's own words. */
+static enum err embed(struct turn_service_detect_feedback_call *call, struct detect_input *input)
+{
+    const Errata__V1__DetectFeedbackRequest *request = call->request;
+    struct slice words = {NULL, 0};
+    struct embedding embedding = {.width = 0};
+    enum err err = embedding_of_values(call->ctx, SLICE("embedding"), request->embedding,
+                                       request->n_embedding, &embedding);
+
+    if (err == OK) {
+        err = fault_result(call->ctx->fault);
+    }
+    if (err == OK && embedding.space.size == 0) {
+        err = masks_remove_spans(call->ctx->arena, input->message, input->spans, input->span_count,
+                                 &words);
+        err = err == OK ? embedding_of_text(call->service, call->org, words, &embedding) : err;
+    }
+    input->vector = (struct turn_vector){embedding.space, embedding.width, embedding.values,
+                                         embedding.is_callers, embedding.kind};
+    return err;
+}
+
+enum err turn_service_detect_feedback_prepare(struct turn_service_detect_feedback_call *call)
+{
+    const Errata__V1__DetectFeedbackRequest *request = call->request;
+    struct detect_input *input = arena_calloc(call->ctx->arena, 1, sizeof(*input));
+    enum err err = OK;
+
+    if (input == NULL) {
+        return ERR_MEMORY;
+    }
+    *input = (struct detect_input){
+        .session_id = slice_text(request->session_id),
+        .turn_id = slice_text(request->turn_id),
+        .time = time_given(request->created_at),
+        .message = slice_text(request->message),
+        .intent = slice_text(request->intent),
+        .entity_count = request->n_entities,
+        .span_count = request->n_injected_spans,
+        .what_went_wrong = slice_text(request->what_went_wrong),
+        .advice = slice_text(request->advice),
+    };
+    if (UNEXPECTED(!message_author_from_wire((int32_t)request->author, &input->author))) {
+        return ERR_INTERNAL; /* check_request refuses it */
+    }
+    err = copy_texts(call->ctx->arena, request->entities, request->n_entities, &input->entities);
+    if (err == OK) {
+        err = copy_texts(call->ctx->arena, request->injected_spans, request->n_injected_spans,
+                         &input->spans);
+    }
+    if (err == OK) {
+        err = embed(call, input);
+    }
+    if (err == OK) {
+        call->prepared = input;
+    }
+    return err;
+}
+
+enum err turn_service_detect_feedback_write(struct turn_service_detect_feedback_call *call)
+{
+    struct detect_input input = *(const struct detect_input *)call->prepared;
+    enum err err = OK;
+
+    input.caller = caller_of(call->service);
+    err = turn_detect(call->ctx, call->txn, call->org, call->service->env->cues, &input,
+                      &call->result->first_seq);
+    if (err == OK) {
+        call->result->count = 1;
+    }
+    return err;
+}
+
+/* Encodes the previous turn as it was after the event. */
+static enum err encode_previous(struct turn_service_detect_feedback_call *call,
+                                const struct feedback_detected_view *detected,
+                                struct slice *ret_turn)
+{
+    struct user_feedback_view feedback;
+    struct event event;
+    enum err err = log_read(call->txn, call->result->org, detected->previous_seq, &event);
+
+    if (err == OK) {
+        err = user_feedback_view_read(detected->previous_feedback, &feedback);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    feedback.user_said = detected->previous_user_said;
+    return turn_wire_encode(call->ctx->arena, &event, &feedback, ret_turn);
+}
+
+enum err turn_service_detect_feedback_answer(struct turn_service_detect_feedback_call *call)
+{
+    struct detect_feedback_response_view response = {.confidence = 0};
+    struct feedback_detected_view detected;
+    struct matched_cue_view cue = {.evidence = {NULL, 0}};
+    struct event event;
+    enum err err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
+
+    if (err == OK) {
+        err = event.kind != EVENT_FEEDBACK_DETECTED
+                  ? ERR_CORRUPT
+                  : view_read_parts(&feedback_detected_view_type, event.facts, event.content,
+                                    &detected);
+    }
+    if (err == OK && detected.previous_seq != 0) {
+        err = encode_previous(call, &detected, &response.previous_turn);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    cue.has_evidence = true;
+    cue.evidence = detected.evidence;
+    response.has_matched_cue = true;
+    response.has_previous_turn = detected.previous_seq != 0;
+    cue.matched = detected.matched;
+    if (!view_encode(&matched_cue_view_type, &cue, call->ctx->arena, &response.matched_cue)) {
+        return ERR_MEMORY;
+    }
+    response.feedback_type = detected.feedback_type;
+    response.confidence = detected.confidence;
+    response.correction_type = detected.correction_type;
+    response.tier = detected.tier;
+    response.acceptance_kind = detected.acceptance_kind;
+    response.user_said = detected.user_said;
+    response.consecutive_rejections = detected.consecutive_rejections;
+    response.suggest_clarify = detected.consecutive_rejections >= TURN_CLARIFY_REJECTIONS;
+    response.context_section = detected.context_section;
+    response.id = detected.id;
+    detect_feedback_response_view_write(&response, call->body);
+    return buffer_ok(call->body) ? OK : ERR_MEMORY;
+}

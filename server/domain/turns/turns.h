@@ -1,0 +1,103 @@
+/*
+ * turns.h: turns of conversations and what later messages and persons say of them. A message is read by
+ * server/domain/cues; here is what it is compared with, which turn it marks, and what is stored.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_TURNS_TURNS_H
+#define ERRATA_SERVER_DOMAIN_TURNS_TURNS_H
+
+#include "server/domain/cues/detect.h"
+#include "server/domain/events/actor.h"
+#include "server/domain/events/draft.h"
+#include "server/domain/turns/records.h"
+#include "server/domain/turns/vector_row.h"
+
+#include <errata/v1/turn.views.h>
+#include <errata/v1/turn_feedback.views.h>
+
+/* A longer silence ends a session. */
+#define TURN_SILENCE_US (INT64_C(30) * 60 * 1000000)
+/* From this number of rejections in sequence on, the assistant should ask. */
+#define TURN_CLARIFY_REJECTIONS 2
+/* Turns that a count of rejections in sequence looks at. */
+#define TURN_STREAK_MAX 100
+
+/* A turn to record. Slices are borrowed. */
+struct turn_input {
+    struct event_caller caller;
+    struct slice session_id;
+    struct slice turn_id;
+    struct event_time time;
+    struct slice intent;
+    enum validation_outcome outcome;
+    double quality;
+    struct slice query;
+    bool has_response;
+    struct slice response;
+    struct slice strategy; /* an encoded TurnStrategy; empty: there is none */
+    struct slice entities; /* the run of response_entities */
+    struct turn_vector vector;
+};
+
+/* A message to read. */
+struct detect_input {
+    struct event_caller caller;
+    struct slice session_id;
+    struct slice turn_id;
+    struct event_time time;
+    struct slice message; /* as it was sent */
+    enum message_author author;
+    struct slice intent;
+    const struct slice *entities;
+    size_t entity_count;
+    const struct slice *spans; /* texts to ignore */
+    size_t span_count;
+    struct slice what_went_wrong;
+    struct slice advice;
+    struct turn_vector vector; /* of the message without the spans */
+};
+
+/* A person's judgement. */
+struct judge_input {
+    struct event_caller caller;
+    struct slice session_id;
+    struct slice turn_id;
+    struct slice actor_user_id;
+    enum turn_status status;
+    struct slice reason;
+};
+
+/* Decides and appends EVENT_TURN_RECORDED, and stores the vector. ERR_EXISTS for a turn that the session has. */
+MUST_CHECK enum err turn_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                const struct turn_input *input, uint64_t *ret_seq);
+/* Reads a message and appends EVENT_FEEDBACK_DETECTED; the number of an earlier one if the turn's message was read before.
+ * ERR_EXISTS if that was another message. */
+MUST_CHECK enum err turn_detect(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                const struct cue_lexicon *lexicon, const struct detect_input *input,
+                                uint64_t *ret_seq);
+/* Appends EVENT_TURN_FEEDBACK_SET. ERR_NOT_FOUND for an unknown turn. */
+MUST_CHECK enum err turn_judge(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                               const struct judge_input *input, uint64_t *ret_seq);
+
+/* Reads a turn's row. ERR_NOT_FOUND if there is none. */
+MUST_CHECK enum err turn_read(struct store_txn *txn, struct org_id org,
+                              const struct turn_hash *hash, struct turn_record *ret_record);
+/* Returns the newest turn of a session that is not after `at_us`, other than `hash`. ERR_NOT_FOUND. */
+MUST_CHECK enum err turn_find_previous(struct store_txn *txn, struct org_id org,
+                                       const struct turn_hash *hash, int64_t at_us,
+                                       struct turn_record *ret_record);
+/* Counts the rejected turns in sequence that end with `last`, which counts as rejected. */
+MUST_CHECK enum err turn_count_rejections(struct store_txn *txn, struct org_id org,
+                                          const struct turn_hash *hash,
+                                          const struct turn_record *last, uint32_t *ret_count);
+
+/* Reads a recorded turn from its event. ERR_CORRUPT for another one. */
+MUST_CHECK enum err turn_view_of_event(const struct event *event, struct turn_view *ret_view);
+/* Reads what is said of a turn now; texts are borrowed from the transaction. */
+MUST_CHECK enum err turn_feedback_read(struct store_txn *txn, struct org_id org,
+                                       const struct turn_record *record,
+                                       struct user_feedback_view *ret_feedback);
+/* Returns the satisfaction of a turn, and its rank among strategies. */
+double turn_satisfaction(enum validation_outcome outcome, enum turn_status status);
+double turn_ranking(double quality, enum turn_status status);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * vector_row.c: see vector_row.h.
+ */
+#include "server/domain/turns/vector_row.h"
+
+#include <math.h>
+
+/* The integer of 1. */
+#define UNIT 32767
+
+enum err turn_vector_put(struct arena *arena, struct store_txn *txn, struct org_id org,
+                         uint64_t seq, const struct turn_vector *vector)
+{
+    struct key key = key_org_seq(org, seq);
+    size_t size = 1 + vector->space.size + vector->width * 2;
+    uint8_t *bytes = NULL;
+
+    if (vector->space.size == 0) {
+        return OK;
+    }
+    bytes = arena_alloc(arena, size);
+    if (bytes == NULL) {
+        return ERR_MEMORY;
+    }
+    bytes[0] = (uint8_t)vector->space.size;
+    memcpy(bytes + 1, vector->space.data, vector->space.size);
+    for (size_t i = 0; i < vector->width; i++) {
+        uint16_t number = (uint16_t)(int16_t)lrintf(vector->values[i] * UNIT);
+        uint8_t *at = bytes + 1 + vector->space.size + i * 2;
+
+        at[0] = (uint8_t)(number & 0xFF);
+        at[1] = (uint8_t)(number >> 8);
+    }
+    return store_put(txn, TABLE_TURN_VECTOR, key_slice(&key), slice_of(bytes, size));
+}
+
+enum err turn_vector_read(struct arena *arena, struct store_txn *txn, struct org_id org,
+                          uint64_t seq, struct turn_vector *ret_vector)
+{
+    struct key key = key_org_seq(org, seq);
+    struct slice value = {NULL, 0};
+    float *values = NULL;
+    size_t width = 0;
+    enum err err = store_get(txn, TABLE_TURN_VECTOR, key_slice(&key), &value);
+
+    if (err != OK) {
+        return err;
+    }
+    if (value.size < 1 || value.size < 1u + value.data[0] ||
+        (value.size - 1 - value.data[0]) % 2 != 0) {
+        return ERR_CORRUPT;
+    }
+    width = (value.size - 1 - value.data[0]) / 2;
+    values = (float *)arena_alloc(arena, (width + 1) * sizeof(float));
+    if (values == NULL) {
+        return ERR_MEMORY;
+    }
+    for (size_t i = 0; i < width; i++) {
+        const uint8_t *at = value.data + 1 + value.data[0] + i * 2;
+
+        values[i] = (float)(int16_t)(uint16_t)(at[0] | at[1] << 8) / UNIT;
+    }
+    *ret_vector = (struct turn_vector){
+        .space = slice_of(value.data + 1, value.data[0]),
+        .width = width,
+        .values = values,
+    };
+    return OK;
+}

@@ -1,0 +1,29 @@
+/*
+ * vector_row.h: the vector of a turn's query as it is stored: an index, not a projection. The event has the embedder's
+ * id; a vector that is missing, as after a replay, is computed again where it is needed. Numbers are kept as 16-bit
+ * integers, of which 32,767 is 1: the cosine of two vectors of length 1 changes by less than 0.0001.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_TURNS_VECTOR_ROW_H
+#define ERRATA_SERVER_DOMAIN_TURNS_VECTOR_ROW_H
+
+#include "server/domain/embed/embedder.h"
+#include "store/base/arena.h"
+#include "store/key.h"
+
+/* A vector of length 1 in a space; only vectors of one space are compared. */
+struct turn_vector {
+    struct slice space; /* the embedder's id, or `caller:WIDTH`; empty: there is no vector */
+    size_t width;
+    const float *values;
+    bool is_callers; /* the shown similarity is the cosine itself */
+    enum embedder_kind kind; /* else: for the map to shown similarities */
+};
+
+/* Stores the vector of a turn. Fails with ERR_MEMORY, or as the store does. */
+MUST_CHECK enum err turn_vector_put(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                    uint64_t seq, const struct turn_vector *vector);
+/* Reads it into the arena, except is_callers and kind. ERR_NOT_FOUND if there is none. */
+MUST_CHECK enum err turn_vector_read(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                     uint64_t seq, struct turn_vector *ret_vector);
+
+#endif

@@ -51,6 +51,8 @@ struct store_stats {
     uint32_t reader_count; /* slots of readers that are or have been in use */
     uint64_t reader_lag_commits; /* commits since the oldest snapshot; pages freed since then
                                   * cannot be reused. 0 without a snapshot */
+    uint64_t journal_memory_bytes; /* rows of a journal's commits, in memory; 0 without a journal */
+    uint64_t journal_waiting_commits; /* commits that are not in the tables yet; likewise */
 };
 
 struct store_backend; /* created and closed by lmdb/lmdb.h or memory/memory.h */

@@ -496,7 +496,8 @@ static enum err make_services(struct app *app)
     pipeline.backup = backup_jobs(app->backup);
     app->env.writer = app->writer;
     app->env.format_version = STORE_FORMAT_VERSION;
-    app->env.log_engine = LOG_ENGINE_KIND_LMDB;
+    app->env.log_engine =
+        app_store_journal(app) != NULL ? LOG_ENGINE_KIND_JOURNAL : LOG_ENGINE_KIND_LMDB;
     app->env.read_counters = read_counters;
     app->env.read_counters_user = app;
     return pipeline_new(&app->arena, &pipeline, &app->pipeline);

@@ -7,7 +7,7 @@
 #include "store/base/assert.h"
 
 /* Maximum number of counters written by read_own_counters. */
-#define OWN_COUNTERS_MAX 32
+#define OWN_COUNTERS_MAX 36
 
 static uint64_t counted(const _Atomic uint64_t *counter)
 {
@@ -76,6 +76,10 @@ static size_t read_own_counters(const struct service_env *env, const struct cloc
         counters[count++] = (struct env_counter){"store_readers", store.reader_count};
         counters[count++] =
             (struct env_counter){"store_reader_lag_commits", store.reader_lag_commits};
+        counters[count++] =
+            (struct env_counter){"journal_memory_bytes", store.journal_memory_bytes};
+        counters[count++] =
+            (struct env_counter){"journal_waiting_commits", store.journal_waiting_commits};
     }
     return count;
 }

@@ -20,7 +20,7 @@
 
 #define ENV_PAGE_TOKEN_KEY_BYTES 32
 /* Maximum counters of all sources; the transport has about 40. */
-#define ENV_COUNTERS_MAX 96
+#define ENV_COUNTERS_MAX 100
 
 /* The event log may be ahead of the clock by this much without a warning, since adjustments of
  * clocks by seconds are common. */

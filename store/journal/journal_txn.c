@@ -247,6 +247,7 @@ static enum err journal_stats(struct store_backend *backend, struct store_stats 
 {
     struct journal *journal = journal_of(backend);
     enum err err = store_stats(journal->tables, ret_stats);
+    struct store_journal_stats stats;
     uint64_t lag = 0;
 
     (void)pthread_mutex_lock(&journal->lock);
@@ -257,6 +258,9 @@ static enum err journal_stats(struct store_backend *backend, struct store_stats 
     if (lag > ret_stats->reader_lag_commits) {
         ret_stats->reader_lag_commits = lag;
     }
+    store_journal_stats(backend, &stats);
+    ret_stats->journal_memory_bytes = stats.memory_bytes;
+    ret_stats->journal_waiting_commits = stats.commits_waiting;
     return err;
 }
 

@@ -341,6 +341,27 @@ static enum err replay_rows(const struct loaded *loaded, const struct record_vie
     }
 }
 
+/* Returns whether the bytes, which should be the record `number`, are followed by a record of a later commit: then they
+ * were damaged. A record that was cut off is the last one, since the next is written only after it is
+ * durable; those of an earlier use of the segment have smaller numbers. */
+static bool is_damaged(struct slice bytes, uint64_t number)
+{
+    struct record_view next;
+    size_t size = 0;
+
+    if (bytes.size < RECORD_HEAD_BYTES) {
+        return false;
+    }
+    size = bytes_get_be32(bytes.data + 4);
+    if (size > bytes.size - RECORD_HEAD_BYTES) {
+        return false;
+    }
+    size += RECORD_HEAD_BYTES;
+    return record_read(slice_of(bytes.data + size, bytes.size - size), bytes_get_be32(bytes.data),
+                       &next) &&
+           next.number > number;
+}
+
 /* Reads the records of one segment; `last` is the number of the last one before it, and is moved on. */
 static enum err replay_segment(const struct loaded *loaded, const struct segments_replay *replay,
                                struct fault *fault, uint64_t *last)
@@ -368,6 +389,10 @@ static enum err replay_segment(const struct loaded *loaded, const struct segment
         loaded->segment->last_record = record.number;
         chain = record.crc;
         at += record.size;
+    }
+    if (is_damaged(slice_of(loaded->bytes + at, loaded->size - at), *last + 1)) {
+        return fault_say(fault, ERR_CORRUPT, "commit %llu of the journal is damaged",
+                         (unsigned long long)*last + 1);
     }
     return OK;
 }

@@ -360,6 +360,7 @@ static enum err lmdb_stats(struct store_backend *backend, struct store_stats *re
     if (code != MDB_SUCCESS) {
         return lmdb_translate(lmdb, code);
     }
+    memset(ret_stats, 0, sizeof(*ret_stats));
     ret_stats->map_bytes = info.me_mapsize;
     ret_stats->map_used_bytes = (uint64_t)(info.me_last_pgno + 1) * stat.ms_psize;
     ret_stats->reader_count = info.me_numreaders;

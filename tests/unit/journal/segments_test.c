@@ -140,6 +140,12 @@ static void damage(const struct fixture *fixture, int file, off_t at)
     assert_int_equal(close(fd), 0);
 }
 
+static bool says(const struct fixture *fixture, const char *text)
+{
+    return memmem(fixture->fault.message.data, fixture->fault.message.size, text, strlen(text)) !=
+           NULL;
+}
+
 static void records_are_read_again_in_order(void **state)
 {
     struct fixture *fixture = *state;
@@ -173,10 +179,22 @@ static void missing_commits_are_named(void **state)
 
     expect_read(fixture, 0, 0);
     append_all(fixture, 1, 5);
+    damage(fixture, 0, HEADER_BYTES + 2 * RECORD_BYTES + 100);
+    assert_int_equal(reopen(fixture, 0, &last), ERR_CORRUPT);
+    assert_true(says(fixture, "lacks the commits 3 to 3"));
+}
+
+/* Goal: a damaged record between others of its segment is an error too. */
+static void damaged_commit_is_named(void **state)
+{
+    struct fixture *fixture = *state;
+    uint64_t last = 0;
+
+    expect_read(fixture, 0, 0);
+    append_all(fixture, 1, 3);
     damage(fixture, 0, HEADER_BYTES + RECORD_BYTES + 100);
     assert_int_equal(reopen(fixture, 0, &last), ERR_CORRUPT);
-    assert_non_null(memmem(fixture->fault.message.data, fixture->fault.message.size,
-                           "lacks the commits 2 to 3", 24));
+    assert_true(says(fixture, "commit 2 of the journal is damaged"));
 }
 
 /* Goal: a segment that is used again does not give the records of its earlier use. */
@@ -300,6 +318,7 @@ int run_segments_tests(void)
         SEGMENTS_TEST(records_are_read_again_in_order),
         SEGMENTS_TEST(torn_record_ends_a_segment),
         SEGMENTS_TEST(missing_commits_are_named),
+        SEGMENTS_TEST(damaged_commit_is_named),
         SEGMENTS_TEST(used_segments_are_used_again),
         SEGMENTS_TEST(torn_header_is_of_a_free_segment),
         SEGMENTS_TEST(full_journal_refuses_records),

@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""The journal: `erratad --log journal`.
+
+Goal: the engine may be changed at any start, also after a kill, and no acknowledged write is lost; copies have what is
+only in memory. Method: real servers that are killed and started with each engine.
+"""
+import glob
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from erratad import BIN, Server, admin, feedback, main, wait_until
+
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+ENGINES = {"lmdb": admin.LOG_ENGINE_KIND_LMDB, "journal": admin.LOG_ENGINE_KIND_JOURNAL}
+
+
+class Journal(unittest.TestCase):
+    def setUp(self):
+        self.data = tempfile.mkdtemp(prefix="errata-test-")
+        self.addCleanup(shutil.rmtree, self.data, True)
+        self.stored = []
+
+    def start(self, engine):
+        server = Server(data=self.data, environment={"ERRATA_LOG": engine}).start()
+        self.addCleanup(server.close)
+        client = server.client()
+        info = client.admin.GetServerInfo(admin.GetServerInfoRequest())
+        self.assertEqual(info.log_engine, ENGINES[engine])
+        return server, client
+
+    def capture(self, client, count):
+        for _ in range(count):
+            event = client.capture(event_type=LINE, layout_fingerprint="journal", entity_id=str(len(self.stored)),
+                                   after_json='{"qty":%d}' % len(self.stored))
+            self.stored.append(event.id)
+
+    def expect_stored(self, client):
+        found = [event.id for event in client.events() if event.HasField("feedback_event")]
+        self.assertEqual(sorted(found), sorted(self.stored))
+
+    def verify(self, server):
+        done = subprocess.run([os.path.join(BIN, "errata"), "admin", "verify", "--server", server.address, "--token-file",
+                               os.path.join(self.data, "admin.token")], capture_output=True, text=True, timeout=120,
+                              env={**os.environ, "HOME": self.data})
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("everything holds", done.stdout)
+
+    def test_engine_may_change_at_any_start(self):
+        for engine in ("journal", "lmdb", "journal", "journal", "lmdb"):
+            server, client = self.start(engine)
+            self.expect_stored(client)
+            self.capture(client, 20)
+            self.expect_stored(client)
+            self.assertEqual(bool(glob.glob(os.path.join(self.data, "journal", "*"))), engine == "journal")
+            client.close()
+            server.kill9()
+        server, client = self.start("lmdb")
+        self.expect_stored(client)
+        self.verify(server)
+
+    def test_verification_has_what_is_in_memory(self):
+        server, client = self.start("journal")
+        self.capture(client, 50)
+        self.verify(server)
+        self.expect_stored(client)
+        self.capture(client, 1)
+        self.assertLess(server.counters(client)["journal_waiting_commits"], 2)
+
+    def test_idle_journal_is_stored(self):
+        server, client = self.start("journal")
+        self.capture(client, 5)
+        wait_until(lambda: server.counters(client)["journal_waiting_commits"] == 0, "the tables", 60)
+        self.expect_stored(client)
+        self.assertEqual(server.stop(), 0)
+        server, client = self.start("journal")
+        self.expect_stored(client)
+
+    def test_offline_commands_store_the_journal_first(self):
+        server, client = self.start("journal")
+        self.capture(client, 30)
+        client.close()
+        server.kill9()
+        done = subprocess.run([os.path.join(BIN, "erratad"), "--rebuild", "--data", self.data], capture_output=True,
+                              text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done)
+        server, client = self.start("lmdb")
+        self.expect_stored(client)
+
+    def test_damaged_journal_is_refused(self):
+        server, client = self.start("journal")
+        self.capture(client, 30)
+        client.close()
+        server.kill9()
+        with open(os.path.join(self.data, "journal", "0"), "r+b") as f:
+            whole = f.read(1 << 20)
+            first = 8192 + 16 + int.from_bytes(whole[8196:8200], "big")
+            f.seek(first + 20)
+            f.write(bytes([whole[first + 20] ^ 0xff]))
+        for engine in ("journal", "lmdb"):
+            done = subprocess.run([os.path.join(BIN, "erratad"), "--data", self.data, "--listen", "127.0.0.1:0", "--log",
+                                   engine], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 65, done)
+            self.assertRegex(done.stderr, r"commit \d+ of the journal is damaged")
+
+
+if __name__ == "__main__":
+    main()

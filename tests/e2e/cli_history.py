@@ -359,7 +359,7 @@ class Exports(HistoryCase):
         self.capture(org, before_json='{"qty":11}', after_json='{"qty":12}', entity_type="line", entity_id="1", document_id="d1",
                      corrected_output_json='{"lines":[{"qty":12}]}', created_at="2025-01-02T00:00:00Z", actor_user_id="ben",
                      meta_json=meta, event_type="EXTRACTION_LINE_CORRECTED")
-        self.capture(org, before_json='{"text":"a"}', after_json='{"text":"b\\n\\u0001\\\"c"}', draft_order_id="o1",
+        self.capture(org, before_json='{\n "text" : "a \\n \\" \\\\"\n}', after_json='{"text":"b\\n\\u0001\\\"c"}', draft_order_id="o1",
                      created_at="2025-01-03T00:00:00Z", meta_json='{"input_snippet":"letter"}')
         self.capture(org, before_json='{"candidates":["x","y"]}', after_json='{"customer_id":"x"}', event_type="CUSTOMER_SELECTED",
                      created_at="2025-01-04T00:00:00Z", document_id="0af7651916cd43dd8448eb211c80319c")
@@ -376,6 +376,7 @@ class Exports(HistoryCase):
         self.assertEqual(rows[3]["after_json"], {"qty": 12})
         self.assertEqual(rows[3]["event_type"], "EXTRACTION_LINE_CORRECTED")
         self.assertIsNone(rows[3]["draft_order_id"])
+        self.assertEqual(rows[2]["before_json"], {"text": 'a \n " \\'})
         path = self.folder / "round.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         empty = self.org()

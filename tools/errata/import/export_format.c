@@ -45,6 +45,29 @@ static struct slice short_word(struct slice word)
     return word;
 }
 
+/* Checked JSON without white space between its tokens: stored objects keep their line breaks, a line has none. */
+static struct slice compact(struct arena *arena, struct slice json)
+{
+    struct buffer text;
+    bool in_string = false;
+
+    buffer_init(&text, arena, json.size + 1);
+    for (size_t i = 0; i < json.size; i++) {
+        uint8_t byte = json.data[i];
+
+        if (in_string && byte == '\\') {
+            buffer_append(&text, slice_of(json.data + i, 2)); /* an escape has at least two bytes */
+            i++;
+            continue;
+        }
+        in_string = byte == '"' ? !in_string : in_string;
+        if (in_string || memchr(" \t\r\n", byte, 4) == NULL) {
+            buffer_append_byte(&text, byte);
+        }
+    }
+    return buffer_ok(&text) ? buffer_slice(&text) : SLICE("null");
+}
+
 static struct slice member_json(struct arena *arena, struct json_value event, size_t index)
 {
     struct json_value value = {JSON_NULL, {NULL, 0}};
@@ -57,7 +80,7 @@ static struct slice member_json(struct arena *arena, struct json_value event, si
     case MEMBER_WORD:
         return fields_quoted(arena, short_word(fields_value_text(arena, value))).text;
     case MEMBER_OBJECT:
-        return fields_parsed(arena, value).text;
+        return compact(arena, fields_parsed(arena, value).text);
     case MEMBER_TEXT:
     case MEMBER_VALUE:
         break;

@@ -251,7 +251,13 @@ static enum ending take_line_feed(struct json_stream *stream)
     if (stream->mode == JSON_STREAM_LINES && inside && !stream->is_scalar) {
         return fail(stream, "the line ends within the record");
     }
-    return stream->in_record && stream->is_scalar ? take_scalar(stream, '\n') : ENDS_NOTHING;
+    if (stream->in_record && stream->is_scalar) {
+        return take_scalar(stream, '\n');
+    }
+    if (stream->in_record) {
+        keep_byte(stream, '\n'); /* it separates: 1 and 2 on two lines are not 12 */
+    }
+    return ENDS_NOTHING;
 }
 
 static enum ending take_byte(struct json_stream *stream, uint8_t byte)

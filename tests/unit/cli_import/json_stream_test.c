@@ -1,0 +1,115 @@
+/*
+ * json_stream_test.c: files of JSON split into their records.
+ */
+#include "store/base/arena.h"
+#include "store/base/buffer.h"
+#include "tests/unit/cli_import/cli_import_tests.h"
+#include "tools/errata/import/json_stream.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const char *const lists[] = {"data", "traces", NULL};
+
+/* Reads all records and writes them as `1:{...};`: the line they begin on, and the record or what is wrong. */
+static void assert_stream(const char *text, bool is_lines, const char *expected)
+{
+    FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "rb");
+    struct json_stream stream;
+    enum json_stream_step step = JSON_STREAM_RECORD;
+    struct slice record = {NULL, 0};
+    struct buffer out;
+    struct arena arena;
+
+    assert_non_null(file);
+    arena_init(&arena, (size_t)1024 * 1024);
+    buffer_init(&out, &arena, 256);
+    json_stream_init(&stream, file, lists, is_lines);
+    while (step == JSON_STREAM_RECORD || step == JSON_STREAM_DAMAGED) {
+        step = json_stream_read(&stream, &record);
+        if (step == JSON_STREAM_RECORD) {
+            buffer_printf(&out, "%llu:%.*s;", (unsigned long long)stream.record_line,
+                          (int)record.size, (const char *)record.data);
+        } else if (step != JSON_STREAM_END) {
+            buffer_printf(&out, "%llu!%s;", (unsigned long long)stream.record_line, stream.problem);
+        }
+    }
+    buffer_append_byte(&out, '\0');
+    assert_string_equal((const char *)out.data, expected);
+    json_stream_deinit(&stream);
+    assert_int_equal(fclose(file), 0);
+    arena_deinit(&arena);
+}
+
+/* Goal: each form of a file gives the same records. Method: lines, arrays, pages, pages one after the other, with
+ * brackets and quotes in texts. */
+static void test_each_form_gives_its_records(void **state)
+{
+    (void)state;
+    assert_stream("{\"a\":1}\n{\"b\":[2]}\n", false, "1:{\"a\":1};2:{\"b\":[2]};");
+    assert_stream("{\"a\":1}\n\n\r\n{\"b\":2}", true, "1:{\"a\":1};4:{\"b\":2};");
+    assert_stream("[{\"a\":1},\n {\"a\":\n2}]\n", false, "1:{\"a\":1};2:{\"a\":\n2};");
+    assert_stream("{\n\"meta\":{\"data\":[9]},\"data\":[\n{\"a\":1},{\"a\":2}],\"next\":null}",
+                  false, "3:{\"a\":1};3:{\"a\":2};");
+    assert_stream("{\"data\":[{\"a\":1}],\"m\":{}}\n{\"data\":[],\"m\":1}\n{\"data\":[{\"a\":2}]}",
+                  false, "1:{\"a\":1};3:{\"a\":2};");
+    assert_stream("[{\"data\":[{\"a\":1}]},{\"traces\":[{\"a\":2}]}]", false,
+                  "1:{\"a\":1};1:{\"a\":2};");
+    assert_stream("{\"a\":\"}{[\\\"]\\\\\"}\n{\"data\":{\"x\":[1]}}", false,
+                  "1:{\"a\":\"}{[\\\"]\\\\\"};2:{\"data\":{\"x\":[1]}};");
+    assert_stream("{\"x\":\"data\",\"y\":[{\"a\":1}]}", false,
+                  "1:{\"x\":\"data\",\"y\":[{\"a\":1}]};");
+    assert_stream("{\"data\" : \"text\"}", false, "1:{\"data\" : \"text\"};");
+    assert_stream("[{\"a\":1\n2}]", false, "1:{\"a\":1\n2};"); /* which the check refuses */
+    assert_stream("[1, \"a,]\", null]", false, "1:1;1:\"a,]\";1:null;");
+    assert_stream("", false, "");
+    assert_stream("[]", false, "");
+}
+
+/* Goal: a damaged line of JSON lines costs only that line, and a cut file gives what is whole. Method: such files. */
+static void test_damage_is_reported_at_its_line(void **state)
+{
+    (void)state;
+    assert_stream("{\"a\":1}\n{\"b\":\n{\"c\":3}\n", false,
+                  "1:{\"a\":1};2!the line ends within the record;3:{\"c\":3};");
+    assert_stream("{\"a\":1}\n{\"b\":\"x\n{\"c\":3}\n", false,
+                  "1:{\"a\":1};2!a line break within a string;3:{\"c\":3};");
+    assert_stream("{\"b\":\"x\n{\"c\":3}\n", true, "1!a line break within a string;2:{\"c\":3};");
+    assert_stream("{\"a\":1}\nnonsense\n{\"c\":3}\n", false, "1:{\"a\":1};2:nonsense;3:{\"c\":3};");
+    assert_stream("[{\"a\":1},\n{\"b\":", false,
+                  "1:{\"a\":1};2!the file ends within a record or a list;");
+    assert_stream("[{\"a\":1}\n", false, "1:{\"a\":1};2!the file ends within a record or a list;");
+    assert_stream("{\"data\":[{\"a\":1}]", false,
+                  "1:{\"a\":1};1!the file ends within a record or a list;");
+    assert_stream("[{\"a\":\"x\ny\"},{\"a\":2}]", false, "1!a line break within a string;");
+}
+
+/* Goal: a record above the limit is reported, and the next one is read. Method: a record of that size. */
+static void test_record_above_the_limit_is_left_out(void **state)
+{
+    size_t size = JSON_STREAM_RECORD_BYTES_MAX + 100;
+    char *text = malloc(size);
+    static const char start[] = "{\"a\":\"";
+    static const char end[] = "\"}\n{\"b\":2}\n";
+
+    (void)state;
+    assert_non_null(text);
+    memset(text, 'x', size);
+    memcpy(text, start, sizeof(start) - 1);
+    memcpy(text + size - sizeof(end), end, sizeof(end));
+    assert_stream(text, false, "1!a record larger than 16 MiB;2:{\"b\":2};");
+    free(text);
+}
+
+int run_json_stream_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_form_gives_its_records),
+                                       cmocka_unit_test(test_damage_is_reported_at_its_line),
+                                       cmocka_unit_test(test_record_above_the_limit_is_left_out)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -58,6 +58,7 @@ errata_fuzz(similarity USES domain_embed PARTS m)
 errata_fuzz(tokens USES domain_embed mkmodel_pack)
 errata_fuzz(text USES domain_text SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/text/promises.c
             PARTS utf8proc)
+errata_fuzz(import ROUNDS 1000 USES cli_import)
 errata_fuzz(json USES codec)
 errata_fuzz(pdf_answer USES pdf_answer)
 errata_fuzz(sketch USES domain_sketch)

@@ -8,11 +8,12 @@ it is imported, and what an export lacks is reported. Method: samples made after
 import json
 import pathlib
 import re
+import signal
 import subprocess
 import uuid
 
-from errata_cli import CliCase
-from erratad import ROOT, main
+from errata_cli import ERRATA, CliCase
+from erratad import ROOT, main, wait_until
 
 SAMPLES = pathlib.Path(__file__).resolve().parent.parent / "data" / "imports"
 MAP = {"corrections.csv": ("doc=subject", "was=before", "is=after", "who=actor", "when=at", "note=notes"),
@@ -516,6 +517,24 @@ class Damage(HistoryCase):
         report, said = self.imported(self.environment(), "tensorzero", big, "--dry-run", code=2)
         self.assertEqual((self.count(report, "corrections"), report["damaged"]["count"]), (2, 1))
         self.assertIn("line 2: a record larger than 16 MiB", said)
+
+    def test_an_interrupted_import_goes_on(self):
+        org, count = self.org(), 3000
+        path = self.write("long.jsonl", "".join(
+            json.dumps({"id": f"n{i}", "target_id": f"t{i % 3}", "metric_name": "m", "value": True,
+                        "timestamp": str(1700000000 + i)}) + "\n"
+            for i in range(count)))
+        running = subprocess.Popen([ERRATA, "import", "tensorzero", path], cwd=self.folder, env=org,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(lambda: self.reviews(org), "the first review", seconds=60)
+        running.send_signal(signal.SIGINT)
+        # Between two batches nothing runs that would have to be reported: the signal ends the program.
+        self.assertIn(running.wait(60), (130, -signal.SIGINT))
+        stored = len(self.reviews(org))
+        self.assertTrue(0 < stored < count, stored)
+        report, _ = self.imported(org, "tensorzero", path)
+        self.assertEqual((report["created"], report["repeated"]), (count - stored, stored))
+        self.assertEqual(len({r["state"] for r in self.reviews(org)}), count)
 
     def test_a_refused_token_stores_nothing(self):
         path = self.write("denied.jsonl", self.LINE % "a")

@@ -151,6 +151,17 @@ static void add_people(struct writer *writer, const char *actor, const struct im
     }
 }
 
+/* Narrows a lookup to the row's own time, so that the reply is short however much there is of the subject. */
+static void add_moment(struct writer *lookup, const struct import_row *row)
+{
+    int64_t us = 0;
+
+    if (fields_time(row->text[IMPORT_AT], &us)) {
+        add_text(lookup, "start_time", row->text[IMPORT_AT]);
+        add_text(lookup, "end_time", fields_time_text(lookup->arena, us + 1));
+    }
+}
+
 static void make_correction(struct arena *arena, const struct import_source *source,
                             const struct import_choices *choices, const struct import_row *row,
                             struct import_request *request)
@@ -179,6 +190,7 @@ static void make_correction(struct arena *arena, const struct import_source *sou
     add_text(&lookup, "document_id", opaque(arena, subject));
     add_text(&lookup, "entity_type", type);
     add_text(&lookup, "entity_id", id);
+    add_moment(&lookup, row);
     request->method = CAPTURE;
     request->json = end(&writer);
     request->lookup_method = LIST_CORRECTIONS;
@@ -197,7 +209,6 @@ static void make_raw(struct arena *arena, const struct import_row *row,
                      struct import_request *request)
 {
     struct json_value value = {JSON_NULL, {NULL, 0}};
-    int64_t us = 0;
     struct writer event;
     struct writer writer;
     struct writer lookup;
@@ -217,10 +228,7 @@ static void make_raw(struct arena *arena, const struct import_row *row,
             add_json(&event, raw_objects[i], import_request_object(arena, value));
         }
     }
-    if (fields_time(row->text[IMPORT_AT], &us)) {
-        add_text(&lookup, "start_time", row->text[IMPORT_AT]);
-        add_text(&lookup, "end_time", fields_time_text(arena, us + 1));
-    }
+    add_moment(&lookup, row);
     add_raw(&lookup, "page_size", SLICE("1000"));
     begin(&writer, arena);
     add_raw(&writer, "event", end(&event));
@@ -264,6 +272,7 @@ static void make_review(struct arena *arena, const struct import_source *source,
     add_raw(&writer, "review", end(&review));
     begin(&lookup, arena);
     add_text(&lookup, "run_id", run);
+    add_moment(&lookup, row);
     add_raw(&lookup, "page_size", SLICE("1000"));
     request->method = SUBMIT_REVIEW;
     request->json = end(&writer);

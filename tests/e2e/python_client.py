@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -17,12 +18,14 @@ import textwrap
 import time
 import unittest
 from datetime import datetime, timezone
+from pathlib import Path
 
 BUILD = os.environ.get("ERRATA_BUILD") or os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..",
                                                        "build", "release")
 PACKAGE = os.path.join(BUILD, "python")
 sys.path.insert(0, PACKAGE)
 
+from certificates import Authority  # noqa: E402
 from client_driver import Proxy, stored_names  # noqa: E402
 from client_restart import free_port  # noqa: E402
 from erratad import Server, ServerCase, main, wait_until  # noqa: E402
@@ -66,6 +69,62 @@ class Connected(ServerCase, Folder):
                                **options)
         self.addCleanup(client.close, 0)
         return client
+
+
+class Tls(Folder):
+    """The same package over TLS: with the authority's certificate, with another one's, and with one of the client."""
+
+    def start(self, *arguments):
+        """A server with a certificate; its address as a URL, and its token."""
+        self.authority = Authority(self.folder)
+        cert, key = self.authority.sign("server")
+        server = Server(arguments=["--tls-cert", cert, "--tls-key", key, *arguments]).start()
+        self.addCleanup(server.close)
+        return f"https://localhost:{server.address.rsplit(':', 1)[1]}", server.admin_token
+
+    def connect(self, url, token, **options):
+        usual = {"spool": os.path.join(self.folder, "spool"), "read_timeout": PATIENCE_S}
+        client = errata.Client(url, token=token, actor="ada", timeout=PATIENCE_S, **(usual | options))
+        self.addCleanup(client.close, 0)
+        return client
+
+    def test_corrections_and_examples_go_over_tls(self):
+        url, token = self.start()
+        client = self.connect(url, token, ca_file=self.authority.path)
+        client.correct({"qty": 10}, {"qty": 12}, layout="tls", snippet="12 pcs")
+        self.assertTrue(client.flush(PATIENCE_S))
+        self.assertEqual([one.output for one in client.examples(layout="tls")], [{"qty": 12}])
+
+        async def read():
+            async with errata.aio.Client(url, token=token, spool=None, ca_file=self.authority.path,
+                                         read_timeout=PATIENCE_S) as one:
+                return [len(found) for found in await asyncio.gather(*(one.examples(layout="tls") for _ in range(50)))]
+        self.assertEqual(asyncio.run(read()), [1] * 50)
+
+    def test_an_unknown_server_gets_nothing(self):
+        """Neither a token nor a correction goes to a server whose certificate is not trusted; the capture stays on disk."""
+        url, token = self.start()
+        client = self.connect(url, token, ca_file=Authority(self.folder, "other").path, read_timeout=2)
+        client.correct({"qty": 10}, {"qty": 12}, layout="tls", document_id="kept-on-disk")
+        client.flush(2)
+        with self.assertRaisesRegex(errata.ErrataError, "certificate"):
+            client.feedback_service.list_feedback_events({"page_size": 1}, timeout=2)
+        client.close(0)
+        kept = [os.path.join(place, name) for place, _, names in os.walk(os.path.join(self.folder, "spool")) for name in names]
+        self.assertIn("kept-on-disk", "".join(Path(path).read_text(encoding="utf-8") for path in kept))
+        trusted = self.connect(url, token, ca_file=self.authority.path, spool=None)
+        self.assertEqual(trusted.feedback_service.list_feedback_events({"layout_fingerprint": "tls"}).events, [])
+
+    def test_a_client_certificate_is_shown(self):
+        folder_authority = os.path.join(self.folder, "ca.pem")
+        url, token = self.start("--tls-client-ca", folder_authority)
+        context = ssl.create_default_context(cafile=folder_authority)
+        context.load_cert_chain(*self.authority.sign("client", "DNS:client"))
+        client = self.connect(url, token, tls_context=context)
+        self.assertEqual(client.feedback_service.list_feedback_events({"page_size": 1}).events, [])
+        without = self.connect(url, token, ca_file=folder_authority, fail_open=False, read_timeout=2)
+        with self.assertRaises(errata.ErrataError):
+            without.examples(layout="tls")
 
 
 class Calls(Connected):

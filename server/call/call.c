@@ -3,6 +3,7 @@
  * protocols have on them. Independent of the wire format.
  */
 #include "server/call/call_internal.h"
+#include "server/call/status.h"
 #include "server/call/status_details.h"
 #include "store/base/assert.h"
 #include "store/base/fault_point.h"
@@ -287,18 +288,47 @@ void call_fail(struct call_core *core, enum err err, struct slice message)
     call_end(core, err_status(err));
 }
 
+/* Discards what the services have sent, before an error of the transport. */
+static void call_refusal_begin(struct call_core *core)
+{
+    if (!core->started) {
+        core->server->stats.calls_refused++;
+    }
+    (void)call_output_drop(core);
+}
+
+static void call_refusal_end(struct call_core *core)
+{
+    core->protocol->finished(core);
+    call_cancel(core, ERR_CANCELLED);
+}
+
 void call_refuse(struct call_core *core, enum err err, struct slice message)
 {
     if (core->ended) {
         return;
     }
-    if (!core->started) {
-        core->server->stats.calls_refused++;
-    }
-    (void)call_output_drop(core);
+    call_refusal_begin(core);
     call_fail(core, err, message);
-    core->protocol->finished(core);
-    call_cancel(core, ERR_CANCELLED);
+    call_refusal_end(core);
+}
+
+void call_refuse_fault(struct call_core *core, enum err err, const struct fault *fault)
+{
+    struct status status;
+
+    if (core->ended) {
+        return;
+    }
+    call_refusal_begin(core);
+    status = status_of(&core->arena, err, fault);
+    if (!core->server->config.sends_reasons) {
+        status.details = slice_of(NULL, 0);
+        status.retry_ms = 0;
+    }
+    core->status = status;
+    call_end(core, status.code);
+    call_refusal_end(core);
 }
 
 void call_refuse_text(struct call_core *core, enum err err, struct slice text)

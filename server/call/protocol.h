@@ -12,6 +12,7 @@
 #include "server/call/call.h"
 #include "server/call/gzip.h"
 #include "server/call/server.h"
+#include "store/base/fault.h"
 
 /* Maximum metadata fields that the services may add at each end of a response. */
 #define CALL_ADDED_MAX 16
@@ -275,6 +276,9 @@ void call_refuse(struct call_core *core, enum err err, struct slice message);
 void call_refuse_text(struct call_core *core, enum err err, struct slice text);
 /* Does the same, with the error's default text if `message` is NULL. */
 void call_refuse_err(struct call_core *core, enum err err, const char *message);
+/* Does the same for a message that cannot be read: the status lists every invalid field. The fault is in the
+ * call's arena. */
+void call_refuse_fault(struct call_core *core, enum err err, const struct fault *fault);
 
 /* call_input.c: request messages as their bytes arrive. */
 /* Returns the arena of request messages: of the call for a single one; reset after each of a

@@ -4,21 +4,6 @@
 #include "server/codec/proto_json.h"
 #include "server/http/http_protocol.h"
 
-/* Returns the faults as one text: a caller mistake in JSON concerns a field, or its form. */
-static struct slice http_fault_text(struct arena *arena, const struct fault *fault)
-{
-    struct slice field = {NULL, 0};
-
-    if (fault->count == 0) {
-        return fault->message;
-    }
-    field = fault->entries[0].field;
-    return arena_printf(arena, "%.*s%s%.*s", (int)field.size,
-                        field.size > 0 ? (const char *)field.data : "", field.size > 0 ? ": " : "",
-                        (int)fault->entries[0].description.size,
-                        (const char *)fault->entries[0].description.data);
-}
-
 bool http_read_json(struct call_core *core, struct slice sent, struct slice *ret_message)
 {
     struct arena *arena = call_input_arena(core);
@@ -35,13 +20,13 @@ bool http_read_json(struct call_core *core, struct slice sent, struct slice *ret
                                       sent.size, HTTP_JSON_BYTES_MAX));
         return false;
     }
-    fault_init(&fault, arena);
+    fault_init(&fault, &core->arena);
     buffer_init(&wire, arena, sent.size);
     /* An empty body is an empty message, as in proto. */
     err = proto_json_read(&ctx, core->call.method->request, sent.size > 0 ? sent : SLICE("{}"),
                           false, &wire);
     if (err != OK) {
-        call_refuse_text(core, err, http_fault_text(&core->arena, &fault));
+        call_refuse_fault(core, err, &fault);
         return false;
     }
     *ret_message = buffer_slice(&wire);

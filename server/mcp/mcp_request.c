@@ -2,6 +2,7 @@
  * mcp_request.c: a POST to /mcp: its body is collected, read as one message, and answered at once, or
  * by a call of the services if it is tools/call.
  */
+#include "server/call/status.h"
 #include "server/codec/proto_json.h"
 #include "server/http/http_cors.h"
 #include "server/mcp/mcp_internal.h"
@@ -178,22 +179,6 @@ static const struct call_protocol mcp_calls = {
     .write_message = mcp_write_message,
 };
 
-/* Returns all faults as one text. */
-static struct slice mcp_fault_text(struct arena *arena, const struct fault *fault)
-{
-    struct buffer text;
-
-    buffer_init(&text, arena, 256);
-    buffer_append(&text, fault->message);
-    for (size_t i = 0; i < fault->count; i++) {
-        buffer_append(&text, text.size > 0 ? SLICE("; ") : SLICE(""));
-        buffer_append(&text, fault->entries[i].field);
-        buffer_append(&text, fault->entries[i].field.size > 0 ? SLICE(": ") : SLICE(""));
-        buffer_append(&text, fault->entries[i].description);
-    }
-    return buffer_slice(&text);
-}
-
 /* Converts the arguments to the method's request; false if the tool's result states what is wrong. */
 static bool mcp_read_arguments(struct call_core *core, struct buffer *wire)
 {
@@ -210,7 +195,7 @@ static bool mcp_read_arguments(struct call_core *core, struct buffer *wire)
         return true;
     }
     buffer_init(&json, &core->arena, 512);
-    mcp_write_refusal(mcp->message.id, mcp_fault_text(&core->arena, &fault), &json);
+    mcp_write_refusal(mcp->message.id, status_of(&core->arena, ERR_INVALID, &fault).message, &json);
     mcp_respond(core, 200, &json);
     return false;
 }

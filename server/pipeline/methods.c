@@ -3,9 +3,9 @@
  * call, waits for the complete request, then runs the stage and the read, write or stream, and ends
  * the call. All properties of methods come from the generated tables.
  */
+#include "server/call/status.h"
 #include "server/domain/text/sanitise.h"
 #include "server/pipeline/rpc.h"
-#include "server/pipeline/status.h"
 
 #include "store/base/assert.h"
 #include "store/base/logger.h"

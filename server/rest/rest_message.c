@@ -16,10 +16,25 @@ static const struct field_info *rest_named(const struct message_info *message, s
     return NULL;
 }
 
+/* Completes the paths of faults in a body, which are relative to its field. */
+static void rest_complete_paths(struct ctx *ctx, const struct field_info *field, size_t first)
+{
+    struct fault *fault = ctx->fault;
+
+    for (size_t i = first; i < fault->count; i++) {
+        struct slice path = fault->entries[i].field;
+
+        fault->entries[i].field = arena_printf(
+            fault->arena, "%.*s%s%.*s", (int)field->name.size, (const char *)field->name.data,
+            path.size > 0 ? "." : "", (int)path.size, (const char *)path.data);
+    }
+}
+
 /* Reads a body that is one field of the request: a message, or a JSON text. */
 static enum err rest_read_field(struct ctx *ctx, const struct field_info *field, struct slice body,
                                 struct buffer *wire)
 {
+    size_t faults_before = ctx->fault->count;
     struct buffer inner;
     enum err err = OK;
 
@@ -29,6 +44,7 @@ static enum err rest_read_field(struct ctx *ctx, const struct field_info *field,
     }
     buffer_init(&inner, ctx->arena, body.size);
     err = proto_json_read_plain(ctx, field->message, body, false, &inner);
+    rest_complete_paths(ctx, field, faults_before);
     if (err == OK) {
         wire_put_bytes(wire, field->number, buffer_slice(&inner));
     }

@@ -17,24 +17,6 @@ static struct rest_call *rest_call_of(const struct call_core *core)
     return (struct rest_call *)http_state(core);
 }
 
-/* Returns all faults as one text. */
-static struct slice rest_fault_text(struct arena *arena, const struct fault *fault)
-{
-    struct buffer text;
-
-    if (fault->count == 0) {
-        return fault->message;
-    }
-    buffer_init(&text, arena, 256);
-    for (size_t i = 0; i < fault->count; i++) {
-        buffer_append(&text, i > 0 ? SLICE("; ") : SLICE(""));
-        buffer_append(&text, fault->entries[i].field);
-        buffer_append(&text, fault->entries[i].field.size > 0 ? SLICE(": ") : SLICE(""));
-        buffer_append(&text, fault->entries[i].description);
-    }
-    return buffer_slice(&text);
-}
-
 static bool rest_read_message(struct call_core *core, struct slice sent, struct slice *ret_message)
 {
     struct arena *arena = call_input_arena(core);
@@ -51,12 +33,12 @@ static bool rest_read_message(struct call_core *core, struct slice sent, struct 
                                       sent.size, HTTP_JSON_BYTES_MAX));
         return false;
     }
-    fault_init(&fault, arena);
+    fault_init(&fault, &core->arena);
     buffer_init(&wire, arena, sent.size + 64);
     err = rest_read_request(&ctx, &rest_call_of(core)->match, http_exchange_of(core)->query, sent,
                             &wire);
     if (err != OK) {
-        call_refuse_text(core, err, rest_fault_text(&core->arena, &fault));
+        call_refuse_fault(core, err, &fault);
         return false;
     }
     *ret_message = buffer_slice(&wire);

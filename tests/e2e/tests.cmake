@@ -4,7 +4,7 @@ include(${CMAKE_SOURCE_DIR}/tests/support/tests.cmake)
 # which is what they need (the PDF worker's sandbox and its limits, the installed tree, figures) or where a sanitizer
 # finds nothing more (what a terminal shows, a demonstration). Those with the label `both` run on both.
 
-foreach(name connect plain metrics rest mcp web corrections retractions mappings verdicts structured_reviews turns rule_files prompts extractions learning analytics reviews access configuration isolation nonsense lifecycle log overload secrecy
+foreach(name connect protocols plain metrics rest mcp web corrections retractions mappings verdicts structured_reviews turns rule_files prompts extractions learning analytics reviews access configuration isolation nonsense lifecycle log overload secrecy
         administration copied_folder crowded one_server start_errors supervisor tls reload proxies journal)
     errata_python_test(e2e_${name} FILE tests/e2e/${name}.py LABEL e2e)
 endforeach()

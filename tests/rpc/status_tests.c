@@ -3,7 +3,7 @@
  */
 #include "tests/rpc/fixture.h"
 
-#include "server/pipeline/status.h"
+#include "server/call/status.h"
 
 #include <google/rpc/error_details.pb-c.h>
 #include <google/rpc/status.pb-c.h>

@@ -1,7 +1,7 @@
 /*
  * status.c: converts an error and its fault to the status of a call.
  */
-#include "server/pipeline/status.h"
+#include "server/call/status.h"
 
 #include "server/call/status_details.h"
 #include "store/base/text.h"

@@ -5,8 +5,8 @@
  * reason or the error's name. Over gRPC the trailer grpc-retry-pushback-ms repeats the delay (gRFC
  * A6), or is -1 if a retry cannot succeed.
  */
-#ifndef ERRATA_SERVER_PIPELINE_STATUS_H
-#define ERRATA_SERVER_PIPELINE_STATUS_H
+#ifndef ERRATA_SERVER_CALL_STATUS_H
+#define ERRATA_SERVER_CALL_STATUS_H
 
 #include "server/call/call.h"
 #include "store/base/fault.h"

@@ -1,0 +1,263 @@
+#!/usr/bin/python3
+"""Access, isolation and nonsense by the protocols beside gRPC.
+
+Goal: what gRPC refuses is refused by Connect, gRPC-Web and REST alike, and every invalid member of a JSON body is
+named. Method: the descriptors are walked, as in access.py, isolation.py and nonsense.py, so later methods are tested
+unasked; what is expected is the contract's table of roles, and gRPC's answer to the same request.
+"""
+import json
+import re
+import secrets
+import uuid
+
+import grpc
+from google.protobuf import json_format
+
+import other_protocols
+from erratad import (ServerCase, feedback, fields_in, is_client_stream, is_output_only, is_stream, main,
+                     methods, options, roles)
+
+ALL_ROLES = [r for r in roles.Role.values() if r != roles.ROLE_UNSPECIFIED]
+NEED_THE_FLAG = ("/CreateOrganization", "/Verify", "/Backup")
+STREAM_SECONDS = 0.1
+FAULT_ENTRIES_MAX = 100
+
+
+def one_of_each(message):
+    """The fields that can be set together: of a oneof only its first member."""
+    taken = set()
+    for field in message.fields:
+        oneof = field.containing_oneof
+        if oneof is not None and len(oneof.fields) > 1:
+            if oneof.name in taken:
+                continue
+            taken.add(oneof.name)
+        yield field
+
+
+def is_plain_message(field):
+    return field.type == field.TYPE_MESSAGE and not field.message_type.full_name.startswith("google.protobuf.")
+
+
+def wrong(field):
+    """A JSON value that no field of this type takes."""
+    if field.type in (field.TYPE_STRING, field.TYPE_BYTES):
+        return 17
+    if field.type == field.TYPE_MESSAGE:
+        return "no such value" if field.message_type.name in ("Timestamp", "Duration") else None
+    return "no such value"
+
+
+def wrong_members(message, path=""):
+    """(JSON object, paths) of a message whose every member has a value of a wrong type."""
+    members, paths = {}, []
+    for field in one_of_each(message):
+        repeated = field.label == field.LABEL_REPEATED
+        name = path + field.name + ("[0]" if repeated else "")
+        if is_plain_message(field):
+            if field.message_type.GetOptions().map_entry:
+                continue
+            value, below = wrong_members(field.message_type, name + ".")
+            paths += below
+        else:
+            value = wrong(field)
+            if value is None:
+                continue
+            paths.append(name)
+        members[field.json_name] = [value] if repeated else value
+    return members, paths
+
+
+class Access(ServerCase):
+    """Every method by every role and by no one."""
+
+    def peers(self, kind):
+        return {role: kind(self.server.address, token) for role, token in self.tokens.items()}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.tokens = {role: cls.admin.create_token(role).secret for role in ALL_ROLES}
+
+    def expect(self, answer, path, role, rules):
+        code, message, _ = answer
+        where = f"{path} by {roles.Role.Name(role)}: {code} {message}"
+        if role not in rules.roles:
+            self.assertEqual(code, grpc.StatusCode.PERMISSION_DENIED, where)
+        elif role not in rules.backfill_roles:
+            self.assertNotEqual(code, grpc.StatusCode.UNAUTHENTICATED, where)
+            if not path.endswith(NEED_THE_FLAG):
+                self.assertNotEqual(code, grpc.StatusCode.PERMISSION_DENIED, where)
+
+    def check_kind(self, kind, body):
+        no_one = kind(self.server.address)
+        for path, _, rules in methods():
+            self.assertEqual(no_one.raw_any(path, body)[0], grpc.StatusCode.UNAUTHENTICATED, path)
+        no_one.close()
+        for role, peer in self.peers(kind).items():
+            for path, _, rules in methods():
+                self.expect(peer.raw_any(path, body, STREAM_SECONDS if is_stream(path) else 10), path, role, rules)
+            peer.close()
+
+    def test_connect_in_json(self):
+        self.check_kind(other_protocols.Connect, b"{}")
+
+    def test_connect_in_proto(self):
+        self.check_kind(other_protocols.ConnectProto, b"")
+
+    def test_grpc_web(self):
+        self.check_kind(other_protocols.Web, b"")
+
+    def test_grpc_web_in_text(self):
+        self.check_kind(other_protocols.WebText, b"")
+
+    def test_connect_by_get(self):
+        """Only methods without side effects are called by GET; others are refused before the role is looked at."""
+        called = 0
+        for role, peer in self.peers(other_protocols.ConnectGet).items():
+            for path, method, rules in methods():
+                if is_stream(path) or is_client_stream(path):
+                    continue
+                if method.GetOptions().idempotency_level == method.GetOptions().NO_SIDE_EFFECTS:
+                    self.expect(peer.raw_get(path, "{}"), path, role, rules)
+                    called += 1
+                else:
+                    status, fields, _ = peer.ask("GET", f"{path}?connect=v1&encoding=json&message=%7B%7D")
+                    self.assertEqual((status, fields.get("allow")), (405, "POST"), path)
+            peer.close()
+        self.assertGreater(called, 100)
+
+    def test_rest(self):
+        by_name = {method.name: (path, rules) for path, method, rules in methods()}
+        no_one = other_protocols.Rest(self.server.address)
+        found = no_one.routes()
+        self.assertGreaterEqual(len(found), 14)
+        for verb, template, name in found:
+            target = re.sub(r"\{[^}]*\}", "unknown", template)
+            body = "{}" if verb in ("POST", "PUT", "PATCH") else None
+            self.assertEqual(no_one.raw_route(verb, target, body)[0], grpc.StatusCode.UNAUTHENTICATED, target)
+            for role, peer in self.peers(other_protocols.Rest).items():
+                path, rules = by_name[name]
+                self.expect(peer.raw_route(verb, target, body), path, role, rules)
+                peer.close()
+        no_one.close()
+
+
+class Nonsense(ServerCase):
+    """Invalid members of JSON bodies."""
+
+    def setUp(self):
+        self.peer = other_protocols.Connect(self.server.address, self.server.admin_token)
+        self.addCleanup(self.peer.close)
+
+    def test_every_member_of_a_wrong_type_is_named(self):
+        tried = 0
+        for path, method, _ in methods():
+            members, paths = wrong_members(method.input_type)
+            if not paths:
+                continue
+            code, message, details = self.peer.raw_any(path, json.dumps(members).encode())
+            self.assertEqual(code, grpc.StatusCode.INVALID_ARGUMENT, f"{path}: {message}")
+            named = fields_in(details)
+            # A status has room for 4 KiB of details; the message counts those that are left out.
+            if len(details) < 3800:
+                self.assertEqual(set(paths[:FAULT_ENTRIES_MAX]) - set(named), set(), f"{path}: {message}")
+            else:
+                self.assertGreater(len(named), 10, path)
+            for field, description in named.items():
+                self.assertIn("expected", description, f"{path} {field}")
+            tried += 1
+        self.assertGreater(tried, 50)
+
+    def test_rest_names_every_member(self):
+        """Also those of the query, together with the body's."""
+        peer = other_protocols.Rest(self.server.address, self.server.admin_token)
+        self.addCleanup(peer.close)
+        code, message, details = peer.raw_route(
+            "POST", "/feedback/submit/structured", '{"receipt_id":17,"correct_verdict":"maybe","original_score":"x"}')
+        self.assertEqual(code, grpc.StatusCode.INVALID_ARGUMENT)
+        self.assertEqual(set(fields_in(details)),
+                         {"submission.receipt_id", "submission.correct_verdict", "submission.original_score"}, message)
+        code, message, details = peer.raw_route("GET", "/feedback/learned-rules?page_size=x&enabled_only=7")
+        self.assertEqual(code, grpc.StatusCode.INVALID_ARGUMENT)
+        self.assertEqual(set(fields_in(details)), {"page_size", "enabled_only"}, message)
+
+    def test_answers_are_those_of_grpc(self):
+        """An empty request gets the same code, message and details by each protocol."""
+        web = other_protocols.Web(self.server.address, self.server.admin_token)
+        self.addCleanup(web.close)
+        compared = 0
+        for path, _, _ in methods():
+            code, message, details = self.admin.raw_any(path, b"", 1)
+            if code != grpc.StatusCode.INVALID_ARGUMENT:
+                continue
+            self.assertEqual(self.peer.raw_any(path, b"{}"), (code, message, details), path)
+            self.assertEqual(web.raw_any(path, b""), (code, message, details), path)
+            compared += 1
+        self.assertGreater(compared, 20)
+
+    def test_broken_texts_are_refused(self):
+        """Text that is not a JSON object, to every method: INVALID_ARGUMENT, and the connection goes on."""
+        for path, _, _ in methods():
+            for body in (b"[]", b'{"a":1,"a":2}', b'{"a":"\xff"}', b'{"a":"\\ud800"}', b"{" * 200, b'{"a":01}'):
+                code, message, _ = self.peer.raw_any(path, body)
+                self.assertEqual(code, grpc.StatusCode.INVALID_ARGUMENT, f"{path} {body!r}: {message}")
+
+
+class Isolation(ServerCase):
+    """Ids and texts of one organisation, asked for by another one."""
+
+    def setUp(self):
+        org = self.admin.create_org("walls-" + secrets.token_hex(4))
+        theirs = self.server.client(self.admin.create_token(roles.ROLE_ADMIN, org_id=org.id).secret)
+        self.canary = "secret-" + secrets.token_hex(8)
+        event = theirs.capture(
+            event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+            layout_fingerprint=self.canary + "-layout", document_id=self.canary + "-doc",
+            draft_order_id=self.canary + "-draft", entity_type="line", entity_id=self.canary + "-line",
+            after_json='{"%s":1}' % self.canary, before_json="{}")
+        self.ids = {options.FORMAT_UUID: [event.id, org.id],
+                    options.FORMAT_OPAQUE_ID: [event.layout_fingerprint, event.document_id, event.entity_id]}
+        mine = self.admin.create_org("asker-" + secrets.token_hex(4))
+        self.token = self.admin.create_token(roles.ROLE_ADMIN, org_id=mine.id).secret
+
+    @staticmethod
+    def unknown(value):
+        if re.fullmatch(r"[0-9a-f-]{36}", value):
+            return str(uuid.uuid4())
+        return "x" * (len(value) - 16) + secrets.token_hex(8)
+
+    def ask(self, path, method, field, value):
+        """Returns the answer, without the id that was sent and the reference that has the time."""
+        request = method.input_type._concrete_class()
+        setattr(request, field.name, value)
+        code, message, body = self.peer.raw_any(path, json_format.MessageToJson(request).encode())
+        foreign = body.replace(value.encode(), b"").replace(value[:8].encode(), b"")  # fingerprint_short
+        self.assertNotIn(self.canary.encode(), foreign, f"{path} {field.name}")
+        shown = re.sub(rb'"exposureRef":"[^"]*"', b"", body.replace(value.encode(), b"ID"))
+        return code, message.replace(value, "ID"), shown.replace(value[:8].encode(), b"SHORT")
+
+    def check_kind(self, kind):
+        self.peer = kind(self.server.address, self.token)
+        self.addCleanup(self.peer.close)
+        asked = 0
+        for path, method, _ in methods():
+            if is_stream(path) or is_client_stream(path):
+                continue
+            for field in method.input_type.fields:
+                values = self.ids.get(field.GetOptions().Extensions[options.field].format, ())
+                if field.type != field.TYPE_STRING or field.label == field.LABEL_REPEATED or is_output_only(field):
+                    continue
+                for value in values:
+                    theirs = self.ask(path, method, field, value)
+                    nobodys = self.ask(path, method, field, self.unknown(value))
+                    self.assertEqual(theirs, nobodys, f"{path} {field.name}={value}")
+                    asked += 1
+        self.assertGreater(asked, 100)
+
+    def test_foreign_ids_are_unknown_ids(self):
+        self.check_kind(other_protocols.Connect)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,6 +8,7 @@
 #include "server/grpc/grpc_text.h"
 #include "server/http/http_protocol.h"
 #include "store/base/wire.h"
+#include "tests/suites/conformance_tables.h"
 #include "tests/suites/suite.h"
 
 #define CONFORMANCE_PACKAGE "connectrpc.conformance.v1."
@@ -403,15 +404,30 @@ static void bidi_stream_end(struct suite_call *call)
 }
 
 const struct suite_method conformance_methods[] = {
-    {.info = {.path = CONFORMANCE_PATH("Unary")}, .on_message = unary},
-    {.info = {.path = CONFORMANCE_PATH("IdempotentUnary"), .no_side_effects = true},
+    {.info = {.path = CONFORMANCE_PATH("Unary"),
+              .request = &conformance_unary_request,
+              .reply = &conformance_response},
+     .on_message = unary},
+    {.info = {.path = CONFORMANCE_PATH("IdempotentUnary"),
+              .request = &conformance_idempotent_request,
+              .reply = &conformance_response,
+              .no_side_effects = true},
      .on_message = idempotent_unary},
-    {.info = {.path = CONFORMANCE_PATH("ServerStream"), .stream = METHOD_SERVER_STREAM},
+    {.info = {.path = CONFORMANCE_PATH("ServerStream"),
+              .request = &conformance_server_stream_request,
+              .reply = &conformance_response,
+              .stream = METHOD_SERVER_STREAM},
      .on_message = server_stream},
-    {.info = {.path = CONFORMANCE_PATH("ClientStream"), .stream = METHOD_CLIENT_STREAM},
+    {.info = {.path = CONFORMANCE_PATH("ClientStream"),
+              .request = &conformance_client_stream_request,
+              .reply = &conformance_response,
+              .stream = METHOD_CLIENT_STREAM},
      .on_message = client_stream_message,
      .on_half_close = client_stream_end},
-    {.info = {.path = CONFORMANCE_PATH("BidiStream"), .stream = METHOD_BIDI_STREAM},
+    {.info = {.path = CONFORMANCE_PATH("BidiStream"),
+              .request = &conformance_bidi_request,
+              .reply = &conformance_response,
+              .stream = METHOD_BIDI_STREAM},
      .on_message = bidi_stream_message,
      .on_half_close = bidi_stream_end},
 };

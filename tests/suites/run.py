@@ -22,8 +22,8 @@ suites (all that have their program, where none is named):
   interop       gRPC's interop cases, by the interop client of one of its libraries
                 https://github.com/grpc/grpc-go/tree/master/interop/client, or any other client with
                 the flags --server_host, --server_port and --test_case
-  conformance   https://github.com/connectrpc/conformance: gRPC, gRPC-Web and Connect over HTTP/1.1 and 2, every kind
-                of stream, by its two reference clients
+  conformance   https://github.com/connectrpc/conformance: gRPC, gRPC-Web and Connect over HTTP/1.1 and 2, with and
+                without TLS, in proto and JSON, every kind of stream, by its two reference clients
 Their programs are not ours to ship: each is named by its flag or variable, or found on PATH.
 Cases that are expected to fail are in tests/suites/deviations.txt, with the reason.
 """

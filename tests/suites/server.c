@@ -3,19 +3,17 @@
  * gRPC-Web and Connect as erratad has them, and after them the services that the suites ask for.
  *   suite_server PORT            the services; port 0: any. Prints the address it listens on
  *   suite_server PORT plain      HTTP/2 alone (plain.h)
- *   suite_server conformance     the services, as the conformance suite's runner starts a server:
- *   it
- *                                reads what is wanted from standard input, and states where it
- *                                listens
+ *   suite_server conformance     the services, as the conformance suite's runner starts a server
+ *                                (compat.h), with TLS if it wants that
  */
 #include "server/net/server.h"
 #include "server/connect/connect.h"
 #include "server/grpc_web/grpc_web.h"
 #include "server/http/http_cors.h"
 #include "server/http1/http1.h"
+#include "server/tls/tls.h"
 #include "store/base/assert.h"
-#include "store/base/bytes.h"
-#include "store/base/wire.h"
+#include "tests/suites/compat.h"
 #include "tests/suites/plain.h"
 #include "tests/suites/suite.h"
 
@@ -26,20 +24,12 @@
 #define SERVER_DRAIN_MS 1000
 /* HTTP/2 with gRPC, and HTTP/1.1. */
 #define SERVER_PROTOCOLS_MAX 2
-/* Limits of the runner's request: some numbers and two certificates. */
-#define COMPAT_BYTES_MAX (64u * 1024)
-#define COMPAT_PREFIX_BYTES 4
 #define US_IN_MS 1000
 /* Room for one message. */
 #define FAULT_BYTES_MAX 4096
 
-/* Field numbers of connectrpc/conformance/v1/server_compat.proto. */
-enum {
-    COMPAT_USE_TLS = 4,
-    COMPAT_MESSAGE_BYTES_MAX = 6,
-    COMPAT_HOST = 1,
-    COMPAT_PORT = 2
-};
+/* A path of compat_file. */
+#define PATH_BYTES_MAX 40
 
 struct server {
     uv_loop_t loop;
@@ -51,11 +41,12 @@ struct server {
     struct http_server *http;
     struct grpc_server *grpc;
     struct http1_server *http1;
+    struct tls_server *tls; /* NULL: cleartext */
     struct plain *plain;
     struct net_server *net;
     struct arena arena; /* memory of the fault */
     struct fault fault; /* reason why it cannot listen */
-    size_t message_bytes_max; /* 0: the default */
+    struct compat compat; /* zero unless the conformance suite's runner started it */
     bool is_plain;
     bool is_conformance;
     bool ending;
@@ -98,6 +89,7 @@ static void on_closed(void *user)
     struct server *server = user;
 
     net_server_free(server->net);
+    tls_server_free(server->tls);
     http1_server_free(server->http1);
     grpc_server_free(server->grpc);
     http_server_free(server->http);
@@ -163,6 +155,35 @@ static enum err make_transport(struct server *server,
     return err;
 }
 
+/* Replaces the protocols by TLS that has them above it. */
+static enum err put_tls_below(struct server *server, struct net_protocol *protocols,
+                              size_t *ret_count)
+{
+    const struct tls_protocol served[] = {{"h2", protocols[0]}, {"http/1.1", protocols[1]}};
+    const struct compat *compat = &server->compat;
+    char cert[PATH_BYTES_MAX];
+    char key[PATH_BYTES_MAX];
+    char ca[PATH_BYTES_MAX] = "";
+    const struct tls_files files = {cert, key, ca};
+    struct tls_context *context = NULL;
+    enum err err = OK;
+
+    if (!compat_file(compat->cert, cert, sizeof(cert)) ||
+        !compat_file(compat->key, key, sizeof(key)) ||
+        (compat->client_ca.size > 0 && !compat_file(compat->client_ca, ca, sizeof(ca)))) {
+        return ERR_IO;
+    }
+    err = tls_context_new_server(&files, &server->fault, &context);
+    if (err == OK) {
+        err = tls_server_new(served, sizeof(served) / sizeof(served[0]), context, &server->tls);
+    }
+    if (err == OK) {
+        protocols[0] = tls_server_protocol(server->tls);
+        *ret_count = 1;
+    }
+    return err;
+}
+
 /* Makes the protocols, and returns their number in `ret_count`. */
 static enum err make_protocols(struct server *server,
                                struct net_protocol ret_protocols[SERVER_PROTOCOLS_MAX],
@@ -187,12 +208,16 @@ static enum err make_protocols(struct server *server,
     config = call_config_default(suite_handlers(server->suite));
     config.find_method = suite_find_method;
     config.sends_reasons = false; /* the conformance suite allows none but the service's */
-    if (server->message_bytes_max != 0) {
-        config.message_bytes_max = server->message_bytes_max;
+    if (server->compat.message_bytes_max != 0) {
+        config.message_bytes_max = server->compat.message_bytes_max;
     }
     err = call_server_new(&config, clock_monotonic_us(clock_system()), &server->calls);
     *ret_count = SERVER_PROTOCOLS_MAX;
-    return err == OK ? make_transport(server, ret_protocols) : err;
+    if (err == OK) {
+        err = make_transport(server, ret_protocols);
+    }
+    return err == OK && server->compat.use_tls ? put_tls_below(server, ret_protocols, ret_count)
+                                               : err;
 }
 
 static enum err listen_on(struct server *server, uint16_t port, struct net_bound *bound)
@@ -219,58 +244,13 @@ static enum err listen_on(struct server *server, uint16_t port, struct net_bound
     return err;
 }
 
-/* Reads the request of the conformance runner; returns false if it cannot be satisfied. */
-static bool read_compat(struct server *server)
-{
-    static uint8_t bytes[COMPAT_BYTES_MAX];
-    struct wire_reader reader;
-    struct wire_field field;
-    uint32_t size = 0;
-
-    if (fread(bytes, 1, COMPAT_PREFIX_BYTES, stdin) != COMPAT_PREFIX_BYTES) {
-        return false;
-    }
-    size = bytes_get_be32(bytes);
-    if (size > sizeof(bytes) || fread(bytes, 1, size, stdin) != size) {
-        return false;
-    }
-    reader = wire_reader_of(slice_of(bytes, size));
-    while (wire_next(&reader, &field) == OK) {
-        if (field.number == COMPAT_USE_TLS && field.value != 0) {
-            return false;
-        }
-        if (field.number == COMPAT_MESSAGE_BYTES_MAX) {
-            server->message_bytes_max = (size_t)field.value;
-        }
-    }
-    return true;
-}
-
-/* Writes the server's address in the runner's format. */
-static void write_compat(uint32_t port)
-{
-    uint8_t prefix[COMPAT_PREFIX_BYTES];
-    struct arena arena;
-    struct buffer reply;
-
-    arena_init(&arena, COMPAT_BYTES_MAX);
-    buffer_init(&reply, &arena, 64);
-    wire_put_bytes(&reply, COMPAT_HOST, SLICE("127.0.0.1"));
-    wire_put_varint(&reply, COMPAT_PORT, port);
-    ASSERT(buffer_ok(&reply));
-    bytes_put_be32(prefix, (uint32_t)reply.size);
-    (void)fwrite(prefix, 1, sizeof(prefix), stdout);
-    (void)fwrite(reply.data, 1, reply.size, stdout);
-    arena_deinit(&arena);
-}
-
 static void say_where(const struct server *server, const char *address)
 {
     const char *colon = strrchr(address, ':');
 
     ASSERT(colon != NULL);
     if (server->is_conformance) {
-        write_compat((uint32_t)strtoul(colon + 1, NULL, 10));
+        compat_write(&server->compat, (uint32_t)strtoul(colon + 1, NULL, 10));
     } else {
         (void)printf("%s\n", address);
     }
@@ -306,7 +286,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "usage: suite_server PORT [plain] | suite_server conformance\n");
         return 2;
     }
-    if (server.is_conformance && !read_compat(&server)) {
+    if (server.is_conformance && !compat_read(&server.compat)) {
         (void)fprintf(stderr, "suite_server: no request that can be met on standard input\n");
         return 1;
     }

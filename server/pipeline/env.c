@@ -6,6 +6,7 @@
 #include "server/codec/contract.h"
 #include "server/domain/cues/lexicon.h"
 #include "server/domain/embed/embedder.h"
+#include "server/domain/turns/strategy_index.h"
 #include "store/records.h"
 
 static const struct slice part_names[HEALTH_PART_COUNT] = {
@@ -57,6 +58,10 @@ enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
     if (env->method_counts == NULL || env->method_durations_us == NULL) {
         return ERR_MEMORY;
     }
+    err = strategy_index_new(arena, &env->strategies);
+    if (err != OK) {
+        return err;
+    }
     err = cue_lexicon_new(arena, &env->cues);
     if (err != OK) {
         return err;
@@ -87,6 +92,8 @@ enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
 void env_deinit(struct service_env *env)
 {
     rule_cache_deinit(&env->rule_cache);
+    strategy_index_deinit(env->strategies);
+    env->strategies = NULL;
     embedder_free(env->embedder);
     env->embedder = NULL;
 }

@@ -61,6 +61,7 @@ enum refusal_kind {
 
 struct embedder; /* server/domain/embed/embedder.h */
 struct cue_lexicon; /* server/domain/cues/lexicon.h */
+struct strategy_index; /* server/domain/turns/strategy_index.h */
 
 struct service_env {
     uint8_t page_token_key
@@ -79,6 +80,7 @@ struct service_env {
     struct settings_cache settings_cache; /* used only on the loop */
     struct rule_cache rule_cache; /* likewise, except for rule_cache_offer */
     struct embedder *embedder; /* of n-grams until app_embed.c has loaded a model; any thread */
+    struct strategy_index *strategies; /* turns of organisations; any thread */
     const struct cue_lexicon *cues; /* of feedback in messages; never changes; any thread */
     uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* of ended calls */
     struct review_counters review_counters; /* any thread */

@@ -262,5 +262,25 @@ class Judging(TurnCase):
         self.assertFalse(report.cues[0].removal_proposed)
 
 
+class Commands(CliCase):
+    def test_a_conversation_on_the_command_line(self):
+        """Each command of `errata turns`, in the order of a conversation."""
+        said = self.run_cli("turns", "record", "chat-1", "turn-1", "--query", "laptops under 1000 dollars", "--outcome", "APPROVE",
+                            "--tool", "shop", "--text", "laptop price<1000", "--quality", "0.8")[0]
+        self.assertEqual(len(said.strip()), 36)
+        said = self.run_cli("turns", "detect", "chat-1", "turn-2", "--message", "that's wrong", "--advice", "Ask first")[0]
+        for words in ("REJECTED", "EXPLICIT", "that's wrong", "model's probability", "- Ask first"):
+            self.assertIn(words, said)
+        self.assertIn("rejections in sequence", self.run_cli("turns", "session", "chat-1")[0])
+        said = self.run_cli("turns", "search", "laptops under 1000 dollars")[0]
+        self.assertEqual(said.split("\t")[0], "avoid")
+        said = self.run_cli("turns", "judge", "chat-1", "turn-1", "--status", "ACCEPTED", "--reason", "it was a joke",
+                            "--actor", "anna")[0]
+        self.assertEqual(said, "ACCEPTED\n")
+        self.assertIn("laptops under", self.run_cli("turns", "list", "--session", "chat-1")[0])
+        said = self.run_cli("turns", "search", "laptops under 1000 dollars")[0]
+        self.assertEqual(said.strip().split("\t"), ["ACCEPTED", "1.0", "turn-1", "shop", "laptop price<1000"])
+
+
 if __name__ == "__main__":
     main()

@@ -73,6 +73,7 @@ static const struct {
     {"/errata.v1.TurnService/DetectFeedback", "ORSIA"},
     {"/errata.v1.TurnService/GetTurn", "VORSIA"},
     {"/errata.v1.TurnService/ListTurns", "VORSIA"},
+    {"/errata.v1.TurnService/SearchStrategies", "ORSA"},
     {"/errata.v1.TurnService/GetSession", "VORSIA"},
     {"/errata.v1.TurnService/GetSatisfaction", "VORSIA"},
     {"/errata.v1.TurnService/SetFeedback", "RA"},

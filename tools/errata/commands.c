@@ -55,6 +55,8 @@ static const struct command_group groups[] = {
      guideline_commands, "guidelines"},
     {"Build prompts and measure the effect", "agent", "build the prompts of agents", agent_commands,
      "guidelines"},
+    {"Build prompts and measure the effect", "turns",
+     "read feedback from conversations and find strategies", turn_commands, NULL},
     {"Build prompts and measure the effect", "text", "compare texts and compute their vectors",
      text_commands, NULL},
     {"Build prompts and measure the effect", "extractions", "record results of a model",

@@ -25,6 +25,7 @@ extern const struct command fragment_commands[];
 extern const struct command proposal_commands[];
 extern const struct command guideline_commands[];
 extern const struct command agent_commands[];
+extern const struct command turn_commands[];
 extern const struct command text_commands[];
 extern const struct command analytics_commands[];
 extern const struct command explain_commands[];

@@ -34,36 +34,73 @@ enum err turn_vector_put(struct arena *arena, struct store_txn *txn, struct org_
     return store_put(txn, TABLE_TURN_VECTOR, key_slice(&key), slice_of(bytes, size));
 }
 
+/* Splits a row into its space and numbers. */
+static enum err split(struct slice value, struct slice *ret_space, struct slice *ret_numbers)
+{
+    if (value.size < 1 || value.size < 1u + value.data[0] ||
+        (value.size - 1 - value.data[0]) % 2 != 0) {
+        return ERR_CORRUPT;
+    }
+    *ret_space = slice_of(value.data + 1, value.data[0]);
+    *ret_numbers = slice_after(value, 1u + value.data[0]);
+    return ret_numbers->size / 2 <= VECTORS_WIDTH_MAX ? OK : ERR_CORRUPT;
+}
+
+static void read_numbers(struct slice numbers, float *ret_values)
+{
+    for (size_t i = 0; i < numbers.size / 2; i++) {
+        const uint8_t *at = numbers.data + i * 2;
+
+        ret_values[i] = (float)(int16_t)(uint16_t)(at[0] | at[1] << 8) / UNIT;
+    }
+}
+
 enum err turn_vector_read(struct arena *arena, struct store_txn *txn, struct org_id org,
                           uint64_t seq, struct turn_vector *ret_vector)
 {
     struct key key = key_org_seq(org, seq);
     struct slice value = {NULL, 0};
+    struct slice space = {NULL, 0};
+    struct slice numbers = {NULL, 0};
     float *values = NULL;
-    size_t width = 0;
     enum err err = store_get(txn, TABLE_TURN_VECTOR, key_slice(&key), &value);
 
+    if (err == OK) {
+        err = split(value, &space, &numbers);
+    }
     if (err != OK) {
         return err;
     }
-    if (value.size < 1 || value.size < 1u + value.data[0] ||
-        (value.size - 1 - value.data[0]) % 2 != 0) {
-        return ERR_CORRUPT;
-    }
-    width = (value.size - 1 - value.data[0]) / 2;
-    values = (float *)arena_alloc(arena, (width + 1) * sizeof(float));
+    values = (float *)arena_alloc(arena, (numbers.size / 2 + 1) * sizeof(float));
     if (values == NULL) {
         return ERR_MEMORY;
     }
-    for (size_t i = 0; i < width; i++) {
-        const uint8_t *at = value.data + 1 + value.data[0] + i * 2;
-
-        values[i] = (float)(int16_t)(uint16_t)(at[0] | at[1] << 8) / UNIT;
-    }
+    read_numbers(numbers, values);
     *ret_vector = (struct turn_vector){
-        .space = slice_of(value.data + 1, value.data[0]),
-        .width = width,
+        .space = space,
+        .width = numbers.size / 2,
         .values = values,
     };
     return OK;
+}
+
+enum err turn_vector_load(struct store_txn *txn, struct org_id org, uint64_t seq,
+                          const struct turn_vector *like, float *ret_values)
+{
+    struct key key = key_org_seq(org, seq);
+    struct slice value = {NULL, 0};
+    struct slice space = {NULL, 0};
+    struct slice numbers = {NULL, 0};
+    enum err err = store_get(txn, TABLE_TURN_VECTOR, key_slice(&key), &value);
+
+    if (err == OK) {
+        err = split(value, &space, &numbers);
+    }
+    if (err == OK && (!slice_equal(space, like->space) || numbers.size / 2 != like->width)) {
+        err = ERR_NOT_FOUND;
+    }
+    if (err == OK) {
+        read_numbers(numbers, ret_values);
+    }
+    return err;
 }

@@ -7,8 +7,12 @@
 #define ERRATA_SERVER_DOMAIN_TURNS_VECTOR_ROW_H
 
 #include "server/domain/embed/embedder.h"
+#include "server/domain/vectors/vectors.h"
 #include "store/base/arena.h"
 #include "store/key.h"
+
+/* Longest id of a space. */
+#define TURN_SPACE_BYTES_MAX 16
 
 /* A vector of length 1 in a space; only vectors of one space are compared. */
 struct turn_vector {
@@ -25,5 +29,8 @@ MUST_CHECK enum err turn_vector_put(struct arena *arena, struct store_txn *txn, 
 /* Reads it into the arena, except is_callers and kind. ERR_NOT_FOUND if there is none. */
 MUST_CHECK enum err turn_vector_read(struct arena *arena, struct store_txn *txn, struct org_id org,
                                      uint64_t seq, struct turn_vector *ret_vector);
+/* Reads a vector of this space and width into `ret_values`. ERR_NOT_FOUND if there is no such one. */
+MUST_CHECK enum err turn_vector_load(struct store_txn *txn, struct org_id org, uint64_t seq,
+                                     const struct turn_vector *like, float *ret_values);
 
 #endif

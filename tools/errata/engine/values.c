@@ -13,13 +13,22 @@
 static const struct {
     const char *name;
     const char *enumeration;
-} enums[] = {{"TYPE", "errata.v1.FeedbackEventType"},   {"ROLE", "errata.v1.Role"},
-             {"KIND", "errata.v1.EventKind"},           {"MODE", "errata.v1.MatchMode"},
-             {"STATUS", "errata.v1.MappingStatus"},     {"ORDER", "errata.v1.LayoutCoverageOrder"},
-             {"PROFILE", "errata.v1.SanitizeProfile"},  {"ANNOTATOR", "errata.v1.AnnotatorKind"},
-             {"VERDICT", "errata.v1.Verdict"},          {"RULETYPE", "errata.v1.LearnedRuleType"},
-             {"GROUPING", "errata.v1.ExampleGrouping"}, {"STACKING", "errata.v1.ScoreStacking"},
-             {"DECISION", "errata.v1.ReviewDecision"},  {"FORM", "errata.v1.RuleType"},
+} enums[] = {{"TYPE", "errata.v1.FeedbackEventType"},
+             {"ROLE", "errata.v1.Role"},
+             {"KIND", "errata.v1.EventKind"},
+             {"MODE", "errata.v1.MatchMode"},
+             {"STATUS", "errata.v1.MappingStatus"},
+             {"TURNSTATUS", "errata.v1.TurnStatus"},
+             {"VALIDATION", "errata.v1.ValidationOutcome"},
+             {"ORDER", "errata.v1.LayoutCoverageOrder"},
+             {"PROFILE", "errata.v1.SanitizeProfile"},
+             {"ANNOTATOR", "errata.v1.AnnotatorKind"},
+             {"VERDICT", "errata.v1.Verdict"},
+             {"RULETYPE", "errata.v1.LearnedRuleType"},
+             {"GROUPING", "errata.v1.ExampleGrouping"},
+             {"STACKING", "errata.v1.ScoreStacking"},
+             {"DECISION", "errata.v1.ReviewDecision"},
+             {"FORM", "errata.v1.RuleType"},
 
              {"PURPOSE", "errata.v1.SimilarityProfile"}};
 

@@ -1,0 +1,65 @@
+/*
+ * strategies.h: the strategies of earlier turns that were about the same: those that users accepted first, and never one that
+ * they rejected for such a query. Ranked by quality and by what the conversation said.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_TURNS_STRATEGIES_H
+#define ERRATA_SERVER_DOMAIN_TURNS_STRATEGIES_H
+
+#include "server/domain/turns/strategy_index.h"
+
+/* Most similar turns of each status that are ranked. */
+#define STRATEGY_CANDIDATES_MAX 200
+/* Turns of an answer, and entries of `avoid`. */
+#define STRATEGY_RESULTS_MAX 100
+#define STRATEGY_AVOID_MAX 100
+/* Least shown similarity by default. */
+#define STRATEGY_SIMILARITY_MIN 0.5
+/* A strategy that was rejected for a query as similar as this is left out. */
+#define STRATEGY_SAME_QUERY 0.8F
+
+/* What is searched for. */
+struct strategy_query {
+    struct org_id org;
+    struct turn_vector vector;
+    struct slice text; /* the query; empty if only its vector is known */
+    struct slice intent; /* of the counts; empty: any */
+    float similarity_min; /* shown */
+    size_t limit; /* at most STRATEGY_RESULTS_MAX */
+    const struct embedder *embedder; /* of the vector, unless it is the caller's */
+    const atomic_bool *cancelled;
+};
+
+/* A turn that was found. */
+struct strategy_match {
+    uint64_t seq; /* of its event */
+    struct event event; /* borrowed from the transaction */
+    struct turn_view turn; /* likewise */
+    enum turn_status status;
+    float similarity; /* shown */
+    float cosine;
+    double ranking;
+    uint64_t strategy; /* strategy_hash */
+    uint64_t mark; /* of the event that set the status */
+    bool is_excluded; /* its strategy was rejected for such a query, and not accepted since */
+    uint32_t accepted; /* turns with its strategy, and the intent */
+    uint32_t rejected;
+};
+
+struct strategies {
+    struct strategy_match *items; /* in the arena, best first */
+    size_t count;
+    struct strategy_match
+        *avoid; /* rejected turns, then turns with a rejected strategy; most similar first */
+    size_t avoid_count;
+    size_t searched; /* turns with a vector of the space */
+    size_t incomparable; /* turns without one */
+    bool is_cut;
+};
+
+/* Searches. ERR_MEMORY, ERR_CANCELLED, ERR_BUSY. */
+MUST_CHECK enum err strategies_search(struct arena *arena, struct store_txn *txn,
+                                      struct strategy_index *index,
+                                      const struct strategy_query *query,
+                                      struct strategies *ret_strategies);
+
+#endif

@@ -1,0 +1,198 @@
+/*
+ * turns.c: `errata turns`: turns of conversations, and what messages say of them.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/command_call.h"
+#include "tools/errata/engine/input.h"
+#include "tools/errata/engine/paging.h"
+
+/* Characters of a similarity that are printed: 0.87. */
+#define SIMILARITY_CHARACTERS 4
+
+#define IDEMPOTENCY_OPTION                                                                         \
+    {                                                                                              \
+        "idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"                    \
+    }
+
+static const struct option_spec record_options[] = {
+    {"query", "TEXT|@FILE|-", "what the user asked"},
+    {"outcome", "VALIDATION", "of the assistant's validation: APPROVE, REVISE, RETRY or FAIL"},
+    {"quality", "NUMBER", "the assistant's own measure of the answer, 0 to 1"},
+    {"response", "TEXT|@FILE|-", "the answer in short"},
+    {"tool", "NAME", "the tool of the strategy"},
+    {"text", "TEXT", "what the tool was called with"},
+    {"intent", "NAME", "the class of the query"},
+    {"created-at", "TIME|SPAN", "time of the turn; now by default"},
+    IDEMPOTENCY_OPTION,
+    {NULL, NULL, NULL}};
+static const struct option_spec detect_options[] = {
+    {"message", "TEXT|@FILE|-", "the user's message"},
+    {"intent", "NAME", "the class of the message"},
+    {"what-went-wrong", "TEXT", "for the section: what went wrong"},
+    {"advice", "TEXT", "for the section: what to do instead"},
+    {"created-at", "TIME|SPAN", "time of the message; now by default"},
+    IDEMPOTENCY_OPTION,
+    {NULL, NULL, NULL}};
+static const struct option_spec judge_options[] = {
+    {"status", "TURNSTATUS", "REJECTED, ACCEPTED or NEUTRAL"},
+    {"reason", "TEXT", "why"},
+    {"actor", "USER", "the person who judges; the token's user by default"},
+    IDEMPOTENCY_OPTION,
+    {NULL, NULL, NULL}};
+static const struct option_spec list_options[] = {
+    {"session", "SESSION", "only turns of this one"},
+    {"status", "TURNSTATUS", "only turns with this one"},
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
+static const struct option_spec search_options[] = {
+    {"intent", "NAME", "count outcomes of this class only"},
+    {"limit", "NUMBER", "maximum number of strategies; 10 by default"},
+    {"similarity-min", "NUMBER", "least similarity, 0 to 1; 0.5 by default"},
+    {NULL, NULL, NULL}};
+
+static enum cli_exit fill_query(struct request *request, struct cli *cli)
+{
+    struct slice text = {NULL, 0};
+    enum cli_exit result = input_argument(cli, cli->options.words[0], &text);
+
+    request_text(request, "query", text);
+    return result;
+}
+
+static enum cli_exit print_turn_id(struct cli *cli, struct json_value reply)
+{
+    print_line(&cli->out, reply_text(cli, reply_member(reply, "turn"), "id"));
+    return CLI_OK;
+}
+
+static enum cli_exit print_status(struct cli *cli, struct json_value reply)
+{
+    struct json_value feedback = reply_member(reply_member(reply, "turn"), "userFeedback");
+
+    print_line(&cli->out, reply_word(cli, feedback, "status", "TURN_STATUS_"));
+    return CLI_OK;
+}
+
+/* Prints what a message says, and why: the row, the cue and its words, the similarity, the model's probability. */
+static enum cli_exit print_detected(struct cli *cli, struct json_value reply)
+{
+    struct json_value cue = reply_member(reply, "matchedCue");
+    struct json_value evidence = reply_member(cue, "evidence");
+
+    reply_print_member(cli, "status", reply_word(cli, reply, "feedbackType", "TURN_STATUS_"));
+    reply_print_member(cli, "confidence", reply_text(cli, reply, "confidence"));
+    reply_print_member(cli, "kind", reply_word(cli, reply, "correctionType", "CORRECTION_TYPE_"));
+    reply_print_member(cli, "row", reply_word(cli, evidence, "row", "DETECTION_ROW_"));
+    reply_print_member(cli, "cue", reply_text(cli, evidence, "cue"));
+    reply_print_member(cli, "matched", reply_text(cli, cue, "matched"));
+    reply_print_member(cli, "similarity", reply_text(cli, evidence, "similarity"));
+    reply_print_member(cli, "model's probability",
+                       reply_text(cli, evidence, "rejectionProbability"));
+    reply_print_member(cli, "turned into neutral",
+                       reply_word(cli, evidence, "vetoedRow", "DETECTION_ROW_"));
+    reply_print_member(cli, "rejections in sequence",
+                       reply_count(cli, reply, "consecutiveRejections"));
+    print_bytes(&cli->out, reply_text(cli, reply, "contextSection"));
+    return CLI_OK;
+}
+
+static enum cli_exit print_session(struct cli *cli, struct json_value reply)
+{
+    struct json_value session = reply_member(reply, "session");
+
+    reply_print_member(cli, "turns", reply_count(cli, session, "turnCount"));
+    reply_print_member(cli, "rejected", reply_count(cli, session, "rejectedCount"));
+    reply_print_member(cli, "accepted", reply_count(cli, session, "acceptedCount"));
+    reply_print_member(cli, "neutral", reply_count(cli, session, "neutralCount"));
+    reply_print_member(cli, "rejections in sequence",
+                       reply_count(cli, session, "consecutiveRejections"));
+    reply_print_member(cli, "started", reply_text(cli, session, "startedAt"));
+    reply_print_member(cli, "last turn", reply_text(cli, session, "lastTurnAt"));
+    return CLI_OK;
+}
+
+static void print_strategy(struct cli *cli, struct json_value row, struct slice word)
+{
+    struct json_value strategy = reply_member(row, "strategy");
+    struct slice similarity = reply_text(cli, row, "similarity");
+
+    if (similarity.size > SIMILARITY_CHARACTERS) {
+        similarity.size = SIMILARITY_CHARACTERS;
+    }
+    print_text(&cli->out, "%.*s\t%.*s\t%.*s\t%.*s\t%.*s\n", SLICE_ARGS(word),
+               SLICE_ARGS(similarity), SLICE_ARGS(reply_text(cli, row, "turnId")),
+               SLICE_ARGS(reply_text(cli, strategy, "tool")),
+               SLICE_ARGS(reply_text(cli, strategy, "text")));
+}
+
+/* Prints a line for each strategy, then for each turn to avoid. */
+static enum cli_exit print_strategies(struct cli *cli, struct json_value reply)
+{
+    struct reply_walk found = reply_walk(reply, "strategies");
+    struct reply_walk avoid = reply_walk(reply, "avoid");
+
+    while (reply_next(&found)) {
+        print_strategy(cli, found.row, reply_word(cli, found.row, "status", "TURN_STATUS_"));
+    }
+    while (reply_next(&avoid)) {
+        print_strategy(cli, avoid.row, SLICE("avoid"));
+    }
+    cli_note(cli, "%.*s turns compared", SLICE_ARGS(reply_count(cli, reply, "searchedCount")));
+    return CLI_OK;
+}
+
+const struct command turn_commands[] = {
+    {.group = "turns",
+     .name = "record",
+     .arguments = "SESSION TURN --query TEXT --outcome VALIDATION",
+     .summary = "store a turn of a conversation and print its id",
+     .help = "Stores what the user asked, how the answer was found, and how it was validated.",
+     .examples = {{"errata turns record chat-7 turn-1 --query 'laptops under 1000 dollars' \\\n"
+                   "  --outcome APPROVE --tool shop --text 'laptop price<1000'",
+                   NULL}},
+     .options = record_options,
+     COMMAND_CALL("TurnService/RecordTurn", .print = print_turn_id)},
+    {.group = "turns",
+     .name = "detect",
+     .arguments = "SESSION TURN --message TEXT",
+     .summary = "read a message as feedback on the turn before it",
+     .help = "Marks the previous turn of the session and prints what the message says of it, and "
+             "why. TURN is the turn that the message begins; it need not be recorded yet.",
+     .examples = {{"errata turns detect chat-7 turn-2 --message 'No, I meant gaming laptops'",
+                   NULL}},
+     .options = detect_options,
+     COMMAND_CALL("TurnService/DetectFeedback", .print = print_detected)},
+    {.group = "turns",
+     .name = "list",
+     .summary = "list turns, newest first",
+     .help = "Lists turns, newest first, with what was said of them.",
+     .examples = {{"errata turns list --session chat-7", NULL},
+                  {"errata turns list --status REJECTED", NULL}},
+     .options = list_options,
+     COMMAND_CALL("TurnService/ListTurns", .nothing = "no turns")},
+    {.group = "turns",
+     .name = "judge",
+     .arguments = "SESSION TURN --status TURNSTATUS",
+     .summary = "set what is said of a turn",
+     .help = "Sets a turn's status by a person's judgement, which outlasts what messages say.",
+     .examples = {{"errata turns judge chat-7 turn-1 --status ACCEPTED --reason 'it was a joke'",
+                   NULL}},
+     .options = judge_options,
+     COMMAND_CALL("TurnService/SetFeedback", .print = print_status)},
+    {.group = "turns",
+     .name = "session",
+     .arguments = "SESSION",
+     .summary = "count the turns of a session by status",
+     .help = "Counts the turns of a session since its last silence of more than 30 minutes.",
+     .examples = {{"errata turns session chat-7", NULL}},
+     COMMAND_CALL("TurnService/GetSession", .print = print_session)},
+    {.group = "turns",
+     .name = "search",
+     .arguments = "TEXT|@FILE|-",
+     .summary = "find strategies that worked for similar queries",
+     .help = "Prints the strategies of turns with similar queries, accepted ones first, and those "
+             "to avoid. A line is status, similarity, turn, tool and text, separated by tabs.",
+     .examples = {{"errata turns search 'laptops under 1000 dollars'", NULL}},
+     .options = search_options,
+     COMMAND_CALL("TurnService/SearchStrategies", .fill = fill_query, .print = print_strategies)},
+    {.name = NULL}};

@@ -15,8 +15,23 @@
 struct ending {
     const char *from;
     const char *to;
+    size_t from_bytes;
+    size_t to_bytes;
     size_t kept_min;
 };
+
+#define ENDING(from, to, kept_min)                                                                 \
+    {                                                                                              \
+        from, to, sizeof(from) - 1, sizeof(to) - 1, kept_min                                       \
+    }
+
+/* Compares the last byte first, which differs for most words. */
+static bool ends_with(const uint8_t *stem, size_t size, const struct ending *ending)
+{
+    return size >= ending->from_bytes &&
+           stem[size - 1] == (uint8_t)ending->from[ending->from_bytes - 1] &&
+           memcmp(stem + size - ending->from_bytes, ending->from, ending->from_bytes) == 0;
+}
 
 static bool is_letter(uint8_t byte)
 {
@@ -172,7 +187,7 @@ enum err words_split(struct arena *arena, struct slice text, struct words *ret_w
 
 static bool is_vowel(uint8_t byte)
 {
-    return memchr("aeiouy", byte, 6) != NULL;
+    return byte == 'a' || byte == 'e' || byte == 'i' || byte == 'o' || byte == 'u' || byte == 'y';
 }
 
 static bool has_vowel(const uint8_t *bytes, size_t size)
@@ -185,24 +200,17 @@ static bool has_vowel(const uint8_t *bytes, size_t size)
     return false;
 }
 
-static bool ends_with(const uint8_t *stem, size_t size, const char *ending)
-{
-    size_t ending_size = strlen(ending);
-
-    return size >= ending_size && memcmp(stem + size - ending_size, ending, ending_size) == 0;
-}
-
 /* Replaces the first of the endings that fits. */
 static size_t replace_ending(uint8_t *stem, size_t size, const struct ending *endings, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        size_t from = strlen(endings[i].from);
-        size_t to = strlen(endings[i].to);
+        const struct ending *ending = &endings[i];
+        size_t kept = size - ending->from_bytes;
 
-        if (ends_with(stem, size, endings[i].from) && size - from >= endings[i].kept_min &&
-            (endings[i].kept_min == 0 || has_vowel(stem, size - from))) {
-            memcpy(stem + size - from, endings[i].to, to);
-            return size - from + to;
+        if (ends_with(stem, size, ending) && kept >= ending->kept_min &&
+            (ending->kept_min == 0 || has_vowel(stem, kept))) {
+            memcpy(stem + kept, ending->to, ending->to_bytes);
+            return kept + ending->to_bytes;
         }
     }
     return size;
@@ -220,17 +228,21 @@ static size_t undouble(const uint8_t *stem, size_t size)
 
 size_t word_stem(struct slice word, uint8_t stem[WORD_STEM_BYTES_MAX])
 {
-    static const struct ending plurals[] = {
-        {"'s", "", 1},   {"sses", "ss", 1}, {"ies", "y", 2}, {"ches", "ch", 2}, {"shes", "sh", 2},
-        {"xes", "x", 2}, {"ss", "ss", 0},   {"us", "us", 0}, {"is", "is", 0},   {"s", "", 3}};
-    static const struct ending forms[] = {{"ingly", "", 4}, {"edly", "", 4},   {"ying", "y", 3},
-                                          {"ing", "", 3},   {"eed", "eed", 0}, {"ied", "y", 2},
-                                          {"ed", "", 3},    {"ly", "", 4},     {"ness", "", 4}};
-    static const struct ending nouns[] = {{"ization", "is", 3}, {"isation", "is", 3},
-                                          {"ation", "", 4},     {"tion", "t", 3},
-                                          {"sion", "s", 3},     {"our", "or", 3}};
-    static const struct ending last[] = {{"iz", "is", 3},  {"ate", "", 4}, {"at", "", 5},
-                                         {"ize", "is", 3}, {"e", "", 3},   {"y", "i", 2}};
+    static const struct ending plurals[] = {ENDING("'s", "", 1),     ENDING("sses", "ss", 1),
+                                            ENDING("ies", "y", 2),   ENDING("ches", "ch", 2),
+                                            ENDING("shes", "sh", 2), ENDING("xes", "x", 2),
+                                            ENDING("ss", "ss", 0),   ENDING("us", "us", 0),
+                                            ENDING("is", "is", 0),   ENDING("s", "", 3)};
+    static const struct ending forms[] = {
+        ENDING("ingly", "", 4), ENDING("edly", "", 4),   ENDING("ying", "y", 3),
+        ENDING("ing", "", 3),   ENDING("eed", "eed", 0), ENDING("ied", "y", 2),
+        ENDING("ed", "", 3),    ENDING("ly", "", 4),     ENDING("ness", "", 4)};
+    static const struct ending nouns[] = {ENDING("ization", "is", 3), ENDING("isation", "is", 3),
+                                          ENDING("ation", "", 4),     ENDING("tion", "t", 3),
+                                          ENDING("sion", "s", 3),     ENDING("our", "or", 3)};
+    static const struct ending last[] = {ENDING("iz", "is", 3), ENDING("ate", "", 4),
+                                         ENDING("at", "", 5),   ENDING("ize", "is", 3),
+                                         ENDING("e", "", 3),    ENDING("y", "i", 2)};
     size_t size = word.size < WORD_STEM_BYTES_MAX ? word.size : WORD_STEM_BYTES_MAX;
 
     memcpy(stem, word.data, size);

@@ -7,7 +7,7 @@ for each test; vectors of the caller where similarity must be exact.
 import grpc
 from google.protobuf import timestamp_pb2
 
-from erratad import bad_fields, decision, decision_service, main, roles
+from erratad import admin, bad_fields, decision, decision_service, main, roles
 from errata_cli import CliCase
 
 APPROVED = decision.DECISION_OUTCOME_APPROVED
@@ -88,7 +88,7 @@ class Recording(DecisionCase):
 
     def test_invalid_fields_are_refused(self):
         refused = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.record("Words.", agent_name="", gate_id=""))
-        self.assertEqual(sorted(bad_fields(refused)), ["decision.agent_name", "decision.gate_id"])
+        self.assertEqual(sorted(bad_fields(refused)), ["decision.gate_id"])
         refused = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.record(
             "Words.", approved_output_sha="aa", vector=[0, 0]))
         self.assertEqual(sorted(bad_fields(refused)), ["decision.approved_output_sha", "vector.values"])
@@ -147,6 +147,90 @@ class Classes(DecisionCase):
         other = self.record("Sort the imports of every module.")
         self.assertEqual(list(same.evaluation.similar_feedback_ids), [first.feedback_id])
         self.assertEqual(list(other.evaluation.similar_feedback_ids), [])
+
+
+class Evaluators(DecisionCase):
+    def submit(self, made, evaluator, klass, **fields):
+        return self.mine.decisions.SubmitEvaluation(decision_service.SubmitEvaluationRequest(
+            feedback_id=made.feedback_id, evaluation=decision.Evaluation(
+                evaluator_id=evaluator, classification=klass, confidence=0.75, **fields))).evaluation
+
+    def override(self, made, klass, user="rita", reason="seen it before"):
+        return self.client(roles.ROLE_REVIEWER, user_id=user).decisions.OverrideEvaluation(
+            decision_service.OverrideEvaluationRequest(
+                feedback_id=made.feedback_id, classification=klass, reason=reason)).evaluation
+
+    def stored(self, made):
+        return self.mine.decisions.GetDecision(decision_service.GetDecisionRequest(feedback_id=made.feedback_id))
+
+    def report(self):
+        """The counts by evaluator."""
+        found = self.mine.decisions.GetEvaluatorReport(decision_service.GetEvaluatorReportRequest()).evaluators
+        return {one.evaluator_id: one for one in found}
+
+    def select(self, evaluator):
+        self.mine.admin.UpdateSettings(admin.UpdateSettingsRequest(
+            settings=admin.OrganizationSettings(evaluator_id=evaluator)))
+
+    def test_setting_selects_whose_class_takes_effect(self):
+        made = self.record("Always set a timeout on each remote call.")
+        self.submit(made, "judge", EDGE, rationale="one file only")
+        self.assertEqual(self.stored(made).evaluation.evaluator_id, "errata-1")
+        self.select("judge")
+        stored = self.stored(made)
+        self.assertEqual((stored.evaluation.evaluator_id, stored.evaluation.classification, stored.evaluation.rationale),
+                         ("judge", EDGE, "one file only"))
+        self.assertEqual([one.evaluator_id for one in stored.evaluations], ["errata-1", "judge"])
+        other = self.record("Always sort the imports of each module.")
+        self.assertEqual(self.stored(other).evaluation.evaluator_id, "errata-1")
+        self.submit(made, "judge", LOW)
+        self.assertEqual([one.classification for one in self.stored(made).evaluations], [LOW, LOW])
+
+    def test_person_overrides_every_evaluator(self):
+        made = self.record("Always set a timeout on each remote call.")
+        self.select("judge")
+        self.submit(made, "judge", LOW)
+        changed = self.override(made, EDGE)
+        self.assertEqual((changed.classification, changed.evaluator_id, changed.is_override, changed.rationale),
+                         (EDGE, "rita", True, "seen it before"))
+        self.assertEqual(self.stored(made).evaluation, changed)
+
+    def test_overrides_measure_evaluators(self):
+        """Each decision once, by the last classes: four of ours, three judged, one of them wrong."""
+        made = [self.record("Always set a timeout on each remote call.", vector=[n == 0, n == 1, n == 2, n == 3])
+                for n in range(4)]
+        self.assertEqual({one.evaluation.classification for one in made}, {LOW})
+        self.submit(made[0], "judge", EDGE)
+        self.override(made[0], HIGH)
+        self.override(made[0], EDGE)
+        self.override(made[1], LOW)
+        self.override(made[2], LOW)
+        self.submit(made[1], "judge", EDGE)
+        self.submit(made[1], "judge", LOW)
+        ours, judge = self.report()["errata-1"], self.report()["judge"]
+        self.assertEqual((ours.evaluations, ours.judged, ours.overridden, ours.takes_effect), (4, 3, 1, True))
+        self.assertEqual((judge.evaluations, judge.judged, judge.overridden, judge.takes_effect), (2, 2, 0, False))
+        self.assertEqual((ours.accuracy, judge.accuracy), (0.75, 1))
+        self.assertAlmostEqual(ours.accuracy_low, 0.3006, places=4)  # Wilson's interval of 3 in 4
+        self.assertAlmostEqual(ours.accuracy_high, 0.9544, places=4)
+
+    def test_names_and_numbers_are_checked(self):
+        made = self.record("Always set a timeout on each remote call.")
+        refused = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.submit(made, "errata-9", LOW))
+        self.assertEqual(list(bad_fields(refused)), ["evaluation.evaluator_id"])
+        for n in range(16):
+            self.submit(made, f"judge-{n}", LOW)
+        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.submit(made, "judge-16", LOW))
+        self.submit(made, "judge-3", EDGE)
+
+    def test_gates_have_agents(self):
+        refused = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.record("Nice work!", agent_name=""))
+        self.assertEqual(list(bad_fields(refused)), ["decision.agent_name"])
+        self.mine.admin.UpdateSettings(admin.UpdateSettingsRequest(settings=admin.OrganizationSettings(
+            gate_agents=admin.GateAgents(gates=[admin.GateAgent(gate_id="HITL-1", agent_name="coder")]))))
+        first = self.record("Nice work!", agent_name="", decision_id="same", task_id="t")
+        self.assertEqual(self.get(feedback_id=first.feedback_id).agent_name, "coder")
+        self.assertEqual(self.record("Nice work!", agent_name="", decision_id="same", task_id="t"), first)
 
 
 class Similar(DecisionCase):

@@ -24,7 +24,7 @@ WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("
           ("organization", 2), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
           ("weights", 1), ("find", 1),
           ("review", 8), ("thresholds", 2), ("item", 4), ("fragments", 2), ("approve_fragments", 2),
-          ("decision", 6), ("guideline", 3), ("vote", 4), ("votes", 1), ("reject_guideline", 1), ("retract_vote", 1), ("retire_guideline", 1),
+          ("decision", 6), ("evaluation", 2), ("override", 2), ("guideline", 3), ("vote", 4), ("votes", 1), ("reject_guideline", 1), ("retract_vote", 1), ("retire_guideline", 1),
           ("turn", 8), ("detect", 6), ("judge_turn", 3),
           ("retract", 4))
 # Corrections of one layout, taken back as often as they are made, and extractions that count them.
@@ -70,6 +70,8 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "fragments": "/errata.v1.ReviewService/PutFragmentSet",
          "approve_fragments": "/errata.v1.ReviewService/ApproveFragmentSet",
          "decision": "/errata.v1.DecisionService/RecordDecision",
+         "evaluation": "/errata.v1.DecisionService/SubmitEvaluation",
+         "override": "/errata.v1.DecisionService/OverrideEvaluation",
          "guideline": "/errata.v1.GuidelineService/ProposeGuideline",
          "vote": "/errata.v1.GuidelineService/ApproveProposal",
          "votes": "/errata.v1.GuidelineService/ApproveProposals",
@@ -106,6 +108,8 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "fragments": review_service.PutFragmentSetResponse,
            "approve_fragments": review_service.ApproveFragmentSetResponse,
            "decision": decision_service.RecordDecisionResponse,
+           "evaluation": decision_service.SubmitEvaluationResponse,
+           "override": decision_service.OverrideEvaluationResponse,
            "guideline": guideline_service.ProposeGuidelineResponse, "vote": guideline_service.ApproveProposalResponse,
            "votes": guideline_service.ApproveProposalsResponse,
            "reject_guideline": guideline_service.RejectProposalResponse,
@@ -151,6 +155,7 @@ class Load:
         self.pages = {}  # org -> (id of a document, its layout family when it was ingested)
         self.rules = {}  # org -> ids of learned rules
         self.proposals = {}  # org -> ids of proposals
+        self.decisions = {}  # org -> ids of decisions
         self.retractable = {}  # org -> ids of captures, verdicts and reviews that no write retracts
         self.turns = {}  # org -> (session, turn)
         self.served = {}  # (kind, org) -> [(request, id of what it stored), or the reference of prompts]
@@ -491,10 +496,32 @@ class Load:
         """A decision about one of few agents, with one of few comments, so that clusters grow."""
         comment = ("Set a timeout on each remote call.", "Sort the imports of each module, please.",
                    "Nice work!", "why?")[number_of(key + "c", 4)]
-        self.write("decision", key, org, token, decision_service.RecordDecisionRequest(decision=decision.Decision(
+        reported = self.write("decision", key, org, token, decision_service.RecordDecisionRequest(decision=decision.Decision(
             decision_id=key, gate_id="HITL-1", epic_id=f"epic-{number_of(key + 'e', 3)}", task_id=key,
             agent_name=f"agent-{number_of(key + 'a', 2)}", decision=1 + number_of(key + "d", 3),
             reviewer_comment=comment)), lambda reply: [reply.feedback_id])
+        with self.lock:
+            self.decisions.setdefault(org, []).append(reported.feedback_id)
+
+    def about_decision(self, name, key, org, token, request_of):
+        """A write about a decision that exists."""
+        with self.lock:
+            ids = self.decisions.get(org, [])
+            one = ids[number_of(key, len(ids))] if ids else None
+        if one:
+            body = request_of(one).SerializeToString()
+            reply = self.call(name, key, token, body, (grpc.StatusCode.FAILED_PRECONDITION,), True)
+            if not isinstance(reply, grpc.RpcError):
+                self.keep(name, org, key, body, reply, [None])
+
+    def evaluation(self, key, org, token):
+        self.about_decision("evaluation", key, org, token, lambda one: decision_service.SubmitEvaluationRequest(
+            feedback_id=one, evaluation=decision.Evaluation(
+                evaluator_id=f"judge-{number_of(key + 'j', 3)}", classification=1 + number_of(key, 5), rationale=key)))
+
+    def override(self, key, org, token):
+        self.about_decision("override", key, org, token, lambda one: decision_service.OverrideEvaluationRequest(
+            feedback_id=one, classification=1 + number_of(key, 5), reason=key))
 
     def guideline(self, key, org, token):
         """A rule for one of few agents."""
@@ -737,6 +764,10 @@ class Log:
             return reported.receipt_id
         if payload == "decision":
             return reported.decision_id
+        if payload == "evaluation_submitted":
+            return reported.rationale
+        if payload == "evaluation_overridden":
+            return reported.reason
         if payload == "proposal":
             return reported.rule_content.removeprefix("Topic ").removesuffix(" needs a remedy.")
         if payload in ("prompt_template", "fragment_set"):

@@ -153,6 +153,8 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_FRAGMENT_SET_PUT:
     case EVENT_FRAGMENT_SET_APPROVED:
     case EVENT_DECISION_RECORDED:
+    case EVENT_EVALUATION_SUBMITTED:
+    case EVENT_EVALUATION_OVERRIDDEN:
     case EVENT_PROPOSAL_CREATED:
     case EVENT_PROPOSAL_VOTED:
     case EVENT_GUIDELINE_RETIRED:

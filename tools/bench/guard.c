@@ -68,6 +68,8 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     case EVENT_KIND_FRAGMENT_SET_PUT:
     case EVENT_KIND_FRAGMENT_SET_APPROVED:
     case EVENT_KIND_DECISION_RECORDED:
+    case EVENT_KIND_EVALUATION_SUBMITTED:
+    case EVENT_KIND_EVALUATION_OVERRIDDEN:
     case EVENT_KIND_PROPOSAL_CREATED:
     case EVENT_KIND_PROPOSAL_VOTED:
     case EVENT_KIND_GUIDELINE_RETIRED:

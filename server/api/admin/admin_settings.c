@@ -15,7 +15,7 @@ enum err admin_service_get_settings_read(struct admin_service_get_settings_call 
 {
     struct organization_settings_view view;
     struct settings settings;
-    struct slice redacted_members = {NULL, 0};
+    struct settings_texts texts;
     struct org_id org;
     enum err err = caller_resolve_org(call->service, call->txn, call->request->org_id, &org);
 
@@ -23,12 +23,12 @@ enum err admin_service_get_settings_read(struct admin_service_get_settings_call 
         err = settings_read(call->txn, org, &settings);
     }
     if (err == OK) {
-        err = redacted_members_read(call->txn, org, UINT64_MAX, &redacted_members);
+        err = settings_texts_read(call->txn, org, &texts);
     }
     if (err != OK) {
         return err;
     }
-    view = settings_view_of(&settings, redacted_members);
+    view = settings_view_of(&settings, &texts);
     organization_settings_view_put(&view, GET_SETTINGS_RESPONSE_SETTINGS_FIELD, call->body);
     return OK;
 }
@@ -60,6 +60,37 @@ static enum err read_redacted(struct ctx *ctx, const Errata__V1__RedactedMembers
     return buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
+/* Reads the agents of gates; a gate that is repeated gets a fault. */
+static enum err read_gates(struct ctx *ctx, const Errata__V1__GateAgents *given,
+                           struct settings_change *change)
+{
+    struct buffer run;
+
+    if (given == NULL) {
+        return OK;
+    }
+    buffer_init(&run, ctx->arena, 0);
+    for (size_t i = 0; i < given->n_gates; i++) {
+        const struct gate_agent_view gate = {.gate_id = slice_text(given->gates[i]->gate_id),
+                                             .agent_name = slice_text(given->gates[i]->agent_name)};
+        bool is_repeated = false;
+
+        for (size_t j = 0; j < i; j++) {
+            is_repeated =
+                is_repeated || slice_equal(gate.gate_id, slice_text(given->gates[j]->gate_id));
+        }
+        if (is_repeated) {
+            fault_add(ctx->fault,
+                      arena_printf(ctx->arena, "settings.gate_agents.gates[%zu].gate_id", i),
+                      "repeated; expected each gate once");
+        }
+        gate_agent_view_put(&gate, GATE_AGENTS_GATES_FIELD, &run);
+    }
+    change->has_gate_agents = true;
+    change->gate_agents = buffer_slice(&run);
+    return buffer_ok(&run) ? OK : ERR_MEMORY;
+}
+
 /* Returns whether a request changes nothing. */
 static bool is_empty(const Errata__V1__OrganizationSettings *settings)
 {
@@ -67,7 +98,8 @@ static bool is_empty(const Errata__V1__OrganizationSettings *settings)
            settings->n_annotator_kinds == 0 && settings->_grouping_case == 0 &&
            settings->_stacking_case == 0 && settings->_suspicious_at_case == 0 &&
            settings->_fake_at_case == 0 && settings->_reviews_needed_case == 0 &&
-           settings->redacted_members == NULL && settings->_votes_needed_case == 0;
+           settings->redacted_members == NULL && settings->_votes_needed_case == 0 &&
+           settings->_evaluator_id_case == 0 && settings->gate_agents == NULL;
 }
 
 /* Reads the requested change; each invalid value gets a fault. */
@@ -87,15 +119,18 @@ static enum err read_change(const struct service *service,
         .fake_at = settings->fake_at,
         .reviews_needed = settings->reviews_needed,
         .votes_needed = settings->votes_needed,
+        .has_evaluator_id = settings->_evaluator_id_case != 0,
+        .evaluator_id = slice_text(settings->evaluator_id),
     };
 
     if (is_empty(settings)) {
         fault_add(fault, SLICE("settings"),
                   "empty; expected at least one of holdout_percent, match_mode, annotator_kinds, "
-                  "grouping, stacking, suspicious_at, fake_at, reviews_needed, redacted_members "
-                  "and votes_needed");
+                  "grouping, stacking, suspicious_at, fake_at, reviews_needed, redacted_members, "
+                  "votes_needed, evaluator_id and gate_agents");
     }
-    if (read_redacted(service->ctx, settings->redacted_members, &change) != OK) {
+    if (read_redacted(service->ctx, settings->redacted_members, &change) != OK ||
+        read_gates(service->ctx, settings->gate_agents, &change) != OK) {
         return ERR_MEMORY;
     }
     if (annotators_read(service->ctx, "settings.annotator_kinds", settings->annotator_kinds,

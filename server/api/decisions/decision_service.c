@@ -2,7 +2,8 @@
  * decision_service.c: DecisionService. The words of a decision are embedded and read on the pool, before the transaction;
  * its cluster and class are decided in it.
  */
-#include "server/domain/decisions/decisions.h"
+#include "server/api/decisions/decision_wire.h"
+#include "server/domain/decisions/evaluations.h"
 #include "server/domain/decisions/similar.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/embedding.h"
@@ -167,6 +168,28 @@ enum err decision_service_record_decision_answer(struct decision_service_record_
     return OK;
 }
 
+/* Appends the evaluations of a decision. */
+static enum err put_evaluations(struct decision_service_get_decision_call *call, uint64_t seq)
+{
+    struct evaluation_list *list = arena_calloc(call->ctx->arena, 1, sizeof(*list));
+    struct evaluation_view effective;
+    enum err err = list == NULL ? ERR_MEMORY
+                                : evaluation_in_effect(call->ctx->arena, call->txn, call->org, seq,
+                                                       &effective);
+
+    if (err == OK) {
+        err = evaluations_read(call->ctx->arena, call->txn, call->org, seq, list);
+    }
+    if (err != OK) {
+        return err;
+    }
+    evaluation_view_put(&effective, GET_DECISION_RESPONSE_EVALUATION_FIELD, call->body);
+    for (size_t i = 0; i < list->count; i++) {
+        evaluation_view_put(&list->items[i], GET_DECISION_RESPONSE_EVALUATIONS_FIELD, call->body);
+    }
+    return OK;
+}
+
 /* Appends a decision without what is private. */
 static void put_decision(const struct decision_view *view, uint32_t field, struct buffer *body)
 {
@@ -176,9 +199,8 @@ static void put_decision(const struct decision_view *view, uint32_t field, struc
     decision_view_put(&shown, field, body);
 }
 
-/* Finds a decision by the server's id. */
-static enum err find_feedback(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                              const char *feedback_id, uint64_t *ret_seq)
+enum err decision_find_feedback(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                const char *feedback_id, uint64_t *ret_seq)
 {
     struct decision_view view;
     struct event event;
@@ -206,7 +228,7 @@ enum err decision_service_get_decision_read(struct decision_service_get_decision
     enum err err = OK;
 
     if (request->id_case == ERRATA__V1__GET_DECISION_REQUEST__ID_FEEDBACK_ID) {
-        err = find_feedback(call->ctx, call->txn, call->org, request->feedback_id, &seq);
+        err = decision_find_feedback(call->ctx, call->txn, call->org, request->feedback_id, &seq);
     } else if (request->id_case == ERRATA__V1__GET_DECISION_REQUEST__ID_DECISION_ID) {
         err = decision_find(call->txn, call->org, slice_text(request->decision_id), &seq);
     } else {
@@ -223,6 +245,7 @@ enum err decision_service_get_decision_read(struct decision_service_get_decision
     }
     if (err == OK) {
         put_decision(&view, GET_DECISION_RESPONSE_DECISION_FIELD, call->body);
+        err = put_evaluations(call, seq);
     }
     return err;
 }
@@ -266,7 +289,8 @@ enum err decision_service_evaluate_read(struct decision_service_evaluate_call *c
 {
     struct evaluation_view view;
     uint64_t seq = 0;
-    enum err err = find_feedback(call->ctx, call->txn, call->org, call->request->feedback_id, &seq);
+    enum err err =
+        decision_find_feedback(call->ctx, call->txn, call->org, call->request->feedback_id, &seq);
 
     if (err == OK) {
         err = decision_evaluate(call->ctx, call->txn, call->org, seq, &view);
@@ -317,8 +341,8 @@ enum err decision_service_find_similar_read(struct decision_service_find_similar
         .user = call->service,
     };
     enum err err = matches == NULL ? ERR_MEMORY
-                                   : find_feedback(call->ctx, call->txn, call->org,
-                                                   request->feedback_id, &query.seq);
+                                   : decision_find_feedback(call->ctx, call->txn, call->org,
+                                                            request->feedback_id, &query.seq);
 
     if (err == OK) {
         err = decision_find_similar(call->txn, &query, matches);

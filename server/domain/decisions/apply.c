@@ -1,15 +1,15 @@
 /*
  * apply.c: applies a recorded decision: its lists, its cluster, its theme.
  */
-#include "server/domain/decisions/decisions.h"
+#include "server/domain/decisions/decisions_internal.h"
 #include "server/domain/decisions/keys.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 
 #include <event_apply.h>
 
-static enum err put_seq(struct store_txn *txn, enum store_table table, const struct key *key,
-                        uint64_t seq)
+enum err decision_put_seq(struct store_txn *txn, enum store_table table, const struct key *key,
+                          uint64_t seq)
 {
     uint8_t value[sizeof(seq)];
 
@@ -50,30 +50,44 @@ static enum err apply_cluster(struct ctx *ctx, struct store_txn *txn, const stru
         err = cluster_add(ctx->arena, txn, &space, view->cluster_seq, theme.numbers);
     }
     if (err == OK) {
-        err = put_seq(txn, TABLE_DECISION_MEMBER, &member, event->seq);
+        err = decision_put_seq(txn, TABLE_DECISION_MEMBER, &member, event->seq);
     }
     return err != OK ? err : put_theme(ctx, txn, event, view, &theme);
 }
 
-enum err decisions_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+static enum err apply_recorded(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
+    struct evaluator_change change = {.class_before = DECISION_CLASS_UNSPECIFIED};
     struct decision_view view;
     struct key key;
     enum err err = decision_view_read(event->facts, &view);
 
-    ASSERT(decisions_applies(event->kind));
     if (err != OK) {
         return err;
     }
     key = key_decision(event->org, view.decision_id);
-    err = put_seq(txn, TABLE_DECISION, &key, event->seq);
+    err = decision_put_seq(txn, TABLE_DECISION, &key, event->seq);
     if (err == OK) {
         key = key_decision_time(event->org, event->created_at_us, event->seq);
-        err = put_seq(txn, TABLE_DECISION_TIME, &key, event->seq);
+        err = decision_put_seq(txn, TABLE_DECISION_TIME, &key, event->seq);
     }
     if (err == OK) {
         key = key_decision_agent(event->org, view.agent_name, event->created_at_us, event->seq);
-        err = put_seq(txn, TABLE_DECISION_AGENT, &key, event->seq);
+        err = decision_put_seq(txn, TABLE_DECISION_AGENT, &key, event->seq);
+    }
+    if (err == OK) {
+        change.class_after = view.classification;
+        err = evaluator_count(ctx, txn, event->org, SLICE(EVALUATOR_ID), &change);
     }
     return err != OK || view.cluster_seq == 0 ? err : apply_cluster(ctx, txn, event, &view);
+}
+
+enum err decisions_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    ASSERT(decisions_applies(event->kind));
+    if (event->kind == EVENT_DECISION_RECORDED) {
+        return apply_recorded(ctx, txn, event);
+    }
+    return event->kind == EVENT_EVALUATION_SUBMITTED ? evaluation_apply_submitted(ctx, txn, event)
+                                                     : evaluation_apply_overridden(ctx, txn, event);
 }

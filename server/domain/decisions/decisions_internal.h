@@ -4,9 +4,39 @@
 #ifndef ERRATA_SERVER_DOMAIN_DECISIONS_DECISIONS_INTERNAL_H
 #define ERRATA_SERVER_DOMAIN_DECISIONS_DECISIONS_INTERNAL_H
 
-#include "server/domain/decisions/decisions.h"
+#include "server/domain/decisions/evaluations.h"
 
 /* Sets the members of an evaluation that a result has. */
 void decision_put_result(const struct evaluator_result *result, struct evaluation_view *view);
+/* Returns the action that follows from a class, without regard to skills. */
+enum proposed_action decision_action_of_class(enum decision_class class);
+/* Puts a row whose value is a number of an event. */
+MUST_CHECK enum err decision_put_seq(struct store_txn *txn, enum store_table table,
+                                     const struct key *key, uint64_t seq);
+
+/* Numbers of the events by which evaluators classified a decision. */
+struct decision_seqs {
+    uint64_t items[EVALUATORS_OF_DECISION_MAX];
+    size_t count;
+};
+
+MUST_CHECK enum err decision_evaluation_seqs(struct store_txn *txn, struct org_id org,
+                                             uint64_t decision_seq, struct decision_seqs *ret_seqs);
+
+/* What changes for one evaluator and decision; UNSPECIFIED: there is no class. */
+struct evaluator_change {
+    enum decision_class class_before;
+    enum decision_class class_after;
+    enum decision_class persons_before;
+    enum decision_class persons_after;
+};
+
+MUST_CHECK enum err evaluator_count(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                    struct slice evaluator_id,
+                                    const struct evaluator_change *change);
+MUST_CHECK enum err evaluation_apply_submitted(struct ctx *ctx, struct store_txn *txn,
+                                               const struct event *event);
+MUST_CHECK enum err evaluation_apply_overridden(struct ctx *ctx, struct store_txn *txn,
+                                                const struct event *event);
 
 #endif

@@ -82,6 +82,33 @@ struct key key_decision_theme(struct org_id org, struct slice space, uint64_t se
     return key;
 }
 
+struct key key_decision_evaluation_prefix(struct org_id org, uint64_t decision_seq)
+{
+    return key_org_seq(org, decision_seq);
+}
+
+struct key key_decision_evaluation(struct org_id org, uint64_t decision_seq,
+                                   struct slice evaluator_id)
+{
+    struct key key = key_decision_evaluation_prefix(org, decision_seq);
+
+    key_put_hash(&key, evaluator_id);
+    return key;
+}
+
+struct key key_decision_override(struct org_id org, uint64_t decision_seq)
+{
+    return key_org_seq(org, decision_seq);
+}
+
+struct key key_evaluator(struct org_id org, struct slice evaluator_id)
+{
+    struct key key = key_org(org);
+
+    key_put_hash(&key, evaluator_id);
+    return key;
+}
+
 enum err key_read_decision_seq(struct slice key, uint64_t *ret_seq)
 {
     if (key.size < KEY_ORG_BYTES + sizeof(uint64_t)) {

@@ -5,12 +5,14 @@
 
 #include "server/domain/decisions/decisions_internal.h"
 #include "server/domain/evaluator/diff.h"
+#include "server/domain/settings/decision_settings.h"
 
 #include <event_apply.h>
 
 /* A decision that is being recorded. */
 struct recording {
     const struct decision_request *request;
+    struct slice agent;
     struct slice reviewer;
     enum annotator_kind annotator;
     uint64_t cluster_seq; /* 0: none, or the decision's own event */
@@ -100,6 +102,7 @@ static bool has_same_content(struct arena *arena, const struct decision_view *st
     struct slice b = {NULL, 0};
 
     wanted.id = known.id;
+    wanted.agent_name = wanted.agent_name.size > 0 ? wanted.agent_name : known.agent_name;
     wanted.reviewer_id = wanted.has_reviewer_id ? wanted.reviewer_id : known.reviewer_id;
     wanted.has_reviewer_id = known.has_reviewer_id;
     wanted.created_at_us = wanted.has_created_at ? wanted.created_at_us : known.created_at_us;
@@ -153,14 +156,38 @@ static enum err resolve(struct ctx *ctx, struct store_txn *txn, struct recording
     return err != OK ? err : fault_result(ctx->fault);
 }
 
+/* Finds the agent: that of the request, else that of the gate by the settings. */
+static enum err find_agent(struct ctx *ctx, struct store_txn *txn, struct recording *recording)
+{
+    const struct decision_request *request = recording->request;
+    const struct decision_view *given = &request->input->view;
+    struct decision_settings settings;
+    enum err err = OK;
+
+    recording->agent = given->agent_name;
+    if (recording->agent.size > 0) {
+        return OK;
+    }
+    err = decision_settings_read(txn, request->org, &settings);
+    if (err == OK) {
+        err = decision_settings_agent(&settings, given->gate_id, &recording->agent);
+    }
+    if (err == OK && recording->agent.size == 0) {
+        fault_add(ctx->fault, SLICE("decision.agent_name"),
+                  "missing, and the gate has no agent; expected the name of an agent, or a gate of "
+                  "the setting gate_agents");
+        err = ERR_INVALID;
+    }
+    return err;
+}
+
 /* Finds the cluster, and classifies with all its members and this decision. */
 static enum err evaluate(struct ctx *ctx, struct store_txn *txn, struct recording *recording,
                          int64_t created_at_us)
 {
     const struct decision_request *request = recording->request;
     const struct decision_input *input = request->input;
-    const struct cluster_space space = {request->org, input->view.agent_name, input->space,
-                                        input->kind};
+    const struct cluster_space space = {request->org, recording->agent, input->space, input->kind};
     struct evaluator_support support = {.members = 1};
     struct cluster_members members;
     enum err err = OK;
@@ -215,6 +242,23 @@ static enum proposed_action action_of(enum evaluator_action action)
     return actions[action];
 }
 
+enum proposed_action decision_action_of_class(enum decision_class class)
+{
+    switch (class) {
+    case DECISION_CLASS_GENERALIZABLE_HIGH:
+        return PROPOSED_ACTION_CREATE_RULE;
+    case DECISION_CLASS_GENERALIZABLE_LOW:
+        return PROPOSED_ACTION_REFINE_PROMPT;
+    case DECISION_CLASS_EDGE_CASE:
+        return PROPOSED_ACTION_DOCUMENT_ONLY;
+    case DECISION_CLASS_UNSPECIFIED:
+    case DECISION_CLASS_POSITIVE:
+    case DECISION_CLASS_AMBIGUOUS:
+        break;
+    }
+    return PROPOSED_ACTION_UNSPECIFIED;
+}
+
 void decision_put_result(const struct evaluator_result *result, struct evaluation_view *view)
 {
     view->classification = class_of(result->class);
@@ -232,6 +276,7 @@ static enum err encode(struct ctx *ctx, const struct recording *recording,
     enum err err = put_theme(ctx->arena, input, &view.internal);
 
     view.id = draft->stamp.id;
+    view.agent_name = recording->agent;
     view.reviewer_id = recording->reviewer;
     view.has_reviewer_id = recording->reviewer.size > 0;
     view.created_at_us = draft->created_at_us;
@@ -259,8 +304,11 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct recording 
                                 .kind = EVENT_DECISION_RECORDED,
                                 .annotator = (enum annotator)recording->annotator,
                                 .actor_user_id = recording->reviewer};
-    enum err err = event_draft_stamp(ctx, txn, &input->time, &draft);
+    enum err err = find_agent(ctx, txn, recording);
 
+    if (err == OK) {
+        err = event_draft_stamp(ctx, txn, &input->time, &draft);
+    }
     if (err == OK) {
         err = evaluate(ctx, txn, recording, draft.created_at_us);
     }
@@ -270,7 +318,7 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct recording 
     if (err != OK) {
         return err;
     }
-    event_draft_add_subject(&draft, SUBJECT_AGENT, input->view.agent_name);
+    event_draft_add_subject(&draft, SUBJECT_AGENT, recording->agent);
     event_draft_add_subject(&draft, SUBJECT_DECISION, input->view.decision_id);
     return event_draft_append(ctx, txn, &draft, decisions_apply, ret_seq);
 }

@@ -6,6 +6,7 @@
 
 #include "server/domain/events/draft.h"
 #include "server/domain/events/payload.h"
+#include "server/domain/settings/decision_settings.h"
 #include "server/domain/settings/records.h"
 #include "server/domain/settings/redacted_members.h"
 #include "store/base/assert.h"
@@ -103,7 +104,7 @@ enum err settings_read(struct store_txn *txn, struct org_id org, struct settings
 
 /* Writes all members, including those with their default value. */
 struct organization_settings_view settings_view_of(const struct settings *settings,
-                                                   struct slice redacted_members)
+                                                   const struct settings_texts *texts)
 {
     return (struct organization_settings_view){
         .holdout_percent = settings->holdout_percent,
@@ -121,11 +122,31 @@ struct organization_settings_view settings_view_of(const struct settings *settin
         .has_fake_at = true,
         .reviews_needed = settings->reviews_needed,
         .has_reviews_needed = true,
-        .redacted_members = redacted_members,
+        .redacted_members = texts->redacted_members,
         .has_redacted_members = true,
         .votes_needed = settings->votes_needed,
         .has_votes_needed = true,
+        .evaluator_id = texts->evaluator_id,
+        .has_evaluator_id = true,
+        .gate_agents = texts->gate_agents,
+        .has_gate_agents = true,
     };
+}
+
+enum err settings_texts_read(struct store_txn *txn, struct org_id org,
+                             struct settings_texts *ret_texts)
+{
+    struct decision_settings decisions;
+    enum err err = redacted_members_read(txn, org, UINT64_MAX, &ret_texts->redacted_members);
+
+    if (err == OK) {
+        err = decision_settings_read(txn, org, &decisions);
+    }
+    if (err == OK) {
+        ret_texts->evaluator_id = decisions.evaluator_id;
+        ret_texts->gate_agents = decisions.gate_agents;
+    }
+    return err;
 }
 
 /* Reads the facts of a change, and the number of the previous change, which is smaller; 0: there
@@ -334,7 +355,7 @@ static enum err check_org(struct ctx *ctx, struct store_txn *txn, struct org_id 
 /* All settings before or after a change. */
 struct state {
     struct settings settings;
-    struct slice redacted_members;
+    struct settings_texts texts;
 };
 
 /* Encodes the facts: a SettingsUpdated. */
@@ -342,9 +363,9 @@ static enum err encode_facts(struct arena *arena, const struct state *before, ui
                              const struct state *after, struct slice *ret_facts)
 {
     struct organization_settings_view before_view =
-        settings_view_of(&before->settings, before->redacted_members);
+        settings_view_of(&before->settings, &before->texts);
     struct organization_settings_view after_view =
-        settings_view_of(&after->settings, after->redacted_members);
+        settings_view_of(&after->settings, &after->texts);
     struct settings_updated_view facts = {
         .has_before = true,
         .has_after = true,
@@ -414,6 +435,19 @@ static void change_lookups(const struct settings_change *change, struct settings
     }
 }
 
+static void change_texts(const struct settings_change *change, struct settings_texts *texts)
+{
+    if (change->has_redacted_members) {
+        texts->redacted_members = change->redacted_members;
+    }
+    if (change->has_evaluator_id) {
+        texts->evaluator_id = change->evaluator_id;
+    }
+    if (change->has_gate_agents) {
+        texts->gate_agents = change->gate_agents;
+    }
+}
+
 enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                          struct slice actor_user_id, const struct settings_change *change,
                          uint64_t *ret_seq)
@@ -433,7 +467,7 @@ enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id o
         err = read_row(txn, org, &before.settings, &previous_seq);
     }
     if (err == OK) {
-        err = redacted_members_read(txn, org, UINT64_MAX, &before.redacted_members);
+        err = settings_texts_read(txn, org, &before.texts);
     }
     if (err != OK) {
         return err;
@@ -443,9 +477,7 @@ enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id o
     if (change->reviews_needed != 0) {
         after.settings.reviews_needed = change->reviews_needed;
     }
-    if (change->has_redacted_members) {
-        after.redacted_members = change->redacted_members;
-    }
+    change_texts(change, &after.texts);
     if (change->votes_needed != 0) {
         after.settings.votes_needed = change->votes_needed;
     }

@@ -60,6 +60,17 @@ struct settings_change {
     bool has_redacted_members;
     struct slice redacted_members; /* a RedactedMembers */
     uint32_t votes_needed; /* 0: no change */
+    bool has_evaluator_id;
+    struct slice evaluator_id;
+    bool has_gate_agents;
+    struct slice gate_agents; /* a GateAgents */
+};
+
+/* The settings that only some methods need: only the event of a change has them. Borrowed. */
+struct settings_texts {
+    struct slice redacted_members; /* a RedactedMembers (redacted_members.h) */
+    struct slice evaluator_id; /* decision_settings.h; so is the next one */
+    struct slice gate_agents; /* a GateAgents */
 };
 
 MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,
@@ -77,9 +88,12 @@ MUST_CHECK enum err settings_change_find(struct store_txn *txn, struct org_id or
 MUST_CHECK enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                     struct slice actor_user_id,
                                     const struct settings_change *change, uint64_t *ret_seq);
-/* Encodes all settings as a message; `redacted_members` is a RedactedMembers (redacted_members.h). */
+/* Reads the settings that are not in `struct settings`. */
+MUST_CHECK enum err settings_texts_read(struct store_txn *txn, struct org_id org,
+                                        struct settings_texts *ret_texts);
+/* Encodes all settings as a message. */
 struct organization_settings_view settings_view_of(const struct settings *settings,
-                                                   struct slice redacted_members);
+                                                   const struct settings_texts *texts);
 /* Returns the bytes of the OrganizationSettings after an EVENT_SETTINGS_UPDATED. ERR_CORRUPT for
  * other facts. */
 MUST_CHECK enum err settings_after_event(const struct event *event, struct slice *ret_settings);

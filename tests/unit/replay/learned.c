@@ -5,7 +5,7 @@
 #include "tests/unit/replay/learned.h"
 
 #include "server/domain/corrections/examples.h"
-#include "server/domain/decisions/decisions.h"
+#include "server/domain/decisions/evaluations.h"
 #include "server/domain/extractions/extractions.h"
 #include "server/domain/guidelines/gate.h"
 #include "server/domain/mappings/mappings.h"
@@ -379,6 +379,23 @@ static enum err write_fragments(struct fixture *fixture, struct store_txn *txn, 
     return err == ERR_NOT_FOUND || err == ERR_PRECONDITION ? OK : err;
 }
 
+/* Classifies a decision, as an evaluator or as a person. */
+static enum err write_evaluation(struct fixture *fixture, struct store_txn *txn, struct org_id org,
+                                 uint64_t decision_seq)
+{
+    const struct evaluation_request request = {
+        .org = org,
+        .caller = caller_of_all(),
+        .decision_seq = decision_seq,
+        .classification = (enum decision_class)(1 + fixture_draw(fixture, 5)),
+        .evaluator_id = name_of(fixture, "judge", 2),
+    };
+    uint64_t seq = 0;
+
+    return fixture_draw(fixture, 2) == 0 ? evaluation_submit(&fixture->ctx, txn, &request, &seq)
+                                         : evaluation_override(&fixture->ctx, txn, &request, &seq);
+}
+
 /* Records a decision about one of two agents, with one of two comments, and a vector of the caller. */
 static enum err write_decision(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
@@ -406,6 +423,9 @@ static enum err write_decision(struct fixture *fixture, struct store_txn *txn, s
     }
     if (err == OK) {
         err = decision_record(&fixture->ctx, txn, &request, &seq);
+    }
+    if (err == OK && fixture_draw(fixture, 2) == 0) {
+        err = write_evaluation(fixture, txn, org, seq);
     }
     return err == ERR_EXISTS ? OK : err;
 }

@@ -144,6 +144,38 @@ static struct slice sample_of(struct arena *arena, const char *name)
     return bytes;
 }
 
+/* The examples of decisions, and of the rules for agents that follow from them. */
+static void compare_decisions(struct arena *arena, const char *text, struct org_id org)
+{
+    static const uint8_t seq[] = {0, 0, 0, 0, 0, 0, 0, 2};
+    const struct example examples[] = {
+        {"decision", key_decision(org, SLICE("d-1")), slice_of(seq, sizeof(seq))},
+        {"decision_time", key_decision_time(org, SAMPLE_TIME_US, 2), slice_of(seq, sizeof(seq))},
+        {"decision_agent", key_decision_agent(org, SLICE("coder"), SAMPLE_TIME_US, 2),
+         slice_of(seq, sizeof(seq))},
+        {"decision_cluster", key_decision_cluster(org, SLICE("coder"), SLICE("model:2"), 2),
+         SLICE("\0\0\0\2\0\0\x10\0\xff\xff\xf0\0")},
+        {"decision_member", key_decision_member(org, 1, 2), slice_of(seq, sizeof(seq))},
+        {"decision_theme", key_decision_theme(org, SLICE("model:2"), 2),
+         SLICE("\xc8\x4a\x9e\x3a\xd1\x44\xb4\x3d\xa7\x39\x95\xa5\xa1\x27\x04\xf7\x10\0\xf0\0")},
+        {"decision_evaluation", key_decision_evaluation(org, 2, SLICE("judge")),
+         slice_of(seq, sizeof(seq))},
+        {"decision_override", key_decision_override(org, 2), slice_of(seq, sizeof(seq))},
+        {"evaluator", key_evaluator(org, SLICE("judge")), sample_of(arena, "evaluator")},
+        {"proposal", key_proposal(org, 2), sample_of(arena, "proposal")},
+        {"proposal_pending", key_proposal_pending(org, true, 4, 2), slice_of(seq, sizeof(seq))},
+        {"guideline", key_guideline(org, 2), slice_of(seq, sizeof(seq))},
+        {"guideline_agent", key_guideline_agent(org, SLICE("coder"), RULE_TYPE_GUIDELINE, 300, 2),
+         slice_of(seq, sizeof(seq))},
+        {"guideline_version", key_guideline_version(org, SLICE("coder")),
+         slice_of(seq, sizeof(seq))},
+    };
+
+    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+        compare_example(arena, text, &examples[i]);
+    }
+}
+
 /* Goal: the format's description is current. Method: every table's example, made and compared. */
 static void test_examples_of_the_format_are_current(void **state)
 {
@@ -262,22 +294,6 @@ static void test_examples_of_the_format_are_current(void **state)
          sample_of(&arena, "review_thresholds")},
         {"fragment_set", key_fragment_set(org, 2), sample_of(&arena, "fragment_set")},
         {"fragment_approval", key_fragment_approval(org, 300), slice_of(seq, sizeof(seq))},
-        {"decision", key_decision(org, SLICE("d-1")), slice_of(seq, sizeof(seq))},
-        {"decision_time", key_decision_time(org, SAMPLE_TIME_US, 2), slice_of(seq, sizeof(seq))},
-        {"decision_agent", key_decision_agent(org, SLICE("coder"), SAMPLE_TIME_US, 2),
-         slice_of(seq, sizeof(seq))},
-        {"decision_cluster", key_decision_cluster(org, SLICE("coder"), SLICE("model:2"), 2),
-         SLICE("\0\0\0\2\0\0\x10\0\xff\xff\xf0\0")},
-        {"decision_member", key_decision_member(org, 1, 2), slice_of(seq, sizeof(seq))},
-        {"decision_theme", key_decision_theme(org, SLICE("model:2"), 2),
-         SLICE("\xc8\x4a\x9e\x3a\xd1\x44\xb4\x3d\xa7\x39\x95\xa5\xa1\x27\x04\xf7\x10\0\xf0\0")},
-        {"proposal", key_proposal(org, 2), sample_of(&arena, "proposal")},
-        {"proposal_pending", key_proposal_pending(org, true, 4, 2), slice_of(seq, sizeof(seq))},
-        {"guideline", key_guideline(org, 2), slice_of(seq, sizeof(seq))},
-        {"guideline_agent", key_guideline_agent(org, SLICE("coder"), RULE_TYPE_GUIDELINE, 300, 2),
-         slice_of(seq, sizeof(seq))},
-        {"guideline_version", key_guideline_version(org, SLICE("coder")),
-         slice_of(seq, sizeof(seq))},
         {"rule_measure", key_rule_measure(org, 2, 1), sample_of(&arena, "rule_measure")},
         {"rule_set_measure", key_org(org), sample_of(&arena, "rule_set_measure")},
         {"measured_verdict", key_measured_verdict(org, 2, 1, 4), slice_of(seq, sizeof(seq))},
@@ -294,6 +310,7 @@ static void test_examples_of_the_format_are_current(void **state)
     for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
         compare_example(&arena, (const char *)text.data, &examples[i]);
     }
+    compare_decisions(&arena, (const char *)text.data, org);
     arena_deinit(&arena);
 }
 

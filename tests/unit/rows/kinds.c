@@ -48,6 +48,7 @@ KIND(review)
 KIND(review_run)
 KIND(review_thresholds)
 KIND(fragment_set)
+KIND(evaluator)
 KIND(proposal)
 KIND(turn)
 KIND(rule_measure)
@@ -119,6 +120,7 @@ const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
     {"review_run", sample_of_review_run, review_run_again},
     {"review_thresholds", sample_of_review_thresholds, review_thresholds_again},
     {"fragment_set", sample_of_fragment_set, fragment_set_again},
+    {"evaluator", sample_of_evaluator, evaluator_again},
     {"proposal", sample_of_proposal, proposal_again},
     {"turn", sample_of_turn, turn_again},
     {"rule_measure", sample_of_rule_measure, rule_measure_again},

@@ -578,6 +578,9 @@ static void test_invalid_record_is_not_written(void **state)
     BROKEN(review_thresholds, record.reviews_needed = 101);
     BROKEN(fragment_set, record.seq = 0);
     BROKEN(fragment_set, record.approved_seq = 9);
+    BROKEN(evaluator, record.evaluator_id.size = 0);
+    BROKEN(evaluator, record.judged = 301);
+    BROKEN(evaluator, record.overridden = 21);
     BROKEN(proposal, record.life.state = ARTIFACT_STATE_SHADOW);
     BROKEN(proposal, record.life.state = ARTIFACT_STATE_ACTIVE);
     BROKEN(proposal, record.life.state = ARTIFACT_STATE_REJECTED);
@@ -671,6 +674,7 @@ static void test_invalid_row_is_corrupt(void **state)
     CORRUPT(review_thresholds, wire_put_varint(&buffer, 2, 11));
     CORRUPT(review_thresholds, wire_put_varint(&buffer, 7, 101));
     CORRUPT(fragment_set, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(evaluator, wire_put_varint(&buffer, 2, 19));
     CORRUPT(proposal, wire_put_bytes(&buffer, 1, SLICE("\x08\x07")));
     CORRUPT(proposal, wire_put_varint(&buffer, 6, 0));
     CORRUPT(turn, wire_put_varint(&buffer, 1, 0));

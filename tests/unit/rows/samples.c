@@ -423,6 +423,12 @@ struct rule_set_measure_record sample_rule_set_measure(void)
     return record;
 }
 
+struct evaluator_record sample_evaluator(void)
+{
+    return (struct evaluator_record){
+        .evaluator_id = SLICE("judge"), .evaluations = 300, .judged = 20, .overridden = 3};
+}
+
 struct proposal_record sample_proposal(void)
 {
     struct proposal_record record = {

@@ -9,6 +9,7 @@
 #include "server/domain/corrections/document_rows.h"
 #include "server/domain/corrections/records.h"
 #include "server/domain/counters/records.h"
+#include "server/domain/decisions/records.h"
 #include "server/domain/experiment/records.h"
 #include "server/domain/extractions/rows/records.h"
 #include "server/domain/guidelines/records.h"
@@ -57,6 +58,7 @@ struct review_record sample_review(void);
 struct review_run_record sample_review_run(void);
 struct review_thresholds_record sample_review_thresholds(void);
 struct fragment_set_record sample_fragment_set(void);
+struct evaluator_record sample_evaluator(void);
 struct proposal_record sample_proposal(void);
 struct turn_record sample_turn(void);
 struct rule_measure_record sample_rule_measure(void);

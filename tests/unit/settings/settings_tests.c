@@ -3,6 +3,7 @@
  * that an event makes.
  */
 #include "server/domain/events/subject.h"
+#include "server/domain/settings/decision_settings.h"
 #include "server/domain/settings/redacted_members.h"
 #include "server/domain/settings/settings_cache.h"
 #include "store/base/wire.h"
@@ -135,7 +136,12 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
                                            .has_redacted_members = true,
                                            .redacted_members = SLICE("\x0a\x03pin\x0a\x02"
                                                                      "id"),
-                                           .votes_needed = 1};
+                                           .votes_needed = 1,
+                                           .has_evaluator_id = true,
+                                           .evaluator_id = SLICE("j"),
+                                           .has_gate_agents = true,
+                                           .gate_agents = SLICE("\x0a\x06\x0a\x01g\x12\x01"
+                                                                "a")};
     /* Doubles: 0.25 is 0x3fd0..., 0.5 is 0x3fe0... */
     const uint8_t whole[] = {0x08, 100,
                              0x10, MATCH_MODE_EXACT,
@@ -159,9 +165,18 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
                              'n',  0x0a,
                              2,    'i',
                              'd',  0x78,
-                             1};
+                             1,    0x82,
+                             1,    1,
+                             'j',  0x8a,
+                             1,    8,
+                             0x0a, 6,
+                             0x0a, 1,
+                             'g',  0x12,
+                             1,    'a'};
     struct slice members = {NULL, 0};
     struct slice after = {NULL, 0};
+    struct slice agent = {NULL, 0};
+    struct decision_settings decisions;
     struct settings settings;
     struct event event;
     uint64_t seq = 0;
@@ -175,6 +190,12 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
     assert_true(slice_equal(members, change.redacted_members));
     assert_int_equal(redacted_members_read(txn, org, seq - 1, &members), OK);
     assert_true(slice_equal(members, redacted_members_default()));
+    assert_int_equal(decision_settings_read(txn, org, &decisions), OK);
+    assert_true(slice_equal(decisions.evaluator_id, SLICE("j")));
+    assert_int_equal(decision_settings_agent(&decisions, SLICE("g"), &agent), OK);
+    assert_true(slice_equal(agent, SLICE("a")));
+    assert_int_equal(decision_settings_agent(&decisions, SLICE("h"), &agent), OK);
+    assert_int_equal(agent.size, 0);
 
     event.org = store_fixture_org(2);
     assert_int_equal(settings_apply(&fixture->ctx, txn, &event), OK);

@@ -1,0 +1,165 @@
+/*
+ * evaluations_apply.c: applies classes by evaluators and people, and counts how often each evaluator was right. A
+ * decision that a person judged counts once for each of its evaluators, by the last class of both.
+ */
+#include "server/domain/decisions/decisions_internal.h"
+#include "server/domain/decisions/evaluations.h"
+#include "server/domain/decisions/keys.h"
+#include "store/base/bytes.h"
+
+#include <errata/v1/event.views.h>
+
+/* Classes of a decision; UNSPECIFIED: there is none. */
+struct judgement {
+    enum decision_class evaluators; /* the evaluator's */
+    enum decision_class persons;
+};
+
+static struct evaluator_record counts_of(const struct judgement *judgement)
+{
+    bool is_evaluated = judgement->evaluators != DECISION_CLASS_UNSPECIFIED;
+    bool is_judged = is_evaluated && judgement->persons != DECISION_CLASS_UNSPECIFIED;
+
+    return (struct evaluator_record){
+        .evaluations = is_evaluated ? 1 : 0,
+        .judged = is_judged ? 1 : 0,
+        .overridden = is_judged && judgement->persons != judgement->evaluators ? 1 : 0,
+    };
+}
+
+enum err evaluator_count(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                         struct slice evaluator_id, const struct evaluator_change *change)
+{
+    const struct judgement before = {change->class_before, change->persons_before};
+    const struct judgement after = {change->class_after, change->persons_after};
+    struct evaluator_record less = counts_of(&before);
+    struct evaluator_record more = counts_of(&after);
+    struct evaluator_record record = {.evaluator_id = evaluator_id};
+    struct key key = key_evaluator(org, evaluator_id);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EVALUATOR, key_slice(&key), &value);
+
+    if (err == OK) {
+        err = record_decode_evaluator(value, &record);
+    }
+    if (err != OK && err != ERR_NOT_FOUND) {
+        return err;
+    }
+    if (record.evaluations < less.evaluations || record.judged < less.judged ||
+        record.overridden < less.overridden) {
+        return ERR_CORRUPT;
+    }
+    record.evaluations += more.evaluations - less.evaluations;
+    record.judged += more.judged - less.judged;
+    record.overridden += more.overridden - less.overridden;
+    err = record_encode_evaluator(ctx->arena, &record, &value);
+    return err != OK ? err : store_put(txn, TABLE_EVALUATOR, key_slice(&key), value);
+}
+
+/* Reads the class of the event whose number a row has; UNSPECIFIED without the row. */
+static enum err read_class(struct store_txn *txn, struct org_id org, enum store_table table,
+                           const struct key *key, enum decision_class *ret_class)
+{
+    struct evaluation_view view = {.classification = DECISION_CLASS_UNSPECIFIED};
+    struct slice value = {NULL, 0};
+    struct event event;
+    enum err err = store_get(txn, table, key_slice(key), &value);
+
+    *ret_class = DECISION_CLASS_UNSPECIFIED;
+    if (err == ERR_NOT_FOUND) {
+        return OK;
+    }
+    if (err == OK) {
+        err = value.size == sizeof(uint64_t)
+                  ? log_read(txn, org, bytes_get_be64(value.data), &event)
+                  : ERR_CORRUPT;
+    }
+    if (err == OK) {
+        err = evaluation_of_event(&event, &view);
+    }
+    if (err == OK) {
+        *ret_class = view.classification;
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+enum err evaluation_apply_submitted(struct ctx *ctx, struct store_txn *txn,
+                                    const struct event *event)
+{
+    struct evaluation_submitted_view submitted;
+    struct evaluator_change change = {.class_before = DECISION_CLASS_UNSPECIFIED};
+    struct key key;
+    struct key override;
+    enum err err = evaluation_submitted_view_read(event->facts, &submitted);
+
+    if (err != OK) {
+        return err;
+    }
+    key = key_decision_evaluation(event->org, submitted.decision_seq, submitted.evaluator_id);
+    override = key_decision_override(event->org, submitted.decision_seq);
+    err = read_class(txn, event->org, TABLE_DECISION_EVALUATION, &key, &change.class_before);
+    if (err == OK) {
+        err =
+            read_class(txn, event->org, TABLE_DECISION_OVERRIDE, &override, &change.persons_before);
+    }
+    if (err == OK) {
+        change.class_after = submitted.classification;
+        change.persons_after = change.persons_before;
+        err = evaluator_count(ctx, txn, event->org, submitted.evaluator_id, &change);
+    }
+    return err != OK ? err : decision_put_seq(txn, TABLE_DECISION_EVALUATION, &key, event->seq);
+}
+
+/* Counts a person's class for each evaluator of the caller's. */
+static enum err count_evaluators(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                                 uint64_t decision_seq, struct evaluator_change *change)
+{
+    struct decision_seqs seqs;
+    enum err err = decision_evaluation_seqs(txn, event->org, decision_seq, &seqs);
+
+    for (size_t i = 0; err == OK && i < seqs.count; i++) {
+        struct evaluation_submitted_view submitted;
+        struct event other;
+
+        err = log_read(txn, event->org, seqs.items[i], &other);
+        if (err == OK) {
+            err = evaluation_submitted_view_read(other.facts, &submitted);
+        }
+        if (err == OK) {
+            change->class_before = submitted.classification;
+            change->class_after = submitted.classification;
+            err = evaluator_count(ctx, txn, event->org, submitted.evaluator_id, change);
+        }
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+enum err evaluation_apply_overridden(struct ctx *ctx, struct store_txn *txn,
+                                     const struct event *event)
+{
+    struct evaluation_overridden_view overridden;
+    struct evaluator_change change = {.persons_before = DECISION_CLASS_UNSPECIFIED};
+    struct decision_view decision;
+    struct event recorded;
+    struct key key;
+    enum err err = evaluation_overridden_view_read(event->facts, &overridden);
+
+    if (err == OK) {
+        err = decision_read(txn, event->org, overridden.decision_seq, &recorded, &decision);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    key = key_decision_override(event->org, overridden.decision_seq);
+    err = read_class(txn, event->org, TABLE_DECISION_OVERRIDE, &key, &change.persons_before);
+    change.persons_after = overridden.classification;
+    if (err == OK) {
+        err = count_evaluators(ctx, txn, event, overridden.decision_seq, &change);
+    }
+    if (err == OK) {
+        change.class_before = decision.classification;
+        change.class_after = decision.classification;
+        err = evaluator_count(ctx, txn, event->org, SLICE(EVALUATOR_ID), &change);
+    }
+    return err != OK ? err : decision_put_seq(txn, TABLE_DECISION_OVERRIDE, &key, event->seq);
+}

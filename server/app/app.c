@@ -217,6 +217,22 @@ static void give_back_if_spare(struct app *app)
     }
 }
 
+/* Starts the batch of proposals, the first time one interval after the start. */
+static void propose_if_due(struct app *app)
+{
+    uint64_t now_ms = uv_now(&app->loop);
+
+    if (app->state != APP_SERVING) {
+        return;
+    }
+    if (app->proposals_at_ms != 0 && now_ms >= app->proposals_at_ms) {
+        proposal_batch_start(&app->proposals);
+    }
+    if (app->proposals_at_ms == 0 || now_ms >= app->proposals_at_ms) {
+        app->proposals_at_ms = now_ms + PROPOSAL_BATCH_INTERVAL_MS;
+    }
+}
+
 /* Periodic checks. */
 static void on_upkeep_timer(uv_timer_t *handle)
 {
@@ -224,6 +240,7 @@ static void on_upkeep_timer(uv_timer_t *handle)
 
     store_lmdb_check_readers(app->tables);
     give_back_if_spare(app);
+    propose_if_due(app);
 }
 
 static void on_verifier_news(void *user, struct org_id org)
@@ -260,7 +277,8 @@ void app_close_if_idle(struct app *app)
 
     if (app->state != APP_CLOSING || !app->net_closed || app->metrics.open || app->warming ||
         pipeline_live_count(app->pipeline) != 0 || pool_count(app->pool) != 0 ||
-        !verifier_is_idle(app->verifier) || !backup_is_idle(app->backup)) {
+        app->proposals.running || !verifier_is_idle(app->verifier) ||
+        !backup_is_idle(app->backup)) {
         return;
     }
     writer_drain(app->writer);
@@ -500,6 +518,8 @@ static enum err make_services(struct app *app)
         app_store_journal(app) != NULL ? LOG_ENGINE_KIND_JOURNAL : LOG_ENGINE_KIND_LMDB;
     app->env.read_counters = read_counters;
     app->env.read_counters_user = app;
+    proposal_batch_init(&app->proposals, app->backend, app->writer, app->ctx.clock,
+                        app->ctx.random);
     return pipeline_new(&app->arena, &pipeline, &app->pipeline);
 }
 

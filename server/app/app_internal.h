@@ -18,6 +18,7 @@
 #include "server/mcp/mcp.h"
 #include "server/net/server.h"
 #include "server/pipeline/pipeline.h"
+#include "server/pipeline/proposal_batch.h"
 #include "server/tls/tls.h"
 #include "store/lmdb/lmdb.h"
 
@@ -111,6 +112,8 @@ struct app {
     struct auth *auth;
     struct writer *writer;
     struct pipeline *pipeline;
+    struct proposal_batch proposals;
+    uint64_t proposals_at_ms; /* time of the next batch, by the loop's clock */
     struct call_server *calls;
     struct plain_table plain; /* app_plain_make */
     struct mcp_server mcp_server;

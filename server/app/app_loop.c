@@ -227,6 +227,7 @@ void app_deinit(struct app *app)
     grpc_server_free(app->grpc);
     http_server_free(app->http);
     call_server_free(app->calls);
+    proposal_batch_deinit(&app->proposals);
     pipeline_free(app->pipeline);
     writer_free(app->writer);
     auth_free(app->auth);

@@ -7,7 +7,7 @@ for each test; vectors of the caller where similarity must be exact.
 import grpc
 from google.protobuf import timestamp_pb2
 
-from erratad import admin, bad_fields, decision, decision_service, main, roles
+from erratad import admin, bad_fields, decision, decision_service, guideline, guideline_service, main, roles
 from errata_cli import CliCase
 
 APPROVED = decision.DECISION_OUTCOME_APPROVED
@@ -231,6 +231,104 @@ class Evaluators(DecisionCase):
         first = self.record("Nice work!", agent_name="", decision_id="same", task_id="t")
         self.assertEqual(self.get(feedback_id=first.feedback_id).agent_name, "coder")
         self.assertEqual(self.record("Nice work!", agent_name="", decision_id="same", task_id="t"), first)
+
+
+class Generating(DecisionCase):
+    def reviewed(self, comments, vector, reviewers=("anna", "berta", "carl"), **fields):
+        """One decision for each comment, by reviewers in turn, on tasks of their own."""
+        return [self.record(comment, vector=vector, reviewer_id=reviewers[n % len(reviewers)], **fields)
+                for n, comment in enumerate(comments)]
+
+    def generate(self, *ids, client=None):
+        return list((client or self.mine).guidelines.GenerateProposal(
+            guideline_service.GenerateProposalRequest(feedback_ids=ids)).proposals)
+
+    def pending(self):
+        return self.mine.all_pages(self.mine.guidelines.ListPendingProposals,
+                                   guideline_service.ListPendingProposalsRequest(), "proposals")
+
+    def vote(self, proposal, user):
+        return self.client(roles.ROLE_REVIEWER, user_id=user).guidelines.ApproveProposal(
+            guideline_service.ApproveProposalRequest(proposal_id=proposal.id)).proposal
+
+    def test_batch_makes_one_proposal_of_each_general_cluster(self):
+        timeouts = self.reviewed(["Set a timeout on each remote call."] * 3, [1, 0, 0])
+        self.reviewed(["Sort the imports of each module."] * 2, [0, 1, 0])
+        self.reviewed(["Write tables in lower case."] * 3, [0, 0, 1], reviewers=("anna",))
+        made = self.generate()
+        self.assertEqual([one.rule_content for one in made], ["Set a timeout on each remote call."])
+        self.assertEqual(list(made[0].created_from_feedback_ids), [one.feedback_id for one in reversed(timeouts)])
+        self.assertEqual((made[0].proposed_by, made[0].rule_type, list(made[0].affected_agents), made[0].status,
+                          made[0].expedited, made[0].HasField("sole_author")),
+                         ("errata", guideline.RULE_TYPE_NEGATIVE_EXAMPLE, ["coder"], guideline.PROPOSAL_STATUS_PENDING,
+                          False, False))
+        self.assertIn("3 decisions by 3 reviewers on 3 tasks", made[0].evidence_summary)
+        self.assertEqual(made[0].classification_confidence, timeouts[2].evaluation.confidence)
+        self.assertEqual(self.generate(), [])
+        self.assertEqual([one.id for one in self.pending()], [made[0].id])
+        self.assertEqual(self.evaluate(timeouts[0]).proposal_id, made[0].id)
+
+    def test_rejected_cluster_is_not_proposed_again(self):
+        self.reviewed(["Set a timeout on each remote call."] * 3, [1, 0])
+        made = self.generate()[0]
+        self.client(roles.ROLE_REVIEWER, user_id="rita").guidelines.RejectProposal(
+            guideline_service.RejectProposalRequest(proposal_id=made.id, reason="too broad"))
+        later = self.reviewed(["Set a timeout on each remote call."], [1, 0])[0]
+        self.assertEqual(self.generate(), [])
+        refused = self.refusal(grpc.StatusCode.ALREADY_EXISTS, lambda: self.generate(later.feedback_id))
+        self.assertIn(made.id, refused.details())
+
+    def test_type_and_text_are_those_of_most(self):
+        comments = ["Add a type hint to each function.", "Add type hints.", "Functions need type hints."]
+        vectors = [[0.8, 0.6, 0], [1, 0, 0], [0.8, -0.6, 0]]
+        made = [self.record(comment, CHANGED, vector=vector, reviewer_id=name)
+                for comment, vector, name in zip(comments, vectors, ("anna", "berta", "carl"))]
+        proposal = self.generate(*(one.feedback_id for one in made))[0]
+        self.assertEqual((proposal.rule_content, proposal.rule_type), ("Add type hints.", guideline.RULE_TYPE_GUIDELINE))
+
+    def test_sole_author_and_proposer_cannot_approve(self):
+        made = self.reviewed(["Always set a timeout on each remote call."] * 3, [1, 0], reviewers=("anna",))
+        self.assertEqual(self.generate(), [])
+        paul = self.client(roles.ROLE_REVIEWER, user_id="paul")
+        proposal = self.generate(made[0].feedback_id, client=paul)[0]
+        self.assertEqual((proposal.sole_author, proposal.proposed_by, len(proposal.created_from_feedback_ids)),
+                         ("anna", "paul", 3))
+        for user in ("anna", "paul"):
+            self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.vote(proposal, user))
+        self.vote(proposal, "rita")
+        self.assertEqual(self.vote(proposal, "ralf").status, guideline.PROPOSAL_STATUS_APPROVED)
+
+    def test_certain_cluster_is_expedited(self):
+        """The proposal comes with the decision that makes the cluster certain, and is listed first."""
+        self.reviewed(["Sort the imports of each module."] * 3, [0, 1])
+        self.generate()
+        made, count = [], 0
+        while count < 20 and not (made and made[-1].evaluation.proposal_id):
+            made += [self.record("Set a timeout on each remote call.", vector=[1, 0], reviewer_id=f"r-{count % 5}",
+                                 epic_id=f"epic-{count % 4}")]
+            count += 1
+        self.assertGreaterEqual(made[-1].evaluation.confidence, 0.9)
+        self.assertLess(made[-2].evaluation.confidence, 0.9)
+        listed = self.pending()
+        self.assertEqual((listed[0].id, listed[0].expedited), (made[-1].evaluation.proposal_id, True))
+        self.assertEqual(len(listed), 2)
+        self.record("Set a timeout on each remote call.", vector=[1, 0], reviewer_id="r-9")
+        self.assertEqual(len(self.pending()), 2)
+
+    def test_overrides_change_what_is_proposed(self):
+        made = self.reviewed(["Set a timeout on each remote call."] * 3, [1, 0])
+        single = self.record("Always name each table in lower case.", vector=[0, 1])
+        rita = self.client(roles.ROLE_REVIEWER, user_id="rita")
+        for one, klass in ((made[0], POSITIVE), (single, HIGH)):
+            rita.decisions.OverrideEvaluation(decision_service.OverrideEvaluationRequest(
+                feedback_id=one.feedback_id, classification=klass))
+        self.assertEqual([one.rule_content for one in self.generate()], ["Always name each table in lower case."])
+
+    def test_what_is_no_evidence_is_refused(self):
+        made = self.record("Nice work!", APPROVED)
+        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.generate("00000000-0000-7000-8000-000000000000"))
+        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.generate(self.record("x" * 501).feedback_id))
+        self.assertEqual(made.evaluation.classification, POSITIVE)
 
 
 class Similar(DecisionCase):

@@ -210,7 +210,7 @@ class Nonsense(ServerCase):
                     if field.type == field.TYPE_MESSAGE:
                         item = minimal(field.message_type)
                     elif field.type == field.TYPE_STRING:
-                        item = b"x"
+                        item = GOOD_TEXT.get(rules.format, b"x")
                     wire = tagged(field, item) * (rules.max_items + 1)
                     code, message, details = self.call(path, wire)
                     self.assertEqual(code, grpc.StatusCode.INVALID_ARGUMENT, path)

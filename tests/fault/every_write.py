@@ -24,7 +24,7 @@ WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("
           ("organization", 2), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
           ("weights", 1), ("find", 1),
           ("review", 8), ("thresholds", 2), ("item", 4), ("fragments", 2), ("approve_fragments", 2),
-          ("decision", 6), ("evaluation", 2), ("override", 2), ("guideline", 3), ("vote", 4), ("votes", 1), ("reject_guideline", 1), ("retract_vote", 1), ("retire_guideline", 1),
+          ("decision", 6), ("evaluation", 2), ("generate", 1), ("override", 2), ("guideline", 3), ("vote", 4), ("votes", 1), ("reject_guideline", 1), ("retract_vote", 1), ("retire_guideline", 1),
           ("turn", 8), ("detect", 6), ("judge_turn", 3),
           ("retract", 4))
 # Corrections of one layout, taken back as often as they are made, and extractions that count them.
@@ -70,6 +70,7 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "fragments": "/errata.v1.ReviewService/PutFragmentSet",
          "approve_fragments": "/errata.v1.ReviewService/ApproveFragmentSet",
          "decision": "/errata.v1.DecisionService/RecordDecision",
+         "generate": "/errata.v1.GuidelineService/GenerateProposal",
          "evaluation": "/errata.v1.DecisionService/SubmitEvaluation",
          "override": "/errata.v1.DecisionService/OverrideEvaluation",
          "guideline": "/errata.v1.GuidelineService/ProposeGuideline",
@@ -108,6 +109,7 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "fragments": review_service.PutFragmentSetResponse,
            "approve_fragments": review_service.ApproveFragmentSetResponse,
            "decision": decision_service.RecordDecisionResponse,
+           "generate": guideline_service.GenerateProposalResponse,
            "evaluation": decision_service.SubmitEvaluationResponse,
            "override": decision_service.OverrideEvaluationResponse,
            "guideline": guideline_service.ProposeGuidelineResponse, "vote": guideline_service.ApproveProposalResponse,
@@ -514,6 +516,11 @@ class Load:
             if not isinstance(reply, grpc.RpcError):
                 self.keep(name, org, key, body, reply, [None])
 
+    def generate(self, key, org, token):
+        """Runs the batch; what it makes has no key."""
+        self.write("generate", key, org, token, guideline_service.GenerateProposalRequest(),
+                   lambda reply: [one.id for one in reply.proposals])
+
     def evaluation(self, key, org, token):
         self.about_decision("evaluation", key, org, token, lambda one: decision_service.SubmitEvaluationRequest(
             feedback_id=one, evaluation=decision.Evaluation(
@@ -768,6 +775,8 @@ class Log:
             return reported.rationale
         if payload == "evaluation_overridden":
             return reported.reason
+        if payload == "proposal" and reported.proposed_by == "errata":
+            return f"generated {event.id}"
         if payload == "proposal":
             return reported.rule_content.removeprefix("Topic ").removesuffix(" needs a remedy.")
         if payload in ("prompt_template", "fragment_set"):
@@ -799,6 +808,8 @@ def names_of(ack):
         return [("made " + ack.ids[0], None)]
     if ack.kind == "revoke":
         return [("revoked " + ack.ids[0], None)]
+    if ack.kind == "generate":
+        return [(f"generated {one}", one) for one in ack.ids]
     if ack.kind == "find":
         return [(f"found {one}", one) for one in ack.ids]
     if ack.kind in ("merge", "split"):

@@ -61,6 +61,7 @@ static const struct {
     {"/errata.v1.DecisionService/GetEvaluatorReport", "RIA"},
     {"/errata.v1.DecisionService/FindSimilar", "ORSA"},
     {"/errata.v1.GuidelineService/ProposeGuideline", "ORSA"},
+    {"/errata.v1.GuidelineService/GenerateProposal", "ORSA"},
     {"/errata.v1.GuidelineService/CheckConflicts", "ORSA"},
     {"/errata.v1.GuidelineService/GetProposal", "VORSIA"},
     {"/errata.v1.GuidelineService/ListPendingProposals", "VORSIA"},

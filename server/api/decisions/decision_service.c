@@ -5,6 +5,7 @@
 #include "server/api/decisions/decision_wire.h"
 #include "server/domain/decisions/evaluations.h"
 #include "server/domain/decisions/similar.h"
+#include "server/domain/generation/generation.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/embedding.h"
 #include "server/pipeline/service.h"
@@ -137,12 +138,48 @@ enum err decision_service_record_decision_write(struct decision_service_record_d
         .caller = caller_of(call->service),
         .input = call->prepared,
     };
-    enum err err = decision_record(call->ctx, call->txn, &request, &call->result->first_seq);
+    struct decision_stored stored;
+    uint64_t proposal_seq = 0;
+    enum err err = decision_record(call->ctx, call->txn, &request, &stored);
 
+    if (err == OK && !stored.is_repeat) {
+        err = generation_expedite(call->ctx, call->txn, call->org, &request.caller, stored.seq,
+                                  &proposal_seq);
+    }
     if (err == OK) {
-        call->result->count = 1;
+        call->result->first_seq = stored.seq;
+        call->result->count = proposal_seq != 0 ? 2 : 1;
     }
     return err;
+}
+
+/* Sets the proposal that was made of the cluster of a decision. */
+static enum err set_proposal(struct store_txn *txn, struct org_id org, uint64_t cluster_seq,
+                             struct evaluation_view *view)
+{
+    struct proposal proposal;
+    enum err err =
+        cluster_seq != 0 ? proposal_of_cluster(txn, org, cluster_seq, &proposal) : ERR_NOT_FOUND;
+
+    if (err == OK) {
+        view->proposal_id = proposal.view.id;
+        view->has_proposal_id = true;
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+/* Sets the proposal that the write of a decision made, which is its next event. */
+static enum err set_expedited(struct store_txn *txn, const struct work_result *result,
+                              uint64_t cluster_seq, struct evaluation_view *view)
+{
+    struct proposal proposal;
+    enum err err = proposal_read(txn, result->org, result->first_seq + 1, &proposal);
+
+    if (err == OK && proposal.view.expedited && proposal.view.cluster_seq == cluster_seq) {
+        view->proposal_id = proposal.view.id;
+        view->has_proposal_id = true;
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
 }
 
 enum err decision_service_record_decision_answer(struct decision_service_record_decision_call *call)
@@ -156,6 +193,9 @@ enum err decision_service_record_decision_answer(struct decision_service_record_
 
     if (err == OK) {
         err = decision_evaluation(call->ctx->arena, call->txn, call->result->org, seq, &evaluation);
+    }
+    if (err == OK) {
+        err = set_expedited(call->txn, call->result, view.cluster_seq, &evaluation);
     }
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
@@ -288,12 +328,20 @@ decision_service_list_agent_decisions_read(struct decision_service_list_agent_de
 enum err decision_service_evaluate_read(struct decision_service_evaluate_call *call)
 {
     struct evaluation_view view;
+    struct decision_view decision;
+    struct event event;
     uint64_t seq = 0;
     enum err err =
         decision_find_feedback(call->ctx, call->txn, call->org, call->request->feedback_id, &seq);
 
     if (err == OK) {
         err = decision_evaluate(call->ctx, call->txn, call->org, seq, &view);
+    }
+    if (err == OK) {
+        err = decision_read(call->txn, call->org, seq, &event, &decision);
+    }
+    if (err == OK) {
+        err = set_proposal(call->txn, call->org, decision.cluster_seq, &view);
     }
     if (err == OK) {
         evaluation_view_put(&view, EVALUATE_RESPONSE_EVALUATION_FIELD, call->body);

@@ -55,6 +55,16 @@ static enum err apply_cluster(struct ctx *ctx, struct store_txn *txn, const stru
     return err != OK ? err : put_theme(ctx, txn, event, view, &theme);
 }
 
+enum err decision_mark_high(struct store_txn *txn, const struct event *event, uint64_t cluster_seq,
+                            enum decision_class class)
+{
+    struct key key = key_decision_high(event->org, cluster_seq);
+
+    return cluster_seq != 0 && class == DECISION_CLASS_GENERALIZABLE_HIGH
+               ? decision_put_seq(txn, TABLE_DECISION_HIGH, &key, event->seq)
+               : OK;
+}
+
 static enum err apply_recorded(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct evaluator_change change = {.class_before = DECISION_CLASS_UNSPECIFIED};
@@ -79,7 +89,10 @@ static enum err apply_recorded(struct ctx *ctx, struct store_txn *txn, const str
         change.class_after = view.classification;
         err = evaluator_count(ctx, txn, event->org, SLICE(EVALUATOR_ID), &change);
     }
-    return err != OK || view.cluster_seq == 0 ? err : apply_cluster(ctx, txn, event, &view);
+    if (err == OK && view.cluster_seq != 0) {
+        err = apply_cluster(ctx, txn, event, &view);
+    }
+    return err != OK ? err : decision_mark_high(txn, event, view.cluster_seq, view.classification);
 }
 
 enum err decisions_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)

@@ -73,10 +73,14 @@ enum err cluster_find(struct store_txn *txn, const struct cluster_space *space,
 static enum err read_member(struct arena *arena, struct store_txn *txn, struct org_id org,
                             uint64_t seq, struct cluster_member *ret_member)
 {
+    struct decision_theme theme;
     struct decision_view view;
     struct event event;
     enum err err = decision_read(txn, org, seq, &event, &view);
 
+    if (err == OK) {
+        err = decision_theme_read(&view, &theme);
+    }
     if (err != OK) {
         return err;
     }
@@ -86,7 +90,13 @@ static enum err read_member(struct arena *arena, struct store_txn *txn, struct o
         .reviewer = view.reviewer_id,
         .task = view.task_id,
         .epic = view.epic_id,
+        .agent = view.agent_name,
         .words = decision_words(arena, view.reviewer_comment, view.correction_summary),
+        .comment = view.reviewer_comment,
+        .summary = view.correction_summary,
+        .theme = theme.numbers,
+        .cluster_seq = view.cluster_seq,
+        .outcome = view.decision,
         .created_at_us = event.created_at_us,
         .is_change = view.decision != DECISION_OUTCOME_APPROVED,
     };
@@ -120,6 +130,50 @@ enum err cluster_members_read(struct arena *arena, struct store_txn *txn, struct
             err = read_member(arena, txn, org, seq, &ret_members->items[ret_members->count]);
             ret_members->count += err == OK ? 1 : 0;
         }
+    }
+    scan_deinit(&scan);
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err cluster_members_of(struct arena *arena, struct store_txn *txn, struct org_id org,
+                            const uint64_t *seqs, size_t count, struct cluster_members *ret_members)
+{
+    enum err err = OK;
+
+    ret_members->count = 0;
+    ret_members->items = arena_calloc(arena, CLUSTER_MEMBERS_MAX + 1, sizeof(*ret_members->items));
+    if (ret_members->items == NULL) {
+        return ERR_MEMORY;
+    }
+    for (size_t i = 0; i < count && i < CLUSTER_MEMBERS_MAX && err == OK; i++) {
+        err = read_member(arena, txn, org, seqs[i], &ret_members->items[i]);
+        ret_members->count += err == OK ? 1 : 0;
+    }
+    return err;
+}
+
+enum err clusters_high_read(struct store_txn *txn, struct org_id org, uint64_t before_seq,
+                            size_t max, uint64_t *ret_seqs, size_t *ret_count)
+{
+    struct key after = key_decision_high(org, before_seq);
+    const struct scan_range range = {.table = TABLE_DECISION_HIGH,
+                                     .prefix = key_org(org),
+                                     .order = STORE_ASCENDING,
+                                     .after =
+                                         before_seq != 0 ? key_slice(&after) : slice_of(NULL, 0),
+                                     .rows_max = (uint32_t)max};
+    struct scan scan = {0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = scan_init(&scan, txn, &range);
+
+    *ret_count = 0;
+    while (err == OK) {
+        err = scan_next(&scan, &key, &value);
+        if (err == OK) {
+            err = key_read_decision_seq(key, &ret_seqs[*ret_count]);
+        }
+        *ret_count += err == OK ? 1 : 0;
     }
     scan_deinit(&scan);
     return err == ERR_NOT_FOUND ? OK : err;

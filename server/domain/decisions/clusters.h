@@ -11,6 +11,8 @@
 #include "store/base/ctx.h"
 #include "store/log.h"
 
+#include <errata/v1/decision.views.h>
+
 /* Clusters of an agent that are compared, the newest first. */
 #define CLUSTERS_COMPARED_MAX 1000
 /* Members of a cluster that are read, the newest first: support beyond them changes nothing. */
@@ -31,7 +33,13 @@ struct cluster_member {
     struct slice reviewer;
     struct slice task;
     struct slice epic;
+    struct slice agent;
     struct slice words;
+    struct slice comment;
+    struct slice summary; /* of the correction */
+    struct slice theme; /* its numbers; empty: it has none */
+    uint64_t cluster_seq;
+    enum decision_outcome outcome;
     int64_t created_at_us;
     bool is_change; /* its decision is not APPROVED */
 };
@@ -48,6 +56,15 @@ MUST_CHECK enum err cluster_find(struct store_txn *txn, const struct cluster_spa
 MUST_CHECK enum err cluster_members_read(struct arena *arena, struct store_txn *txn,
                                          struct org_id org, uint64_t cluster_seq,
                                          uint64_t before_seq, struct cluster_members *ret_members);
+/* Reads the given decisions likewise; at most CLUSTER_MEMBERS_MAX. ERR_NOT_FOUND if one is not a decision. */
+MUST_CHECK enum err cluster_members_of(struct arena *arena, struct store_txn *txn,
+                                       struct org_id org, const uint64_t *seqs, size_t count,
+                                       struct cluster_members *ret_members);
+/* Lists clusters in which a decision was general by several reviewers, those that began last first, and only those that
+ * began before `before_seq`, if it is not 0. */
+MUST_CHECK enum err clusters_high_read(struct store_txn *txn, struct org_id org,
+                                       uint64_t before_seq, size_t max, uint64_t *ret_seqs,
+                                       size_t *ret_count);
 /* Sums up the members: who, for which tasks, how old at `now_us`, and whether they contradict each other. */
 MUST_CHECK enum err cluster_support(struct arena *arena, const struct lexicon *lexicon,
                                     const struct cluster_members *members, int64_t now_us,

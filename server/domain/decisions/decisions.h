@@ -39,9 +39,16 @@ struct decision_request {
 struct slice decision_words(struct arena *arena, struct slice comment, struct slice summary);
 /* Reads what the words and the correction of a decision say, into `input->evaluator`. */
 MUST_CHECK enum err decision_read_signals(struct arena *arena, struct decision_input *input);
+/* A recorded decision. */
+struct decision_stored {
+    uint64_t seq;
+    bool is_repeat; /* it was recorded before */
+};
+
 /* Decides, appends and applies. A repeat returns the first event. ERR_EXISTS for a decision_id with other content. */
 MUST_CHECK enum err decision_record(struct ctx *ctx, struct store_txn *txn,
-                                    const struct decision_request *request, uint64_t *ret_seq);
+                                    const struct decision_request *request,
+                                    struct decision_stored *ret_stored);
 
 /* Reads the decision of an event. ERR_NOT_FOUND if the event is not a decision. */
 MUST_CHECK enum err decision_read(struct store_txn *txn, struct org_id org, uint64_t seq,

@@ -14,6 +14,10 @@ enum proposed_action decision_action_of_class(enum decision_class class);
 MUST_CHECK enum err decision_put_seq(struct store_txn *txn, enum store_table table,
                                      const struct key *key, uint64_t seq);
 
+/* Puts the cluster on the list of the batch, if the class is GENERALIZABLE_HIGH. */
+MUST_CHECK enum err decision_mark_high(struct store_txn *txn, const struct event *event,
+                                       uint64_t cluster_seq, enum decision_class class);
+
 /* Numbers of the events by which evaluators classified a decision. */
 struct decision_seqs {
     uint64_t items[EVALUATORS_OF_DECISION_MAX];

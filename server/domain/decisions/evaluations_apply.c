@@ -88,12 +88,17 @@ enum err evaluation_apply_submitted(struct ctx *ctx, struct store_txn *txn,
 {
     struct evaluation_submitted_view submitted;
     struct evaluator_change change = {.class_before = DECISION_CLASS_UNSPECIFIED};
+    struct decision_view decision;
+    struct event recorded;
     struct key key;
     struct key override;
     enum err err = evaluation_submitted_view_read(event->facts, &submitted);
 
+    if (err == OK) {
+        err = decision_read(txn, event->org, submitted.decision_seq, &recorded, &decision);
+    }
     if (err != OK) {
-        return err;
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
     key = key_decision_evaluation(event->org, submitted.decision_seq, submitted.evaluator_id);
     override = key_decision_override(event->org, submitted.decision_seq);
@@ -107,7 +112,12 @@ enum err evaluation_apply_submitted(struct ctx *ctx, struct store_txn *txn,
         change.persons_after = change.persons_before;
         err = evaluator_count(ctx, txn, event->org, submitted.evaluator_id, &change);
     }
-    return err != OK ? err : decision_put_seq(txn, TABLE_DECISION_EVALUATION, &key, event->seq);
+    if (err == OK) {
+        err = decision_put_seq(txn, TABLE_DECISION_EVALUATION, &key, event->seq);
+    }
+    return err != OK
+               ? err
+               : decision_mark_high(txn, event, decision.cluster_seq, submitted.classification);
 }
 
 /* Counts a person's class for each evaluator of the caller's. */
@@ -161,5 +171,10 @@ enum err evaluation_apply_overridden(struct ctx *ctx, struct store_txn *txn,
         change.class_after = decision.classification;
         err = evaluator_count(ctx, txn, event->org, SLICE(EVALUATOR_ID), &change);
     }
-    return err != OK ? err : decision_put_seq(txn, TABLE_DECISION_OVERRIDE, &key, event->seq);
+    if (err == OK) {
+        err = decision_put_seq(txn, TABLE_DECISION_OVERRIDE, &key, event->seq);
+    }
+    return err != OK
+               ? err
+               : decision_mark_high(txn, event, decision.cluster_seq, overridden.classification);
 }

@@ -66,6 +66,11 @@ struct key key_decision_member(struct org_id org, uint64_t cluster_seq, uint64_t
     return key;
 }
 
+struct key key_decision_high(struct org_id org, uint64_t cluster_seq)
+{
+    return key_org_seq(org, ~cluster_seq);
+}
+
 struct key key_decision_theme_prefix(struct org_id org, struct slice space)
 {
     struct key key = key_org(org);

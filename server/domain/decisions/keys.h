@@ -16,6 +16,7 @@ struct key key_decision_cluster(struct org_id org, struct slice agent, struct sl
                                 uint64_t seq);
 struct key key_decision_member_prefix(struct org_id org, uint64_t cluster_seq);
 struct key key_decision_member(struct org_id org, uint64_t cluster_seq, uint64_t seq);
+struct key key_decision_high(struct org_id org, uint64_t cluster_seq);
 struct key key_decision_theme_prefix(struct org_id org, struct slice space);
 struct key key_decision_theme(struct org_id org, struct slice space, uint64_t seq);
 struct key key_decision_evaluation_prefix(struct org_id org, uint64_t decision_seq);

@@ -324,13 +324,14 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct recording 
 }
 
 enum err decision_record(struct ctx *ctx, struct store_txn *txn,
-                         const struct decision_request *request, uint64_t *ret_seq)
+                         const struct decision_request *request, struct decision_stored *ret_stored)
 {
     struct recording recording = {.request = request};
     enum err err = resolve(ctx, txn, &recording);
 
     if (err == OK) {
-        err = find_repeat(ctx, txn, request, ret_seq);
+        err = find_repeat(ctx, txn, request, &ret_stored->seq);
     }
-    return err == ERR_NOT_FOUND ? append(ctx, txn, &recording, ret_seq) : err;
+    ret_stored->is_repeat = err == OK;
+    return err == ERR_NOT_FOUND ? append(ctx, txn, &recording, &ret_stored->seq) : err;
 }

@@ -39,12 +39,26 @@ static enum err put_row(struct ctx *ctx, struct store_txn *txn, struct org_id or
 
 static enum err apply_created(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
-    const struct proposal_record record = {
-        .life = artifact_life_begin(ARTIFACT_STATE_PROPOSED, event->seq)};
-    struct key key =
-        key_proposal_pending(event->org, record.expedited, record.evidence_count, event->seq);
-    enum err err = put_row(ctx, txn, event->org, event->seq, NULL, &record);
+    struct proposal_record record = {.life =
+                                         artifact_life_begin(ARTIFACT_STATE_PROPOSED, event->seq)};
+    struct proposal_view view;
+    struct slice id = {NULL, 0};
+    struct key key;
+    enum err err = proposal_view_read(event->facts, &view);
 
+    if (err != OK) {
+        return err;
+    }
+    record.expedited = view.expedited;
+    while (view_next(&view.created_from_feedback_ids.run, &id)) {
+        record.evidence_count++;
+    }
+    err = put_row(ctx, txn, event->org, event->seq, NULL, &record);
+    if (err == OK && view.cluster_seq != 0) {
+        key = key_proposal_cluster(event->org, view.cluster_seq);
+        err = put_seq(txn, TABLE_PROPOSAL_CLUSTER, &key, event->seq);
+    }
+    key = key_proposal_pending(event->org, record.expedited, record.evidence_count, event->seq);
     return err != OK ? err : put_seq(txn, TABLE_PROPOSAL_PENDING, &key, event->seq);
 }
 

@@ -72,13 +72,19 @@ static enum err find(struct ctx *ctx, struct store_txn *txn, struct deciding *de
     return err;
 }
 
-/* Who proposed a rule does not approve it. */
+/* Who proposed a rule, or is the only one who asked for it, does not approve it. */
 static enum err check_separation(struct ctx *ctx, const struct deciding *deciding)
 {
     if (slice_equal(deciding->proposal.view.proposed_by, deciding->request->caller.user_id)) {
         return fault_say(ctx->fault, ERR_PRECONDITION,
                          "proposal_id: the token's user proposed it; expected the vote of another "
                          "user");
+    }
+    if (deciding->proposal.view.sole_author.size > 0 &&
+        slice_equal(deciding->proposal.view.sole_author, deciding->request->caller.user_id)) {
+        return fault_say(ctx->fault, ERR_PRECONDITION,
+                         "proposal_id: all its decisions are by the token's user; expected the "
+                         "vote of another user");
     }
     return OK;
 }

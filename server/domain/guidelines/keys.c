@@ -21,6 +21,11 @@ struct key key_proposal_pending(struct org_id org, bool expedited, uint32_t evid
     return key;
 }
 
+struct key key_proposal_cluster(struct org_id org, uint64_t cluster_seq)
+{
+    return key_org_seq(org, cluster_seq);
+}
+
 struct key key_guideline(struct org_id org, uint64_t seq)
 {
     return key_org_seq(org, seq);

@@ -9,6 +9,7 @@
 struct key key_proposal(struct org_id org, uint64_t seq);
 struct key key_proposal_pending(struct org_id org, bool expedited, uint32_t evidence_count,
                                 uint64_t seq);
+struct key key_proposal_cluster(struct org_id org, uint64_t cluster_seq);
 struct key key_guideline(struct org_id org, uint64_t seq);
 struct key key_guideline_agent_prefix(struct org_id org, struct slice agent);
 struct key key_guideline_agent(struct org_id org, struct slice agent, uint8_t rule_type,

@@ -7,19 +7,25 @@
 #include "server/domain/guidelines/keys.h"
 #include "server/domain/settings/settings.h"
 #include "server/domain/text/sanitise.h"
+#include "store/base/bytes.h"
 #include "store/base/text.h"
 
 #include <event_apply.h>
 
-void rule_content_check(struct ctx *ctx, struct slice field, struct slice rule)
+bool rule_content_is_valid(struct arena *arena, struct slice rule)
 {
     struct slice first = text_first_characters(rule, RULE_CHARACTERS_MAX);
     struct sanitised clean = {.text = {NULL, 0}};
 
     if (rule.size > 0 && first.size == rule.size) {
-        clean = sanitise_text(ctx->arena, SANITISE_GUIDELINE, rule);
+        clean = sanitise_text(arena, SANITISE_GUIDELINE, rule);
     }
-    if (clean.text.size == 0 || clean.failed) {
+    return clean.text.size > 0 && !clean.failed;
+}
+
+void rule_content_check(struct ctx *ctx, struct slice field, struct slice rule)
+{
+    if (!rule_content_is_valid(ctx->arena, rule)) {
         fault_add(
             ctx->fault, field,
             "empty, too long, or nothing remains of it in a prompt; expected a rule in 1 to %d "
@@ -128,9 +134,11 @@ static enum err put_lists(struct ctx *ctx, const struct proposal_input *input,
 {
     struct buffer agents;
     struct buffer replaces;
+    struct buffer evidence;
 
     buffer_init(&agents, ctx->arena, 0);
     buffer_init(&replaces, ctx->arena, 0);
+    buffer_init(&evidence, ctx->arena, 0);
     for (size_t i = 0; i < input->agent_count; i++) {
         proposal_view_add_affected_agents(&agents, input->agents[i]);
     }
@@ -140,27 +148,40 @@ static enum err put_lists(struct ctx *ctx, const struct proposal_input *input,
         uuid_format(input->replaces[i], text);
         proposal_view_add_replaces_guideline_ids(&replaces, slice_of(text, UUID_TEXT_BYTES));
     }
+    for (size_t i = 0; i < input->evidence_count; i++) {
+        char text[UUID_TEXT_BYTES];
+
+        uuid_format(input->evidence[i], text);
+        proposal_view_add_created_from_feedback_ids(&evidence, slice_of(text, UUID_TEXT_BYTES));
+    }
     view->affected_agents.run = buffer_slice(&agents);
     view->replaces_guideline_ids.run = buffer_slice(&replaces);
-    return buffer_ok(&agents) && buffer_ok(&replaces) ? OK : ERR_MEMORY;
+    view->created_from_feedback_ids.run = buffer_slice(&evidence);
+    return buffer_ok(&agents) && buffer_ok(&replaces) && buffer_ok(&evidence) ? OK : ERR_MEMORY;
 }
 
 static enum err encode(struct ctx *ctx, struct store_txn *txn, const struct proposal_input *input,
                        struct event_draft *draft)
 {
     struct settings settings;
+    struct slice proposer = input->proposer.size > 0 ? input->proposer : draft->actor_user_id;
     struct proposal_view view = {
         .id = draft->stamp.id,
         .rule_type = input->rule_type,
         .insertion_point = input->insertion_point,
         .has_insertion_point = input->insertion_point.size > 0,
-        .proposed_by = draft->actor_user_id,
-        .has_proposed_by = draft->actor_user_id.size > 0,
+        .proposed_by = proposer,
+        .has_proposed_by = proposer.size > 0,
         .created_at_us = draft->created_at_us,
         .has_created_at = true,
         .status = PROPOSAL_STATUS_PENDING,
         .rule_content = input->rule_content,
         .evidence_summary = input->evidence_summary,
+        .classification_confidence = input->confidence,
+        .expedited = input->expedited,
+        .cluster_seq = input->cluster_seq,
+        .sole_author = input->sole_author,
+        .has_sole_author = input->sole_author.size > 0,
     };
     enum err err = settings_read(txn, input->org, &settings);
 
@@ -179,26 +200,41 @@ static enum err encode(struct ctx *ctx, struct store_txn *txn, const struct prop
                : ERR_MEMORY;
 }
 
+/* Sets who proposes: a timer has no caller. */
+static enum err set_actor(struct ctx *ctx, const struct proposal_input *input,
+                          struct event_draft *draft)
+{
+    const struct slice none = {NULL, 0};
+    enum annotator_kind annotator = ANNOTATOR_KIND_UNSPECIFIED;
+    enum err err = OK;
+
+    if (input->caller.role == ROLE_UNSPECIFIED) {
+        draft->actor_user_id = input->proposer;
+        draft->annotator = ANNOTATOR_CODE;
+        return OK;
+    }
+    err = actor_resolve(ctx, &input->caller, none, none, false, &draft->actor_user_id);
+    if (err == OK) {
+        err = annotator_resolve(ctx, &input->caller, none, none, &annotator);
+    }
+    draft->annotator = (enum annotator)annotator;
+    return err;
+}
+
 enum err proposal_create(struct ctx *ctx, struct store_txn *txn, const struct proposal_input *input,
                          uint64_t *ret_seq)
 {
     const struct event_time now = {.is_given = false};
-    const struct slice none = {NULL, 0};
-    enum annotator_kind annotator = ANNOTATOR_KIND_UNSPECIFIED;
     struct event_draft draft = {.org = input->org, .kind = EVENT_PROPOSAL_CREATED};
     enum err err = check(ctx, txn, input);
 
     if (err == OK) {
-        err = actor_resolve(ctx, &input->caller, none, none, false, &draft.actor_user_id);
-    }
-    if (err == OK) {
-        err = annotator_resolve(ctx, &input->caller, none, none, &annotator);
+        err = set_actor(ctx, input, &draft);
     }
     if (err == OK) {
         err = event_draft_stamp(ctx, txn, &now, &draft);
     }
     if (err == OK) {
-        draft.annotator = (enum annotator)annotator;
         err = encode(ctx, txn, input, &draft);
     }
     if (err == OK) {
@@ -243,4 +279,20 @@ enum err proposal_find(struct store_txn *txn, struct org_id org, struct uuid id,
     enum err err = log_find(txn, org, id, &seq);
 
     return err != OK ? err : proposal_read(txn, org, seq, ret_proposal);
+}
+
+enum err proposal_of_cluster(struct store_txn *txn, struct org_id org, uint64_t cluster_seq,
+                             struct proposal *ret_proposal)
+{
+    struct key key = key_proposal_cluster(org, cluster_seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_PROPOSAL_CLUSTER, key_slice(&key), &value);
+
+    if (err != OK) {
+        return err;
+    }
+    err = value.size == sizeof(uint64_t)
+              ? proposal_read(txn, org, bytes_get_be64(value.data), ret_proposal)
+              : ERR_CORRUPT;
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }

@@ -18,6 +18,8 @@
 /* Agents of a proposal, and guidelines that it replaces. */
 #define PROPOSAL_AGENTS_MAX 20
 #define PROPOSAL_REPLACES_MAX 20
+/* Decisions that a proposal names. */
+#define PROPOSAL_EVIDENCE_MAX 100
 /* Characters of a rule: as many as the sanitiser keeps. */
 #define RULE_CHARACTERS_MAX 500
 #define RULE_INSERTION_POINT_BYTES_MAX 64
@@ -45,11 +47,24 @@ struct proposal_input {
     size_t replaces_count; /* at most PROPOSAL_REPLACES_MAX */
     struct slice rule_content;
     struct slice evidence_summary;
+    /* Of one that is made of decisions: */
+    const struct uuid *evidence;
+    size_t evidence_count; /* at most PROPOSAL_EVIDENCE_MAX; 0: it is not */
+    double confidence;
+    bool expedited;
+    uint64_t cluster_seq; /* 0: they are not of one cluster */
+    struct slice sole_author; /* the reviewer of all; empty: there are several */
+    struct slice proposer; /* if the server proposes; empty: the caller */
 };
 
 /* Appends and applies. ERR_INVALID naming each invalid field. */
 MUST_CHECK enum err proposal_create(struct ctx *ctx, struct store_txn *txn,
                                     const struct proposal_input *input, uint64_t *ret_seq);
+/* Finds the proposal that was made of a cluster of decisions. ERR_NOT_FOUND. */
+MUST_CHECK enum err proposal_of_cluster(struct store_txn *txn, struct org_id org,
+                                        uint64_t cluster_seq, struct proposal *ret_proposal);
+/* Returns whether a text can be a rule: of 1 to RULE_CHARACTERS_MAX characters, of which something remains in a prompt. */
+bool rule_content_is_valid(struct arena *arena, struct slice rule);
 /* Adds a fault to ctx->fault if a text is not a rule. */
 void rule_content_check(struct ctx *ctx, struct slice field, struct slice rule);
 /* Reads a proposal by the number of its event, or by its id. ERR_NOT_FOUND. */

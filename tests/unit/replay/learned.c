@@ -7,6 +7,7 @@
 #include "server/domain/corrections/examples.h"
 #include "server/domain/decisions/evaluations.h"
 #include "server/domain/extractions/extractions.h"
+#include "server/domain/generation/generation.h"
 #include "server/domain/guidelines/gate.h"
 #include "server/domain/mappings/mappings.h"
 #include "server/domain/prompts/prompt_templates.h"
@@ -383,15 +384,22 @@ static enum err write_fragments(struct fixture *fixture, struct store_txn *txn, 
 static enum err write_evaluation(struct fixture *fixture, struct store_txn *txn, struct org_id org,
                                  uint64_t decision_seq)
 {
-    const struct evaluation_request request = {
+    struct evaluation_request request = {
         .org = org,
         .caller = caller_of_all(),
         .decision_seq = decision_seq,
         .classification = (enum decision_class)(1 + fixture_draw(fixture, 5)),
         .evaluator_id = name_of(fixture, "judge", 2),
     };
+    struct decision_view decision;
+    struct event recorded;
     uint64_t seq = 0;
+    enum err err = decision_read(txn, org, decision_seq, &recorded, &decision);
 
+    if (err != OK) {
+        return err;
+    }
+    request.feedback_id = decision.id;
     return fixture_draw(fixture, 2) == 0 ? evaluation_submit(&fixture->ctx, txn, &request, &seq)
                                          : evaluation_override(&fixture->ctx, txn, &request, &seq);
 }
@@ -412,6 +420,8 @@ static enum err write_decision(struct fixture *fixture, struct store_txn *txn, s
                                    .kind = THEME_OF_CALLER,
                                    .space = SLICE("model:2")};
     const struct decision_request request = {org, caller_of_all(), &input};
+    struct generation_batch batch = {.org = org};
+    struct decision_stored stored = {0};
     uint64_t seq = 0;
     enum err err = lexicon_build(fixture->ctx.arena, &input.lexicon);
 
@@ -422,10 +432,13 @@ static enum err write_decision(struct fixture *fixture, struct store_txn *txn, s
         err = theme_make(fixture->ctx.arena, directions[chosen], 2, NULL, &input.theme);
     }
     if (err == OK) {
-        err = decision_record(&fixture->ctx, txn, &request, &seq);
+        err = decision_record(&fixture->ctx, txn, &request, &stored);
+    }
+    if (err == OK && fixture_draw(fixture, 8) == 0) {
+        err = generation_step(&fixture->ctx, txn, &batch, &seq);
     }
     if (err == OK && fixture_draw(fixture, 2) == 0) {
-        err = write_evaluation(fixture, txn, org, seq);
+        err = write_evaluation(fixture, txn, org, stored.seq);
     }
     return err == ERR_EXISTS ? OK : err;
 }

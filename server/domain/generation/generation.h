@@ -1,0 +1,49 @@
+/*
+ * generation.h: drafts proposals of rules from clusters of decisions. A cluster gets one proposal, ever: this is decided in
+ * the transaction, by the row that the proposal itself puts. A draft is a pending proposal like any other; only votes at the
+ * gate (server/domain/guidelines/gate.h) make it a guideline.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_GENERATION_GENERATION_H
+#define ERRATA_SERVER_DOMAIN_GENERATION_GENERATION_H
+
+#include "server/domain/decisions/clusters.h"
+#include "server/domain/guidelines/proposals.h"
+
+/* Clusters that one step of a batch examines, so that it never delays other writes by more than 5 ms. */
+#define GENERATION_CLUSTERS_MAX 200
+/* Proposals that one call of a batch makes. */
+#define GENERATION_PROPOSALS_MAX 10
+/* Proposals without a person as proposer are by this one. */
+#define GENERATION_PROPOSER "errata"
+
+/* A person's or program's choice of evidence: a list of decisions, or one, which brings its cluster. */
+struct generation_request {
+    struct org_id org;
+    struct event_caller caller;
+    const uint64_t *decision_seqs;
+    size_t decision_count; /* 1 to PROPOSAL_EVIDENCE_MAX */
+};
+
+/* Drafts a proposal. ERR_EXISTS naming the proposal if the cluster has one, ERR_PRECONDITION if the class in
+ * effect of all is POSITIVE or AMBIGUOUS, or if none of their comments can be a rule. */
+MUST_CHECK enum err generation_draft(struct ctx *ctx, struct store_txn *txn,
+                                     const struct generation_request *request, uint64_t *ret_seq);
+
+/* Where a batch is. Begins zeroed. */
+struct generation_batch {
+    struct org_id org;
+    struct event_caller caller; /* zeroed: the server itself */
+    uint64_t before_seq; /* clusters that began before this event are examined; 0: all */
+    bool has_ended; /* every cluster was examined */
+};
+
+/* Examines the next clusters, and drafts at most one proposal; `ret_seq` is 0 if there was nothing to draft. */
+MUST_CHECK enum err generation_step(struct ctx *ctx, struct store_txn *txn,
+                                    struct generation_batch *batch, uint64_t *ret_seq);
+/* Drafts an expedited proposal of the cluster of a decision that was just recorded, if its class is GENERALIZABLE_HIGH
+ * with a confidence of EVALUATOR_EXPEDITED_CONFIDENCE, and the cluster has none; `ret_seq` is 0 if not. */
+MUST_CHECK enum err generation_expedite(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                        const struct event_caller *caller, uint64_t decision_seq,
+                                        uint64_t *ret_seq);
+
+#endif

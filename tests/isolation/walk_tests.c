@@ -10,6 +10,9 @@
 #include "store/base/sha256.h"
 #include "store/base/wire.h"
 
+#include <errata/v1/decision_service.pb-c.h>
+#include <errata/v1/turn_service.pb-c.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,6 +22,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#define OWNERS_AGENT "agent"
 
 #define FAMILIES 11 /* layouts of documents: some remain after merges */
 #define ARENA_BYTES (256u << 20)
@@ -410,6 +415,42 @@ static void make_reviews(struct side *side)
     }
 }
 
+/* Two decisions on the output of an agent. */
+static void make_decisions(struct side *side)
+{
+    Errata__V1__Decision decision = ERRATA__V1__DECISION__INIT;
+    Errata__V1__RecordDecisionRequest record = ERRATA__V1__RECORD_DECISION_REQUEST__INIT;
+    char agent[] = OWNERS_AGENT;
+    char name[32];
+
+    decision.gate_id = decision.epic_id = decision.agent_name = agent;
+    decision.decision_id = name;
+    decision.decision = ERRATA__V1__DECISION_OUTCOME__DECISION_OUTCOME_APPROVED;
+    record.decision = &decision;
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(name, sizeof(name), "decision %d", i);
+        expect_ok(side, "errata.v1.DecisionService/RecordDecision", &record.base);
+    }
+}
+
+/* Two turns of a session. */
+static void make_turns(struct side *side)
+{
+    Errata__V1__Turn turn = ERRATA__V1__TURN__INIT;
+    Errata__V1__RecordTurnRequest record = ERRATA__V1__RECORD_TURN_REQUEST__INIT;
+    char session[] = "session";
+    char name[32];
+
+    turn.session_id = turn.query = session;
+    turn.turn_id = name;
+    turn.validation_outcome = ERRATA__V1__VALIDATION_OUTCOME__VALIDATION_OUTCOME_APPROVE;
+    record.turn = &turn;
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(name, sizeof(name), "turn %d", i);
+        expect_ok(side, "errata.v1.TurnService/RecordTurn", &record.base);
+    }
+}
+
 /* Two mappings and two templates. */
 static void make_pairs(struct side *side)
 {
@@ -442,6 +483,9 @@ static struct slice take_page_token(struct side *side, const struct method_info 
     for (uint32_t i = 0; i < method->request->count; i++) {
         if (slice_equal(method->request->fields[i].name, SLICE("page_size"))) {
             wire_put_varint(&request, method->request->fields[i].number, 1);
+        } else if (slice_equal(method->request->fields[i].name, SLICE("agent_name")) &&
+                   method->request->fields[i].rules.required) {
+            wire_put_bytes(&request, method->request->fields[i].number, SLICE(OWNERS_AGENT));
         }
     }
     question.parts[0] = buffer_slice(&request);
@@ -477,6 +521,10 @@ static void test_foreign_page_token_is_refused_like_a_forged_one(void **state)
     make_rules(&sides->strange);
     make_reviews(&sides->real);
     make_reviews(&sides->strange);
+    make_decisions(&sides->real);
+    make_decisions(&sides->strange);
+    make_turns(&sides->real);
+    make_turns(&sides->strange);
     for (uint32_t i = 0; i < contract_method_count; i++) {
         const struct method_info *method = &contract_methods[i];
         struct answer answers[2];

@@ -5,6 +5,7 @@ Goal: a server always has a token that can administer it, or says well before th
 who lost it gets another one without losing anything else. Method: real servers, the command line, health
 and the log.
 """
+import json
 import os
 import re
 import stat
@@ -124,6 +125,79 @@ class LastToken(unittest.TestCase):
         self.wait_for_health(NOT_SERVING)
         wait_until(lambda: "no usable ADMIN token with the server flag" in self.server.read_log(),
                    "a line in the log", SECONDS)
+
+
+class Rotation(unittest.TestCase):
+    """`errata token rotate` and `errata admin audit`."""
+
+    def setUp(self):
+        self.server = Server().start()
+        self.addCleanup(self.server.close)
+        self.client = self.server.client()
+        self.addCleanup(self.client.close)
+
+    def works(self, token):
+        client = self.server.client(token)
+        self.addCleanup(client.close)
+        try:
+            client.admin.ListTokens(admin.ListTokensRequest())
+            return True
+        except grpc.RpcError as e:
+            self.assertEqual(e.code(), grpc.StatusCode.UNAUTHENTICATED)
+            return False
+
+    def test_both_tokens_work_until_the_overlap_ends(self):
+        old = self.client.create_token(roles.ROLE_ADMIN, user_id="ada").secret
+        path = os.path.join(self.server.data, "new.token")
+        done = errata(self.server, "token", "rotate", key_id_of(old), "--overlap", "3s", "--file", path)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("is valid until", done.stderr)
+        with open(path, encoding="ascii") as f:
+            new = f.read().strip()
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        self.assertTrue(self.works(new))
+        wait_until(lambda: not self.works(old), "the end of the old token", SECONDS)
+        self.assertTrue(self.works(new))
+        again = errata(self.server, "token", "rotate", key_id_of(old))
+        self.assertEqual(again.returncode, 1, again)
+        self.assertIn("FAILED_PRECONDITION", again.stderr)
+        now = errata(self.server, "token", "rotate", key_id_of(new), "--overlap", "0")
+        self.assertEqual(now.returncode, 0, now)
+        self.assertFalse(self.works(new))
+        self.assertTrue(self.works(now.stdout.strip()))
+        self.assertEqual(errata(self.server, "admin", "verify").returncode, 0)
+
+    def test_audit_survives_and_names_who_changed_what(self):
+        ada = self.client.create_token(roles.ROLE_ADMIN, user_id="ada").secret
+        client = self.server.client(ada)
+        self.addCleanup(client.close)
+        client.update_settings(holdout_percent=5)
+        for number in range(20):
+            client.capture(event_type=LINE, layout_fingerprint="many", after_json='{"a":%d}' % number)
+        done = errata(self.server, "admin", "audit", "--by", "ada", "--all", "--json")
+        self.assertEqual(done.returncode, 0, done)
+        events = [event for line in done.stdout.splitlines() for event in json.loads(line)["events"]]
+        self.assertEqual([event["kind"] for event in events], ["EVENT_KIND_SETTINGS_UPDATED"])
+        changed = events[0]["settingsUpdated"]
+        self.assertEqual((changed["before"]["holdoutPercent"], changed["after"]["holdoutPercent"]), (0, 5))
+        shown = errata(self.server, "admin", "audit")
+        self.assertEqual(shown.returncode, 0, shown)
+        for word in ("SETTINGS_UPDATED", "TOKEN_CREATED", "ORGANIZATION_CREATED", "ada"):
+            self.assertIn(word, shown.stdout)
+        self.assertNotIn("FEEDBACK", shown.stdout)
+        self.assertEqual(self.server.stop(), 0)
+        self.assertEqual(erratad("--rebuild", "--data", self.server.data).returncode, 0)
+        self.server.start()
+        again = errata(self.server, "admin", "audit", "--by", "ada", "--all", "--json")
+        self.assertEqual(again.stdout, done.stdout)
+
+    def test_only_an_administrator_reads_the_audit(self):
+        reviewer = self.client.create_token(roles.ROLE_REVIEWER, user_id="eva").secret
+        client = self.server.client(reviewer)
+        self.addCleanup(client.close)
+        with self.assertRaises(grpc.RpcError) as end:
+            client.admin.ListAudit(admin.ListAuditRequest())
+        self.assertEqual(end.exception.code(), grpc.StatusCode.PERMISSION_DENIED)
 
 
 class NewToken(unittest.TestCase):

@@ -7,7 +7,8 @@ for each test; vectors of the caller where similarity must be exact.
 import grpc
 from google.protobuf import timestamp_pb2
 
-from erratad import admin, bad_fields, decision, decision_service, guideline, guideline_service, main, roles
+from erratad import (admin, bad_fields, decision, decision_service, guideline, guideline_service, main,
+                     organization_settings, roles)
 from errata_cli import CliCase
 
 APPROVED = decision.DECISION_OUTCOME_APPROVED
@@ -170,7 +171,7 @@ class Evaluators(DecisionCase):
 
     def select(self, evaluator):
         self.mine.admin.UpdateSettings(admin.UpdateSettingsRequest(
-            settings=admin.OrganizationSettings(evaluator_id=evaluator)))
+            settings=organization_settings.OrganizationSettings(evaluator_id=evaluator)))
 
     def test_setting_selects_whose_class_takes_effect(self):
         made = self.record("Always set a timeout on each remote call.")
@@ -226,8 +227,8 @@ class Evaluators(DecisionCase):
     def test_gates_have_agents(self):
         refused = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.record("Nice work!", agent_name=""))
         self.assertEqual(list(bad_fields(refused)), ["decision.agent_name"])
-        self.mine.admin.UpdateSettings(admin.UpdateSettingsRequest(settings=admin.OrganizationSettings(
-            gate_agents=admin.GateAgents(gates=[admin.GateAgent(gate_id="HITL-1", agent_name="coder")]))))
+        self.mine.admin.UpdateSettings(admin.UpdateSettingsRequest(settings=organization_settings.OrganizationSettings(
+            gate_agents=organization_settings.GateAgents(gates=[organization_settings.GateAgent(gate_id="HITL-1", agent_name="coder")]))))
         first = self.record("Nice work!", agent_name="", decision_id="same", task_id="t")
         self.assertEqual(self.get(feedback_id=first.feedback_id).agent_name, "coder")
         self.assertEqual(self.record("Nice work!", agent_name="", decision_id="same", task_id="t"), first)

@@ -8,7 +8,7 @@ import json
 
 import grpc
 
-from erratad import admin, bad_fields, event_service, guideline, guideline_service, main, methods, options, roles
+from erratad import admin, bad_fields, event_service, guideline, guideline_service, main, methods, options, organization_settings, roles
 from errata_cli import CliCase
 
 GUIDELINE = guideline.RULE_TYPE_GUIDELINE
@@ -37,7 +37,7 @@ class GuidelineCase(CliCase):
 
     def need(self, votes):
         self.mine.admin.UpdateSettings(admin.UpdateSettingsRequest(
-            settings=admin.OrganizationSettings(votes_needed=votes)))
+            settings=organization_settings.OrganizationSettings(votes_needed=votes)))
 
     def propose(self, rule, agents=("coder",), user="paul", **fields):
         fields.setdefault("rule_type", GUIDELINE)

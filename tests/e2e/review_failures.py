@@ -11,8 +11,8 @@ import tempfile
 
 import grpc
 
-from erratad import (BIN, Server, ServerCase, admin, fragment_set, main, review, review_prompts, review_service,
-                     review_triggers, roles)
+from erratad import (BIN, Server, ServerCase, admin, fragment_set, main, organization_settings, review, review_prompts,
+                     review_service, review_triggers, roles)
 
 DEBUG = ("--log-level", "debug", "--log-format", "json")
 SECRETS = "plum", "quince", "medlar"  # of notes, items and wordings
@@ -79,7 +79,7 @@ class Damage(ServerCase):
         user = server.client().create_token(roles.ROLE_ADMIN, user_id="anna", server=True).secret
         client = server.client(user)
         fill(client)
-        client.admin.UpdateSettings(admin.UpdateSettingsRequest(settings=admin.OrganizationSettings(holdout_percent=0)))
+        client.admin.UpdateSettings(admin.UpdateSettingsRequest(settings=organization_settings.OrganizationSettings(holdout_percent=0)))
         self.assertEqual(resolve(client, "run").prompts["p"], "Check the quince.\nCheck facts.|{\"name\":\"plum\"}")
         client.close()
         self.assertEqual(server.stop(), 0)
@@ -152,14 +152,14 @@ class Lines(ServerCase):
             return found.placeholders[EXAMPLE].text
 
         def change(*names):
-            return client.admin.UpdateSettings(admin.UpdateSettingsRequest(settings=admin.OrganizationSettings(
-                redacted_members=admin.RedactedMembers(names=names)))).settings
+            return client.admin.UpdateSettings(admin.UpdateSettingsRequest(settings=organization_settings.OrganizationSettings(
+                redacted_members=organization_settings.RedactedMembers(names=names)))).settings
         shipped = '{"Email":"[redacted]","serial":{"no":1},"text":"[redacted]"}'
         self.assertEqual(example(), shipped)
         before = client.events()[0].seq
         self.assertEqual(list(change("SERIAL").redacted_members.names), ["SERIAL"])
         self.assertEqual(example(), '{"Email":"none","serial":"[redacted]","text":"[redacted]"}')
-        client.admin.UpdateSettings(admin.UpdateSettingsRequest(settings=admin.OrganizationSettings(reviews_needed=1)))
+        client.admin.UpdateSettings(admin.UpdateSettingsRequest(settings=organization_settings.OrganizationSettings(reviews_needed=1)))
         self.assertEqual(example(), '{"Email":"none","serial":"[redacted]","text":"[redacted]"}')
         self.assertEqual(example(as_of_seq=before), shipped)
         change()

@@ -11,7 +11,7 @@ import grpc
 from google.protobuf import timestamp_pb2
 
 import recount
-from erratad import (admin, agent_card, artifact, bad_fields, event_log, event_service, extraction, fragment_set, learning, main, review, review_service, review_prompts, review_triggers,
+from erratad import (admin, agent_card, artifact, bad_fields, event_log, event_service, extraction, fragment_set, learning, main, organization_settings, review, review_service, review_prompts, review_triggers,
                      reviewed_run, roles, run_item)
 from errata_cli import CliCase
 
@@ -47,7 +47,7 @@ class ReviewCase(CliCase):
 
     def need(self, reviewers):
         self.mine.admin.UpdateSettings(admin.UpdateSettingsRequest(
-            settings=admin.OrganizationSettings(reviews_needed=reviewers)))
+            settings=organization_settings.OrganizationSettings(reviews_needed=reviewers)))
 
     def refusal(self, code, call):
         with self.assertRaises(grpc.RpcError) as caught:

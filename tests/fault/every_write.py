@@ -15,11 +15,11 @@ import grpc
 import recount
 from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, artifact, decision, decision_service, event_log, event_service,
                      extraction, extraction_service, feedback, feedback_service, fragment_set, guideline, guideline_service,
-                     is_client_stream, learning, layout, event_service_grpc, mappings, measured_weight, methods, options, prompt_service,
+                     is_client_stream, learning, layout, event_service_grpc, mappings, measured_weight, methods, options, organization_settings, prompt_service,
                      prompt_template, review, review_prompts, review_service, review_triggers, roles, run_item, sku_mapping, turn, turn_service, verdict_service, verdicts)
 
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
-          ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
+          ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("rotate", 2), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
           ("organization", 2), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
           ("weights", 1), ("find", 1),
@@ -56,6 +56,7 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "split": "/errata.v1.LayoutService/SplitFamily",
          "token": "/errata.v1.AdminService/CreateToken",
          "revoke": "/errata.v1.AdminService/RevokeToken",
+         "rotate": "/errata.v1.AdminService/RotateToken",
          "verdict": "/errata.v1.VerdictService/SubmitVerdict",
          "rule": "/errata.v1.VerdictService/SetLearnedRuleEnabled",
          "propose": "/errata.v1.LearningService/ProposeArtifact",
@@ -645,7 +646,7 @@ class Load:
 
     def settings(self, key, org, token):
         self.write("settings", key, org, token, admin.UpdateSettingsRequest(
-            settings=admin.OrganizationSettings(holdout_percent=number_of(key, 5) * 10)), lambda reported: [])
+            settings=organization_settings.OrganizationSettings(holdout_percent=number_of(key, 5) * 10)), lambda reported: [])
 
     def token(self, key, org, token):
         body = admin.CreateTokenRequest(token=admin.Token(role=roles.ROLE_VIEWER)).SerializeToString()
@@ -661,6 +662,21 @@ class Load:
             revoke = admin.RevokeTokenRequest(key_id=made.token.key_id).SerializeToString()
             self.call("revoke", key + "-r", token, revoke)
             self.keep("revoke", org, key, b"", made.secret.encode(), [made.token.key_id])
+
+    def rotate(self, key, org, token):
+        """Replaces a token that this write has created; without its response there is nothing to replace."""
+        body = admin.CreateTokenRequest(token=admin.Token(role=roles.ROLE_VIEWER)).SerializeToString()
+        made = self.call("token", key, token, body, (grpc.StatusCode.ALREADY_EXISTS,))
+        if isinstance(made, grpc.RpcError):
+            return
+        old = admin.CreateTokenResponse.FromString(made).token.key_id
+        self.keep("token", org, key, b"", b"", [old])
+        body = admin.RotateTokenRequest(key_id=old, overlap_seconds=86400).SerializeToString()
+        reply = self.call("rotate", key + "-r", token, body, (grpc.StatusCode.ALREADY_EXISTS,))
+        self.keep("rotate", org, key, b"", b"", [old])
+        if not isinstance(reply, grpc.RpcError):
+            self.keep("token", org, key + "-r", b"", b"",
+                      [admin.RotateTokenResponse.FromString(reply).token.key_id])
 
     def organization(self, key, _org, _token):
         if len(self.orgs) >= ORGS_MAX:
@@ -789,6 +805,8 @@ class Log:
             return "made " + reported.key_id
         if payload == "token_revoked":
             return "revoked " + reported.key_id
+        if payload == "token_rotated":
+            return "rotated " + reported.key_id
         return None
 
     def ids(self, org, name):
@@ -810,6 +828,8 @@ def names_of(ack):
         return [("revoked " + ack.ids[0], None)]
     if ack.kind == "generate":
         return [(f"generated {one}", one) for one in ack.ids]
+    if ack.kind == "rotate":
+        return [("rotated " + ack.ids[0], None)]
     if ack.kind == "find":
         return [(f"found {one}", one) for one in ack.ids]
     if ack.kind in ("merge", "split"):
@@ -838,7 +858,7 @@ def check_log(load, log):
         if len(ids) > 1:
             problems.append(f"{name}: stored {len(ids)} times")
         # The tool's tokens, and what an extraction applied, are not writes of the load.
-        if (org, name) not in expected and not name.startswith(("made ", "revoked ", "mapping_applied ")):
+        if (org, name) not in expected and not name.startswith(("made ", "revoked ", "rotated ", "mapping_applied ")):
             problems.append(f"{name}: stored, and never acknowledged")
     changed = {}
     for ack in acks:

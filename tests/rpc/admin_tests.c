@@ -404,6 +404,159 @@ static void test_server_info_needs_the_server_flag(void **state)
     fixture_deinit(&fixture);
 }
 
+static unsigned rotate(struct fixture *fixture, const char *by, const char *token, int overlap,
+                       Errata__V1__RotateTokenResponse **ret_response)
+{
+    Errata__V1__RotateTokenRequest request = ERRATA__V1__ROTATE_TOKEN_REQUEST__INIT;
+    const struct exchange_start start = admin_start("errata.v1.AdminService/RotateToken", by);
+    char key_id[9];
+
+    fixture_key_id_of(token, key_id);
+    request.key_id = key_id;
+    if (overlap >= 0) {
+        request._overlap_seconds_case =
+            ERRATA__V1__ROTATE_TOKEN_REQUEST___OVERLAP_SECONDS_OVERLAP_SECONDS;
+        request.overlap_seconds = (uint32_t)overlap;
+    }
+    return fixture_call(fixture, &start, &request.base, ret_response);
+}
+
+/* Returns the status of a call with the token. */
+static unsigned use(struct fixture *fixture, const char *token)
+{
+    Errata__V1__ListTokensRequest request = ERRATA__V1__LIST_TOKENS_REQUEST__INIT;
+    const struct exchange_start start = admin_start("errata.v1.AdminService/ListTokens", token);
+
+    return fixture_call(fixture, &start, &request.base, NULL);
+}
+
+/* Goal: a rotated token works until the end of its overlap, its successor longer, and neither is rotated wrongly.
+ * Method: a token that ends after 10 days is rotated after 4 days, with an hour of overlap; then the clock moves. */
+static void test_rotated_token_overlaps_its_successor(void **state)
+{
+    struct fixture fixture;
+    char old[FIXTURE_TOKEN_BYTES];
+    char new[FIXTURE_TOKEN_BYTES];
+    char key_id[9];
+    Google__Protobuf__Timestamp end = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
+    Errata__V1__Token wanted = ERRATA__V1__TOKEN__INIT;
+    Errata__V1__RotateTokenResponse *response = NULL;
+    int64_t now = FIXTURE_START_US / 1000000 + 4 * 86400;
+
+    (void)state;
+    fixture_init(&fixture);
+    wanted.role = (Errata__V1__Role)ROLE_ADMIN;
+    end.seconds = FIXTURE_START_US / 1000000 + 10 * 86400;
+    wanted.expires_at = &end;
+    make_token(&fixture, "", &wanted, old);
+    clock_manual_advance(&fixture.clock, 4 * INT64_C(86400) * 1000000);
+    assert_int_equal(rotate(&fixture, fixture.admin, old, 3600, &response), STATUS_OK);
+    fixture_key_id_of(old, key_id);
+    assert_string_equal(response->replaced->key_id, key_id);
+    assert_string_equal(response->replaced->replaced_by, response->token->key_id);
+    assert_in_range(response->replaced->expires_at->seconds, now + 3600, now + 3601);
+    assert_in_range(response->token->expires_at->seconds, now + 10 * 86400 - 1,
+                    now + 10 * 86400 + 1);
+    (void)snprintf(new, sizeof(new), "Bearer %s", response->secret);
+    assert_int_equal(use(&fixture, old), STATUS_OK);
+    assert_int_equal(use(&fixture, new), STATUS_OK);
+    assert_int_equal(rotate(&fixture, fixture.admin, old, 3600, NULL), STATUS_FAILED_PRECONDITION);
+
+    clock_manual_advance(&fixture.clock, 3602 * INT64_C(1000000));
+    assert_int_equal(use(&fixture, old), STATUS_UNAUTHENTICATED);
+    assert_int_equal(use(&fixture, new), STATUS_OK);
+    assert_int_equal(rotate(&fixture, fixture.admin, old, 3600, NULL), STATUS_FAILED_PRECONDITION);
+    assert_int_equal(rotate(&fixture, fixture.admin, new, 0, NULL), STATUS_OK);
+    assert_int_equal(use(&fixture, new), STATUS_UNAUTHENTICATED);
+    fixture_deinit(&fixture);
+}
+
+/* Goal: the server flag survives a rotation, only a token with the flag may rotate such a token, and one of another
+ * organisation does not exist. Method: the first token, rotated by itself at once; an administrator of another
+ * organisation, and one without the flag. */
+static void test_rotation_keeps_the_server_flag(void **state)
+{
+    struct fixture fixture;
+    char other_admin[FIXTURE_TOKEN_BYTES];
+    char plain[FIXTURE_TOKEN_BYTES];
+    char new[FIXTURE_TOKEN_BYTES];
+    Errata__V1__Token wanted = ERRATA__V1__TOKEN__INIT;
+    Errata__V1__RotateTokenResponse *response = NULL;
+
+    (void)state;
+    fixture_init(&fixture);
+    (void)fixture_make_org(&fixture, "second", other_admin);
+    wanted.role = (Errata__V1__Role)ROLE_ADMIN;
+    make_token(&fixture, "", &wanted, plain);
+    assert_int_equal(rotate(&fixture, other_admin, fixture.admin, -1, NULL), STATUS_NOT_FOUND);
+    assert_int_equal(rotate(&fixture, plain, fixture.admin, -1, NULL), STATUS_PERMISSION_DENIED);
+    assert_int_equal(rotate(&fixture, fixture.admin, fixture.admin, 0, &response), STATUS_OK);
+    assert_true(response->token->server);
+    assert_null(response->token->expires_at);
+    (void)snprintf(new, sizeof(new), "Bearer %s", response->secret);
+    assert_int_equal(use(&fixture, fixture.admin), STATUS_UNAUTHENTICATED);
+    assert_int_equal(create_org(&fixture, new, "third").code, STATUS_OK);
+    fixture_deinit(&fixture);
+}
+
+/* Goal: the audit has administrative acts only, newest first, by whom, and of one organisation. Method: tokens,
+ * settings and corrections in two organisations; filtered by actor; another organisation without the flag. */
+static void test_audit_lists_administrative_acts(void **state)
+{
+    struct fixture fixture;
+    char other_admin[FIXTURE_TOKEN_BYTES];
+    char token[FIXTURE_TOKEN_BYTES];
+    char actor[] = "token:00000000";
+    char empty[] = "";
+    char other_org[64];
+    char own_org[64];
+    Errata__V1__OrganizationSettings settings = ERRATA__V1__ORGANIZATION_SETTINGS__INIT;
+    Errata__V1__UpdateSettingsRequest change = ERRATA__V1__UPDATE_SETTINGS_REQUEST__INIT;
+    Errata__V1__ListAuditRequest request = ERRATA__V1__LIST_AUDIT_REQUEST__INIT;
+    Errata__V1__ListAuditResponse *response = NULL;
+    struct exchange_start start = admin_start("errata.v1.AdminService/UpdateSettings", NULL);
+
+    (void)state;
+    fixture_init(&fixture);
+    (void)snprintf(other_org, sizeof(other_org), "%s",
+                   fixture_make_org(&fixture, "second", other_admin));
+    fixture_make_token(&fixture, fixture.admin, ROLE_VIEWER, token);
+    settings._holdout_percent_case =
+        ERRATA__V1__ORGANIZATION_SETTINGS___HOLDOUT_PERCENT_HOLDOUT_PERCENT;
+    settings.holdout_percent = 7;
+    change.settings = &settings;
+    start.authorization = fixture.admin;
+    assert_int_equal(fixture_call(&fixture, &start, &change.base, NULL), STATUS_OK);
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "acme");
+
+    start.path = "errata.v1.AdminService/ListAudit";
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(response->n_events, 4);
+    assert_int_equal(response->events[0]->kind, EVENT_SETTINGS_UPDATED);
+    assert_int_equal(response->events[0]->settings_updated->before->holdout_percent, 0);
+    assert_int_equal(response->events[0]->settings_updated->after->holdout_percent, 7);
+    assert_int_equal(response->events[1]->kind, EVENT_TOKEN_CREATED);
+    assert_int_equal(response->events[3]->kind, EVENT_ORGANIZATION_CREATED);
+    (void)snprintf(own_org, sizeof(own_org), "%s",
+                   response->events[3]->organization_created->org_id);
+
+    (void)memcpy(actor + 6, fixture.admin + sizeof("Bearer errata_") - 1, 8);
+    request.actor_user_id = actor;
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(response->n_events, 2); /* not those by `system` */
+
+    request.org_id = other_org;
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(response->n_events, 2);
+    start.authorization = other_admin;
+    request.actor_user_id = empty;
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(response->n_events, 2);
+    request.org_id = own_org;
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, NULL), STATUS_NOT_FOUND);
+    fixture_deinit(&fixture);
+}
+
 int run_admin_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,6 +569,9 @@ int run_admin_tests(void)
         cmocka_unit_test(test_last_server_token_can_not_be_revoked),
         cmocka_unit_test(test_one_of_the_last_two_server_tokens_stays),
         cmocka_unit_test(test_expired_server_token_can_be_revoked),
+        cmocka_unit_test(test_rotated_token_overlaps_its_successor),
+        cmocka_unit_test(test_rotation_keeps_the_server_flag),
+        cmocka_unit_test(test_audit_lists_administrative_acts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

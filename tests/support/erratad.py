@@ -55,6 +55,7 @@ from errata.v1 import mapping_service_pb2 as mappings  # noqa: E402
 from errata.v1 import mapping_service_pb2_grpc as mappings_grpc  # noqa: E402
 from errata.options import options_pb2 as options  # noqa: E402
 from errata.payload import payload_pb2 as payload  # noqa: E402
+from errata.v1 import organization_settings_pb2 as organization_settings  # noqa: E402
 from errata.v1 import prompt_service_pb2 as prompt_service  # noqa: E402
 from errata.v1 import prompt_service_pb2_grpc as prompt_service_grpc  # noqa: E402
 from errata.v1 import prompt_template_pb2 as prompt_template  # noqa: E402
@@ -342,7 +343,7 @@ class Client:
 
     def update_settings(self, **fields):
         return self.admin.UpdateSettings(admin.UpdateSettingsRequest(
-            settings=admin.OrganizationSettings(**fields))).settings
+            settings=organization_settings.OrganizationSettings(**fields))).settings
 
     def events(self, **fields):
         """The whole log of the organisation, or what a filter leaves of it, newest first."""

@@ -79,17 +79,22 @@ static enum err read_token(const struct service *service, const Errata__V1__Toke
     return fault_result(fault);
 }
 
-enum err admin_service_create_token_prepare(struct admin_service_create_token_call *call)
+/* Draws the secret of a new token. */
+static enum err make_secret(struct ctx *ctx, void **ret_prepared)
 {
-    struct token_secret *secret =
-        (struct token_secret *)arena_alloc(call->ctx->arena, sizeof(*secret));
+    struct token_secret *secret = (struct token_secret *)arena_alloc(ctx->arena, sizeof(*secret));
 
     if (secret == NULL) {
         return ERR_MEMORY;
     }
-    *secret = token_make_secret(call->ctx->random);
-    call->prepared = secret;
+    *secret = token_make_secret(ctx->random);
+    *ret_prepared = secret;
     return OK;
+}
+
+enum err admin_service_create_token_prepare(struct admin_service_create_token_call *call)
+{
+    return make_secret(call->ctx, &call->prepared);
 }
 
 enum err admin_service_create_token_write(struct admin_service_create_token_call *call)
@@ -109,13 +114,23 @@ enum err admin_service_create_token_write(struct admin_service_create_token_call
     return admin_create_token(call->ctx, call->txn, &actor, &draft, call->result);
 }
 
-enum err admin_service_create_token_answer(struct admin_service_create_token_call *call)
+/* A token whose creation is the first event of a write. */
+struct new_token {
+    struct ctx *ctx;
+    struct store_txn *txn;
+    const struct work_result *result;
+    const struct token_secret *secret;
+};
+
+/* Appends a new token and its text, once: a repeat is ERR_EXISTS. */
+static enum err put_new_token(const struct new_token *created, uint32_t token_field,
+                              uint32_t secret_field, struct buffer *body)
 {
     char text[TOKEN_TEXT_BYTES];
     struct token_record record;
     struct event event;
     uint32_t key_id = 0;
-    enum err err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
+    enum err err = log_read(created->txn, created->result->org, created->result->first_seq, &event);
 
     if (err == OK) {
         err = admin_created_key_id(&event, &key_id);
@@ -123,22 +138,78 @@ enum err admin_service_create_token_answer(struct admin_service_create_token_cal
     if (err != OK) {
         return err;
     }
-    if (call->result->repeated) {
-        return fault_say(call->ctx->fault, ERR_EXISTS,
+    if (created->result->repeated) {
+        return fault_say(created->ctx->fault, ERR_EXISTS,
                          "idempotency-key: created the token %08" PRIx32
                          ", whose secret is shown only once; expected a new key, after revoking "
                          "that token if its secret is lost",
                          key_id);
     }
-    err = admin_read_token(call->txn, key_id, &record);
+    err = admin_read_token(created->txn, key_id, &record);
     if (err != OK) {
         return err;
     }
-    admin_wire_put_token(key_id, &record, CREATE_TOKEN_RESPONSE_TOKEN_FIELD, call->body);
-    token_format(key_id, (const struct token_secret *)call->prepared, text);
-    wire_put_bytes(call->body, CREATE_TOKEN_RESPONSE_SECRET_FIELD, slice_of(text, sizeof(text)));
+    admin_wire_put_token(key_id, &record, token_field, body);
+    token_format(key_id, created->secret, text);
+    wire_put_bytes(body, secret_field, slice_of(text, sizeof(text)));
     token_cleanse(text, sizeof(text));
     return OK;
+}
+
+enum err admin_service_create_token_answer(struct admin_service_create_token_call *call)
+{
+    const struct new_token created = {call->ctx, call->txn, call->result,
+                                      (const struct token_secret *)call->prepared};
+
+    return put_new_token(&created, CREATE_TOKEN_RESPONSE_TOKEN_FIELD,
+                         CREATE_TOKEN_RESPONSE_SECRET_FIELD, call->body);
+}
+
+enum err admin_service_rotate_token_prepare(struct admin_service_rotate_token_call *call)
+{
+    return make_secret(call->ctx, &call->prepared);
+}
+
+enum err admin_service_rotate_token_write(struct admin_service_rotate_token_call *call)
+{
+    const Errata__V1__RotateTokenRequest *request = call->request;
+    struct admin_actor actor = actor_of(call->service);
+    struct admin_rotation rotation = {.overlap_us = ADMIN_OVERLAP_US_DEFAULT};
+    enum err err = caller_resolve_org(call->service, call->txn, request->org_id, &rotation.org);
+
+    if (err != OK) {
+        return err;
+    }
+    if (UNEXPECTED(!admin_parse_key_id(slice_text(request->key_id), &rotation.key_id))) {
+        return ERR_INTERNAL; /* check_request refuses it */
+    }
+    if (request->_overlap_seconds_case != 0) {
+        rotation.overlap_us = (int64_t)request->overlap_seconds * 1000000;
+    }
+    rotation.secret_sha256 = token_hash_secret((const struct token_secret *)call->prepared);
+    return admin_rotate_token(call->ctx, call->txn, &actor, &rotation, call->result);
+}
+
+enum err admin_service_rotate_token_answer(struct admin_service_rotate_token_call *call)
+{
+    const struct new_token created = {call->ctx, call->txn, call->result,
+                                      (const struct token_secret *)call->prepared};
+    struct token_record record;
+    uint32_t key_id = 0;
+    enum err err = put_new_token(&created, ROTATE_TOKEN_RESPONSE_TOKEN_FIELD,
+                                 ROTATE_TOKEN_RESPONSE_SECRET_FIELD, call->body);
+
+    if (err != OK) {
+        return err;
+    }
+    if (!admin_parse_key_id(slice_text(call->request->key_id), &key_id)) {
+        return ERR_INTERNAL; /* _write has read it */
+    }
+    err = admin_read_token(call->txn, key_id, &record);
+    if (err == OK) {
+        admin_wire_put_token(key_id, &record, ROTATE_TOKEN_RESPONSE_REPLACED_FIELD, call->body);
+    }
+    return err;
 }
 
 enum err admin_service_revoke_token_write(struct admin_service_revoke_token_call *call)

@@ -24,6 +24,7 @@ void admin_wire_put_token(uint32_t key_id, const struct token_record *record, ui
                           struct buffer *body)
 {
     char key_id_text[ADMIN_KEY_ID_TEXT_BYTES];
+    char replaced_by[ADMIN_KEY_ID_TEXT_BYTES];
     char org_id[UUID_TEXT_BYTES];
     const struct token_view view = {
         .key_id = slice_of(key_id_text, sizeof(key_id_text)),
@@ -39,9 +40,12 @@ void admin_wire_put_token(uint32_t key_id, const struct token_record *record, ui
         .created_by = record->created_by,
         .revoked_at_us = record->revoked_at_us,
         .has_revoked_at = record->revoked_at_us != 0,
+        .replaced_by = slice_of(replaced_by, sizeof(replaced_by)),
+        .has_replaced_by = record->is_replaced,
     };
 
     admin_format_key_id(key_id, key_id_text);
+    admin_format_key_id(record->replaced_by, replaced_by);
     uuid_format(record->org, org_id);
     token_view_put(&view, field, body);
 }

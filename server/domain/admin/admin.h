@@ -61,6 +61,27 @@ MUST_CHECK enum err admin_create_token(struct ctx *ctx, struct store_txn *txn,
 MUST_CHECK enum err admin_revoke_token(struct ctx *ctx, struct store_txn *txn,
                                        const struct admin_actor *actor, struct org_id org,
                                        uint32_t key_id, struct work_result *ret_result);
+struct admin_rotation {
+    struct org_id org;
+    uint32_t key_id; /* the token to replace */
+    int64_t overlap_us; /* how long it is still valid; 0: it ends at once */
+    struct sha256_digest secret_sha256; /* of the new token */
+};
+
+/* Maximum and default overlap: a new secret is distributed within days, and an old one that is valid for longer is
+ * forgotten. */
+#define ADMIN_OVERLAP_US_MAX (30 * INT64_C(86400) * 1000000)
+#define ADMIN_OVERLAP_US_DEFAULT (INT64_C(86400) * 1000000)
+
+/* Appends two events: the creation of a token with the old one's role, user and flag, and the
+ * rotation, which ends the old one after the overlap, or earlier if it expires earlier. If the old
+ * one expires, the new one is valid for as long as that one was at its creation. ERR_NOT_FOUND if
+ * the organisation has no such token; ERR_DENIED for one with the server flag and an actor without
+ * it; ERR_PRECONDITION for one that is revoked, expired, or already replaced. */
+MUST_CHECK enum err admin_rotate_token(struct ctx *ctx, struct store_txn *txn,
+                                       const struct admin_actor *actor,
+                                       const struct admin_rotation *rotation,
+                                       struct work_result *ret_result);
 /* A usable ADMIN token with the server flag: not revoked, not expired at `now_us` (wall clock). */
 bool admin_token_rules_server(const struct token_record *token, int64_t now_us);
 /* Until when some token can administer the whole server. */

@@ -103,6 +103,25 @@ static enum err apply_token_revoked(struct ctx *ctx, struct store_txn *txn,
     return put_token(ctx, txn, key_id, &record);
 }
 
+static enum err apply_token_rotated(struct ctx *ctx, struct store_txn *txn,
+                                    const struct event *event)
+{
+    struct facts_token_rotated rotated;
+    struct token_record record;
+    enum err err = facts_decode_token_rotated(event->facts, &rotated);
+
+    if (err == OK) {
+        err = admin_read_token(txn, rotated.key_id, &record);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    record.expire_at_us = rotated.expire_at_us;
+    record.is_replaced = true;
+    record.replaced_by = rotated.replaced_by;
+    return put_token(ctx, txn, rotated.key_id, &record);
+}
+
 enum err admin_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     ASSERT(admin_applies(event->kind));
@@ -112,7 +131,8 @@ enum err admin_apply(struct ctx *ctx, struct store_txn *txn, const struct event 
     if (event->kind == EVENT_TOKEN_CREATED) {
         return apply_token_created(ctx, txn, event);
     }
-    return apply_token_revoked(ctx, txn, event);
+    return event->kind == EVENT_TOKEN_REVOKED ? apply_token_revoked(ctx, txn, event)
+                                              : apply_token_rotated(ctx, txn, event);
 }
 
 enum err admin_public_facts(const struct event *event, struct slice *ret_public)

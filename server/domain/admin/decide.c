@@ -2,19 +2,17 @@
  * decide.c: the decisions about organisations and tokens. Each reads in its transaction, refuses
  * before the first put, then appends one event and applies it.
  */
-#include "server/domain/admin/admin.h"
+#include "server/domain/admin/admin_internal.h"
 #include "server/domain/admin/facts.h"
 #include "server/domain/admin/keys.h"
 #include "server/domain/admin/records.h"
-#include "server/domain/events/draft.h"
 
 #include <errata/v1/role.fields.h>
 #include <event_apply.h>
 #include <inttypes.h>
 
-/* Appends one event, applies it, and reports what was written. */
-static enum err append_and_apply(struct ctx *ctx, struct store_txn *txn, struct event_draft *draft,
-                                 struct work_result *ret_result)
+enum err admin_draft_append(struct ctx *ctx, struct store_txn *txn, struct event_draft *draft,
+                            struct work_result *ret_result)
 {
     uint64_t seq = 0;
     enum err err = OK;
@@ -27,8 +25,8 @@ static enum err append_and_apply(struct ctx *ctx, struct store_txn *txn, struct 
     return err;
 }
 
-static void draft_fill(struct event_draft *draft, struct org_id org, enum event_kind_number kind,
-                       const struct admin_actor *actor)
+void admin_draft_fill(struct event_draft *draft, struct org_id org, enum event_kind_number kind,
+                      const struct admin_actor *actor)
 {
     *draft = (struct event_draft){
         .org = org,
@@ -68,7 +66,7 @@ enum err admin_create_organization(struct ctx *ctx, struct store_txn *txn,
     }
     org.uuid = uuid_v7(clock_wall_us(ctx->clock), ctx->random);
     created.org_id = org.uuid;
-    draft_fill(&draft, org, EVENT_ORGANIZATION_CREATED, actor);
+    admin_draft_fill(&draft, org, EVENT_ORGANIZATION_CREATED, actor);
     err = log_next_stamp(ctx, txn, org, &draft.stamp);
     if (err != OK) {
         return err;
@@ -80,7 +78,7 @@ enum err admin_create_organization(struct ctx *ctx, struct store_txn *txn,
     if (err != OK) {
         return err;
     }
-    return append_and_apply(ctx, txn, &draft, ret_result);
+    return admin_draft_append(ctx, txn, &draft, ret_result);
 }
 
 /* Draws a key id that no token has or had. */
@@ -132,7 +130,7 @@ enum err admin_create_token(struct ctx *ctx, struct store_txn *txn, const struct
                          "token.server: the caller's token lacks the server flag; expected a token "
                          "with the flag to grant it");
     }
-    draft_fill(&draft, token->org, EVENT_TOKEN_CREATED, actor);
+    admin_draft_fill(&draft, token->org, EVENT_TOKEN_CREATED, actor);
     err = log_next_stamp(ctx, txn, token->org, &draft.stamp);
     if (err != OK) {
         return err;
@@ -153,7 +151,21 @@ enum err admin_create_token(struct ctx *ctx, struct store_txn *txn, const struct
     }
     admin_format_key_id(key_id, key_id_text);
     event_draft_add_subject(&draft, SUBJECT_TOKEN, slice_of(key_id_text, sizeof(key_id_text)));
-    return append_and_apply(ctx, txn, &draft, ret_result);
+    return admin_draft_append(ctx, txn, &draft, ret_result);
+}
+
+enum err admin_find_token(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                          uint32_t key_id, struct token_record *ret_token)
+{
+    enum err err = admin_read_token(txn, key_id, ret_token);
+
+    if (err == ERR_NOT_FOUND || (err == OK && !uuid_equal(ret_token->org, org.uuid))) {
+        return fault_say(ctx->fault, ERR_NOT_FOUND,
+                         "key_id: %08" PRIx32
+                         " not found in this organisation; expected the key id of a token",
+                         key_id);
+    }
+    return err;
 }
 
 /* Refuses to revoke the last token that can administer the server: without one, a new token can
@@ -185,14 +197,8 @@ enum err admin_revoke_token(struct ctx *ctx, struct store_txn *txn, const struct
     struct event_draft draft;
     struct token_record token;
     char key_id_text[ADMIN_KEY_ID_TEXT_BYTES];
-    enum err err = admin_read_token(txn, key_id, &token);
+    enum err err = admin_find_token(ctx, txn, org, key_id, &token);
 
-    if (err == ERR_NOT_FOUND || (err == OK && !uuid_equal(token.org, org.uuid))) {
-        return fault_say(ctx->fault, ERR_NOT_FOUND,
-                         "key_id: %08" PRIx32
-                         " not found in this organisation; expected the key id of a token",
-                         key_id);
-    }
     if (err != OK) {
         return err;
     }
@@ -204,7 +210,7 @@ enum err admin_revoke_token(struct ctx *ctx, struct store_txn *txn, const struct
     if (err != OK) {
         return err;
     }
-    draft_fill(&draft, org, EVENT_TOKEN_REVOKED, actor);
+    admin_draft_fill(&draft, org, EVENT_TOKEN_REVOKED, actor);
     err = log_next_stamp(ctx, txn, org, &draft.stamp);
     if (err != OK) {
         return err;
@@ -215,5 +221,5 @@ enum err admin_revoke_token(struct ctx *ctx, struct store_txn *txn, const struct
     }
     admin_format_key_id(key_id, key_id_text);
     event_draft_add_subject(&draft, SUBJECT_TOKEN, slice_of(key_id_text, sizeof(key_id_text)));
-    return append_and_apply(ctx, txn, &draft, ret_result);
+    return admin_draft_append(ctx, txn, &draft, ret_result);
 }

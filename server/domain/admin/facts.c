@@ -81,3 +81,38 @@ enum err facts_decode_token_revoked(struct slice facts, uint32_t *ret_key_id)
 
     return err == OK && !admin_parse_key_id(revoked.key_id, ret_key_id) ? ERR_CORRUPT : err;
 }
+
+enum err facts_encode_token_rotated(struct arena *arena, const struct facts_token_rotated *rotated,
+                                    struct slice *ret_facts)
+{
+    char key_id[ADMIN_KEY_ID_TEXT_BYTES];
+    char replaced_by[ADMIN_KEY_ID_TEXT_BYTES];
+    const struct token_rotated_view view = {
+        .key_id = slice_of(key_id, sizeof(key_id)),
+        .replaced_by = slice_of(replaced_by, sizeof(replaced_by)),
+        .expires_at_us = rotated->expire_at_us,
+        .has_expires_at = true,
+        .previous_expires_at_us = rotated->previous_expire_at_us,
+        .has_previous_expires_at = rotated->previous_expire_at_us != 0,
+    };
+
+    admin_format_key_id(rotated->key_id, key_id);
+    admin_format_key_id(rotated->replaced_by, replaced_by);
+    return view_encode(&token_rotated_view_type, &view, arena, ret_facts) ? OK : ERR_MEMORY;
+}
+
+enum err facts_decode_token_rotated(struct slice facts, struct facts_token_rotated *ret_rotated)
+{
+    struct facts_token_rotated rotated = {0};
+    struct token_rotated_view view;
+    enum err err = token_rotated_view_read(facts, &view);
+
+    if (err != OK || !admin_parse_key_id(view.key_id, &rotated.key_id) ||
+        !admin_parse_key_id(view.replaced_by, &rotated.replaced_by)) {
+        return ERR_CORRUPT;
+    }
+    rotated.expire_at_us = view.expires_at_us;
+    rotated.previous_expire_at_us = view.has_previous_expires_at ? view.previous_expires_at_us : 0;
+    *ret_rotated = rotated;
+    return OK;
+}

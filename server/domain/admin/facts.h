@@ -25,6 +25,19 @@ MUST_CHECK enum err facts_encode_token_revoked(struct arena *arena, uint32_t key
 MUST_CHECK enum err facts_decode_token_created(struct slice facts,
                                                struct facts_token_created *ret_token);
 MUST_CHECK enum err facts_decode_token_revoked(struct slice facts, uint32_t *ret_key_id);
+/* The content of a TOKEN_ROTATED event. */
+struct facts_token_rotated {
+    uint32_t key_id; /* the old token */
+    uint32_t replaced_by; /* the new one */
+    int64_t expire_at_us; /* the end of the old one; not 0 */
+    int64_t previous_expire_at_us; /* 0: it never expired */
+};
+
+MUST_CHECK enum err facts_encode_token_rotated(struct arena *arena,
+                                               const struct facts_token_rotated *rotated,
+                                               struct slice *ret_facts);
+MUST_CHECK enum err facts_decode_token_rotated(struct slice facts,
+                                               struct facts_token_rotated *ret_rotated);
 /* TokenCreated's own bytes within the facts of its event. */
 MUST_CHECK enum err facts_public(struct slice facts, struct slice *ret_public);
 

@@ -74,6 +74,8 @@ enum err record_decode_token(struct slice bytes, struct token_record *ret_record
     ret_record->created_at_us = message.created_at_us;
     ret_record->expire_at_us = message.expire_at_us;
     ret_record->revoked_at_us = message.revoked_at_us;
+    ret_record->is_replaced = message.is_replaced;
+    ret_record->replaced_by = message.replaced_by;
     return OK;
 }
 
@@ -88,6 +90,8 @@ enum err record_encode_token(struct arena *arena, const struct token_record *rec
         .created_at_us = record->created_at_us,
         .expire_at_us = record->expire_at_us,
         .revoked_at_us = record->revoked_at_us,
+        .is_replaced = record->is_replaced,
+        .replaced_by = record->replaced_by,
     };
 
     if (UNEXPECTED(record->role == 0) ||

@@ -27,6 +27,8 @@ struct token_record {
     int64_t created_at_us;
     int64_t expire_at_us; /* 0: never expires */
     int64_t revoked_at_us; /* 0: not revoked */
+    bool is_replaced; /* by the token `replaced_by` */
+    uint32_t replaced_by; /* a key id; 0 unless is_replaced */
 };
 
 MUST_CHECK enum err record_decode_organization(struct slice bytes,

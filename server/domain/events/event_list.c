@@ -8,6 +8,12 @@ static bool is_wanted(const struct event_list *list, const struct event *event)
     if (list->kind != 0 && list->kind != (uint32_t)event->kind) {
         return false;
     }
+    if (list->audited && !event_kind_is_audited(event->kind)) {
+        return false;
+    }
+    if (list->actor_user_id.size > 0 && !slice_equal(list->actor_user_id, event->actor_user_id)) {
+        return false;
+    }
     for (size_t i = 0; list->by_subject && i < event->subject_count; i++) {
         if (event->subjects[i].kind == list->subject.kind &&
             slice_equal(event->subjects[i].id, list->subject.id)) {

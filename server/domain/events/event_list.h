@@ -1,6 +1,6 @@
 /*
  * event_list.h: lists an organisation's events, newest first: all events, or those of one kind or
- * about one subject.
+ * about one subject, or those of the audit.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EVENTS_EVENT_LIST_H
 #define ERRATA_SERVER_DOMAIN_EVENTS_EVENT_LIST_H
@@ -11,6 +11,8 @@
 struct event_list {
     struct org_id org;
     uint32_t kind; /* kind of the events; 0: any */
+    bool audited; /* list only administrative and rule-changing events */
+    struct slice actor_user_id; /* list only events by this user; empty: by all */
     bool by_subject; /* list only events about `subject` */
     struct event_subject subject;
     struct id_prefix

@@ -9,7 +9,7 @@
 #include "store/base/buffer.h"
 #include "store/base/json.h"
 
-#include <errata/v1/admin_service.views.h>
+#include <errata/v1/organization_settings.views.h>
 
 /* Maximum names of members; the contract allows fewer. */
 #define MEMBERS_MAX 64

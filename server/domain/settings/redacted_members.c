@@ -3,7 +3,7 @@
  */
 #include "server/domain/settings/redacted_members.h"
 
-#include <errata/v1/admin_service.views.h>
+#include <errata/v1/organization_settings.views.h>
 
 struct slice redacted_members_default(void)
 {

@@ -11,8 +11,8 @@
 #include "server/domain/settings/redacted_members.h"
 #include "store/base/assert.h"
 
-#include <errata/v1/admin_service.views.h>
 #include <errata/v1/event.views.h>
+#include <errata/v1/organization_settings.views.h>
 #include <event_apply.h>
 #include <math.h>
 

@@ -10,9 +10,9 @@
 #include "store/base/buffer.h"
 #include "store/log.h"
 
-#include <errata/v1/admin_service.views.h>
 #include <errata/v1/example_grouping.fields.h>
 #include <errata/v1/match_mode.fields.h>
+#include <errata/v1/organization_settings.views.h>
 #include <errata/v1/score_stacking.fields.h>
 
 #define SETTINGS_HOLDOUT_PERCENT_DEFAULT 0

@@ -283,11 +283,13 @@ static enum err write_families(struct fixture *fixture, struct store_txn *txn, s
                : err;
 }
 
-/* Makes a token, or revokes one of the organisation's first ones (perhaps again, which is nothing). */
+/* Makes a token, or revokes or rotates one of the organisation's first ones (perhaps again, which is nothing). */
 static enum err write_token(struct fixture *fixture, struct store_txn *txn, struct org_id org,
                             struct work_result *ret_result)
 {
     const struct admin_actor actor = {SLICE("anna"), ANNOTATOR_HUMAN, SOURCE_LIVE, true};
+    struct admin_rotation rotation = {.org = org, .overlap_us = 1000000};
+    enum err err = OK;
     struct admin_token_draft draft = {.org = org, .role = ROLE_OPERATOR, .user_id = SLICE("bert")};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
@@ -297,6 +299,12 @@ static enum err write_token(struct fixture *fixture, struct store_txn *txn, stru
         fixture_find_row(fixture, TABLE_TOKEN_BY_ORG, org.uuid, fixture_draw(fixture, TOKENS_MAX),
                          &key, &value)) {
         assert_int_equal(key_read_token(key, &key_id), OK);
+        if (fixture_draw(fixture, 2) == 0) {
+            rotation.key_id = key_id;
+            random_fill(&fixture->random.random, rotation.secret_sha256.bytes, SHA256_BYTES);
+            err = admin_rotate_token(&fixture->ctx, txn, &actor, &rotation, ret_result);
+            return err == ERR_PRECONDITION ? OK : err;
+        }
         return admin_revoke_token(&fixture->ctx, txn, &actor, org, key_id, ret_result);
     }
     random_fill(&fixture->random.random, draft.secret_sha256.bytes, SHA256_BYTES);

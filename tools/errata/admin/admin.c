@@ -7,6 +7,7 @@
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/input.h"
+#include "tools/errata/engine/paging.h"
 #include "tools/errata/engine/view_cells.h"
 #include "tools/errata/engine/where.h"
 #include "tools/errata/layouts/measures.h"
@@ -231,6 +232,23 @@ static enum cli_exit run_health(struct cli *cli)
 static const struct option_spec backup_options[] = {{"force", NULL, "replace FILE where it exists"},
                                                     {NULL, NULL, NULL}};
 
+static const struct option_spec audit_options[] = {
+    {"by", "USER", "only changes by this user, or by token:KEYID"},
+    {"org", "ORG", "another organisation's id; needs a token with the server flag"},
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
+
+/* Adds the member of --by. */
+static enum cli_exit add_actor(struct request *request, struct cli *cli)
+{
+    const char *user = options_get(&cli->options, "by");
+
+    if (user != NULL) {
+        request_text(request, "actor_user_id", slice_text(user));
+    }
+    return CLI_OK;
+}
+
 const struct command admin_commands[] = {
     {.group = "admin",
      .name = "info",
@@ -243,6 +261,19 @@ const struct command admin_commands[] = {
           {"errata admin info --json | jq '.counters[] | select(.name | startswith(\"pdf\"))'",
            "counters of documents"}},
      COMMAND_CALL("AdminService/GetServerInfo", .print = print_info)},
+    {.group = "admin",
+     .name = "audit",
+     .summary = "list who changed tokens, settings and rules",
+     .help =
+         "Lists administrative and rule-changing events, newest first: organisations, tokens, "
+         "settings, templates, thresholds, learned rules, layout families, votes, guidelines and "
+         "retractions. `--json` prints them with the values before and after. They are events of "
+         "the log, and cannot be removed. Needs an ADMIN token.",
+     .examples = {{"errata admin audit", NULL},
+                  {"errata admin audit --by ada --all --json | jq '.events[].settingsUpdated'",
+                   "settings that ada changed"}},
+     .options = audit_options,
+     COMMAND_CALL("AdminService/ListAudit", .fill = add_actor, .nothing = "no changes")},
     {.group = "admin",
      .name = "verify",
      .summary = "verify the store of a running server",

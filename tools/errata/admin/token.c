@@ -3,6 +3,7 @@
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
+#include "tools/errata/engine/input.h"
 #include "tools/errata/engine/paging.h"
 #include "tools/errata/engine/view_cells.h"
 
@@ -44,6 +45,16 @@ static enum cli_exit print_secret(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
+static enum cli_exit print_rotated(struct cli *cli, struct json_value reply)
+{
+    struct json_value replaced = reply_member(reply, "replaced");
+
+    cli_note(cli, "the old token %.*s is valid until %.*s",
+             SLICE_ARGS(reply_text(cli, replaced, "keyId")),
+             SLICE_ARGS(reply_text(cli, replaced, "expiresAt")));
+    return print_secret(cli, reply);
+}
+
 /* The file is created before the token, so that the token cannot be lost because the file cannot be
  * created. */
 static enum cli_exit create_into(struct cli *cli, const struct command_call *call, const char *path)
@@ -62,17 +73,52 @@ static enum cli_exit create_into(struct cli *cli, const struct command_call *cal
     return result;
 }
 
-static enum cli_exit run_create(struct cli *cli)
+/* Makes a call that returns a token's text, once. */
+static enum cli_exit run_new(struct cli *cli, const struct command_call *call)
 {
-    static const struct command_call call = {.method = "/errata.v1.AdminService/CreateToken",
-                                             .print = print_secret};
     const char *path = options_get(&cli->options, "file");
 
     if (path != NULL && cli->json) {
         return cli_usage(cli, "--json: given together with --file; expected only one of them, "
                               "since both would contain the token");
     }
-    return path != NULL ? create_into(cli, &call, path) : command_call_once(cli, &call);
+    return path != NULL ? create_into(cli, call, path) : command_call_once(cli, call);
+}
+
+static enum cli_exit run_create(struct cli *cli)
+{
+    static const struct command_call call = {.method = "/errata.v1.AdminService/CreateToken",
+                                             .print = print_secret};
+
+    return run_new(cli, &call);
+}
+
+/* Adds the overlap in seconds. */
+static enum cli_exit add_overlap(struct request *request, struct cli *cli)
+{
+    const char *text = options_get(&cli->options, "overlap");
+    int64_t milliseconds = 0;
+    bool is_none = text != NULL && strcmp(text, "0") == 0;
+
+    if (text == NULL) {
+        return CLI_OK;
+    }
+    if (!is_none && !input_duration(text, &milliseconds)) {
+        return cli_usage(
+            cli, "--overlap \"%s\": invalid time span; expected one such as 1h or 7d, or 0", text);
+    }
+    request_raw(request, "overlap_seconds",
+                arena_printf(&cli->arena, "%lld", (long long)(milliseconds / 1000)));
+    return CLI_OK;
+}
+
+static enum cli_exit run_rotate(struct cli *cli)
+{
+    static const struct command_call call = {.method = "/errata.v1.AdminService/RotateToken",
+                                             .fill = add_overlap,
+                                             .print = print_rotated};
+
+    return run_new(cli, &call);
 }
 
 /* Tokens that expire within this time are highlighted. */
@@ -162,6 +208,12 @@ static const struct option_spec create_options[] = {
     {"idempotency-key", "KEY", "key that prevents a second token if the call is repeated"},
     {NULL, NULL, NULL}};
 static const struct option_spec list_options[] = {ORG_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};
+static const struct option_spec rotate_options[] = {
+    {"overlap", "SPAN", "how long the old token is still valid, at most 30d; default: 1d"},
+    {"file", "FILE", "write the new token to this new file, which only you can read"},
+    ORG_OPTION,
+    {"idempotency-key", "KEY", "key that prevents a second token if the call is repeated"},
+    {NULL, NULL, NULL}};
 static const struct option_spec revoke_options[] = {ORG_OPTION, {NULL, NULL, NULL}};
 
 const struct command token_commands[] = {
@@ -188,6 +240,19 @@ const struct command token_commands[] = {
            "those that were revoked"}},
      .options = list_options,
      COMMAND_CALL("AdminService/ListTokens", .colour = colour_token, .nothing = "no tokens")},
+    {.group = "token",
+     .name = "rotate",
+     .arguments = "KEYID",
+     .summary = "replace a token by a new one, with an overlap",
+     .help =
+         "Creates a token with the role, user and flag of the given one, which stays valid for the "
+         "overlap, so that its users can change to the new one. If the old token expires, the "
+         "new one is valid for as long as the old one was. The new text is printed once, as by "
+         "`errata token create`.",
+     .examples = {{"errata token rotate 0123abcd --overlap 7d --file service.token", NULL},
+                  {"errata token rotate 0123abcd --overlap 0", "the old one ends at once"}},
+     .options = rotate_options,
+     .run = run_rotate},
     {.group = "token",
      .name = "revoke",
      .arguments = "KEYID",

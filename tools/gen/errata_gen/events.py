@@ -25,6 +25,7 @@ class Kind:
             raise Refused(f"{enum.full_name}: {name} is applied twice by one capability")
         self.retractor = rules.retract
         self.reversal = rules.reversal
+        self.audited = rules.audited
         if self.retractor and (self.reversal or self.retractor not in self.appliers):
             raise Refused(f"{enum.full_name}: {name} has `retract` {self.retractor!r}; expected one of its "
                           "capabilities, and no `reversal`")
@@ -58,13 +59,20 @@ def _check_payloads(model, enum, kinds):
 def _kinds_header(kinds):
     path = "event_kinds.h"
     text = head(path, "kinds of events; the numbers are in stored events and never change.")
-    text += f"#ifndef {guard(path)}\n#define {guard(path)}\n\nenum event_kind_number {{\n"
+    text += f"#ifndef {guard(path)}\n#define {guard(path)}\n\n#include <stdbool.h>\n\nenum event_kind_number {{\n"
     for kind in kinds:
         text += comment([kind.comment], "    ") if kind.comment else ""
         text += f"    {kind.name} = {kind.number},\n"
     last = max(kinds, key=lambda kind: kind.number)
     text += "};\n\n/* The last of them: a stored event above it does not decode. */\n"
-    return path, text + f"#define EVENT_KIND_MAX {last.name}\n\n#endif\n"
+    text += f"#define EVENT_KIND_MAX {last.name}\n\n"
+    text += "/* Whether the audit lists events of this kind: administrative and rule-changing acts. */\n"
+    text += "static inline bool event_kind_is_audited(enum event_kind_number kind)\n{\n    switch (kind) {\n"
+    text += "".join(f"    case {kind.name}:\n" for kind in kinds if kind.audited)
+    text += "        return true;\n" if any(kind.audited for kind in kinds) else ""
+    text += "".join(f"    case {kind.name}:\n" for kind in kinds if not kind.audited)
+    text += "        break;\n" if any(not kind.audited for kind in kinds) else ""
+    return path, text + "    }\n    return false;\n}\n\n#endif\n"
 
 
 def _apply_header(kinds):

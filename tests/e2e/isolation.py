@@ -350,7 +350,7 @@ class Walls(ServerCase):
     def ask(self, path, method, field, value):
         """The reply, without the id that was sent."""
         request = method.input_type._concrete_class()
-        if path.endswith(("/RevokeToken",)) and field.name == "org_id":
+        if path.endswith(("/RevokeToken", "/RotateToken")) and field.name == "org_id":
             request.key_id = "00000000"
         setattr(request, field.name, value)
         code, message, body = self.admin_plain.raw_any(path, request.SerializeToString())

@@ -146,10 +146,11 @@ static void release_file(struct lmdb_backend *lmdb)
     lmdb_hold_release(&lmdb->hold);
 }
 
-/* A store of an older format may lack tables that are made from the log. */
+/* A store of an older format may lack tables that are made from the log, or from models by this node. */
 static bool may_be_missing(const struct lmdb_backend *lmdb, enum store_table table)
 {
-    return lmdb->format < STORE_FORMAT_VERSION && store_table_class(table) == STORE_PROJECTION;
+    return lmdb->format < STORE_FORMAT_VERSION && store_table_class(table) != STORE_LOG &&
+           table != TABLE_META && table != TABLE_IDEMPOTENCY;
 }
 
 /* Opens every table in one transaction; `flags` may be MDB_CREATE. */

@@ -68,7 +68,7 @@ class Recording(DecisionCase):
         self.assertEqual(self.get(decision_id="d-1"), stored)
         self.assertEqual((stored.reviewer_comment, stored.changed_lines, stored.created_at.seconds, list(stored.tags)),
                          ("Add a test for the empty list.", 2, 1700000000, ["skill:testing"]))
-        self.assertEqual((stored.classification, stored.rationale, stored.internal),
+        self.assertEqual((stored.classification, stored.rationale, stored.theme),
                          (made.evaluation.classification, made.evaluation.rationale, b""))
 
     def test_decision_id_is_unique_forever(self):

@@ -68,7 +68,7 @@ def answers_of(client, wanted):
     }
 
 
-FORMAT = 6  # store format of the tested programs
+FORMAT = 7  # store format of the tested programs
 
 
 class Upgrade:
@@ -192,6 +192,12 @@ class Version5(Upgrade, unittest.TestCase):
     retracted: their examples have the same bytes after the rebuild."""
 
     VERSION = 5
+
+
+class Version6(Upgrade, unittest.TestCase):
+    """The events of version 5, more corrections, and reviews; the tables of conversations and decisions are missing."""
+
+    VERSION = 6
 
 
 class Version3Documents(unittest.TestCase):

@@ -235,7 +235,7 @@ static void put_decision(const struct decision_view *view, uint32_t field, struc
 {
     struct decision_view shown = *view;
 
-    shown.internal = slice_of(NULL, 0);
+    shown.theme = slice_of(NULL, 0);
     decision_view_put(&shown, field, body);
 }
 

@@ -37,7 +37,7 @@ enum err decision_find(struct store_txn *txn, struct org_id org, struct slice de
 
 enum err decision_theme_read(const struct decision_view *view, struct decision_theme *ret_theme)
 {
-    struct slice bytes = view->internal;
+    struct slice bytes = view->theme;
     size_t space = bytes.size >= 2 ? bytes.data[1] : 0;
 
     if (bytes.size == 0) {

@@ -66,7 +66,7 @@ enum err decision_read_signals(struct arena *arena, struct decision_input *input
 
 /* Writes kind, space and theme as the private part of the event. */
 static enum err put_theme(struct arena *arena, const struct decision_input *input,
-                          struct slice *ret_internal)
+                          struct slice *ret_theme)
 {
     size_t size = 2 + input->space.size + input->theme.width * DECISION_THEME_NUMBER_BYTES;
     uint8_t *bytes = (uint8_t *)arena_alloc(arena, size);
@@ -75,7 +75,7 @@ static enum err put_theme(struct arena *arena, const struct decision_input *inpu
         return ERR_MEMORY;
     }
     if (input->theme.width == 0) {
-        *ret_internal = slice_of(NULL, 0);
+        *ret_theme = slice_of(NULL, 0);
         return OK;
     }
     bytes[0] = (uint8_t)input->kind;
@@ -88,7 +88,7 @@ static enum err put_theme(struct arena *arena, const struct decision_input *inpu
         place[0] = (uint8_t)(number >> 8);
         place[1] = (uint8_t)number;
     }
-    *ret_internal = slice_of(bytes, size);
+    *ret_theme = slice_of(bytes, size);
     return OK;
 }
 
@@ -112,7 +112,7 @@ static bool has_same_content(struct arena *arena, const struct decision_view *st
     known.proposed_action = PROPOSED_ACTION_UNSPECIFIED;
     known.changed_lines = 0;
     known.cluster_seq = 0;
-    known.internal = slice_of(NULL, 0);
+    known.theme = slice_of(NULL, 0);
     known.rationale = slice_of(NULL, 0);
     return view_encode(&decision_view_type, &known, arena, &a) &&
            view_encode(&decision_view_type, &wanted, arena, &b) && slice_equal(a, b);
@@ -273,7 +273,7 @@ static enum err encode(struct ctx *ctx, const struct recording *recording,
 {
     const struct decision_input *input = recording->request->input;
     struct decision_view view = input->view;
-    enum err err = put_theme(ctx->arena, input, &view.internal);
+    enum err err = put_theme(ctx->arena, input, &view.theme);
 
     view.id = draft->stamp.id;
     view.agent_name = recording->agent;

@@ -124,7 +124,7 @@ class Completion(ServerCase):
         self.assertEqual(self.candidates("lay"), ["layouts"])
         self.assertIn("help", self.candidates(""))
         self.assertFalse([word for word in self.candidates("") if word.startswith("_")])
-        self.assertEqual(self.candidates("--json", "token", "r"), ["revoke"])
+        self.assertEqual(self.candidates("--json", "token", "r"), ["rotate", "revoke"])
         self.assertEqual(self.candidates("token", "create", "--ex"), ["--expires"])
         self.assertEqual(self.candidates("token", "create", "--no"), ["--no-color"])
         self.assertEqual(self.candidates("help", "corrections", "im"), ["import"])

@@ -249,7 +249,7 @@ const struct command token_commands[] = {
          "overlap, so that its users can change to the new one. If the old token expires, the "
          "new one is valid for as long as the old one was. The new text is printed once, as by "
          "`errata token create`.",
-     .examples = {{"errata token rotate 0123abcd --overlap 7d --file service.token", NULL},
+     .examples = {{"errata token rotate 0123abcd --overlap 7d --file next.token", NULL},
                   {"errata token rotate 0123abcd --overlap 0", "the old one ends at once"}},
      .options = rotate_options,
      .run = run_rotate},

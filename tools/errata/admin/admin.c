@@ -270,7 +270,7 @@ const struct command admin_commands[] = {
          "retractions. `--json` prints them with the values before and after. They are events of "
          "the log, and cannot be removed. Needs an ADMIN token.",
      .examples = {{"errata admin audit", NULL},
-                  {"errata admin audit --by ada --all --json | jq '.events[].settingsUpdated'",
+                  {"errata admin audit --by ada --all --json | jq '.events[]?.settingsUpdated'",
                    "settings that ada changed"}},
      .options = audit_options,
      COMMAND_CALL("AdminService/ListAudit", .fill = add_actor, .nothing = "no changes")},

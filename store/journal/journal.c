@@ -101,8 +101,9 @@ static void free_journal(struct journal *journal)
     free(journal);
 }
 
-enum err store_journal_open(const struct store_journal_config *config, struct fault *fault,
-                            struct store_backend **ret_backend)
+/* Makes a journal whose commits are all in the tables, and which has no thread. */
+static enum err make_recovered(const struct store_journal_config *config, struct fault *fault,
+                               struct journal **ret_journal)
 {
     struct journal *journal = calloc(1, sizeof(*journal));
     const struct segments_config segments = {
@@ -124,18 +125,57 @@ enum err store_journal_open(const struct store_journal_config *config, struct fa
     if (err == OK) {
         err = recover(journal, fault);
     }
-    if (err == OK) {
-        err = segments_prepare(journal->segments);
-        err = err == ERR_DISK_FULL ? OK : err; /* the store can be read */
+    if (err != OK) {
+        free_journal(journal);
+        return err;
     }
+    *ret_journal = journal;
+    return OK;
+}
+
+/* Adds the reason to the fault, unless it has one. */
+static enum err say_reason(const struct store_journal_config *config, struct fault *fault,
+                           enum err err)
+{
+    return err == OK || fault->message.size > 0
+               ? err
+               : fault_say(fault, err, "%s: cannot open the journal: %s", config->path,
+                           err_text(err));
+}
+
+enum err store_journal_recover(const struct store_journal_config *config, struct fault *fault)
+{
+    struct journal *journal = NULL;
+    enum err err = OK;
+
+    if (access(config->path, F_OK) != 0) {
+        return errno == ENOENT ? OK
+                               : fault_say(fault, ERR_IO, "%s: cannot be opened: %m", config->path);
+    }
+    err = make_recovered(config, fault, &journal);
+    if (err == OK) {
+        free_journal(journal);
+    }
+    return say_reason(config, fault, err);
+}
+
+enum err store_journal_open(const struct store_journal_config *config, struct fault *fault,
+                            struct store_backend **ret_backend)
+{
+    struct journal *journal = NULL;
+    enum err err = make_recovered(config, fault, &journal);
+
+    if (err != OK) {
+        return say_reason(config, fault, err);
+    }
+    err = segments_prepare(journal->segments);
+    err = err == ERR_DISK_FULL ? OK : err; /* the store can be read */
     if (err == OK) {
         err = start_thread(journal);
     }
     if (err != OK) {
         free_journal(journal);
-        return fault->message.size > 0 ? err
-                                       : fault_say(fault, err, "%s: cannot open the journal: %s",
-                                                   config->path, err_text(err));
+        return say_reason(config, fault, err);
     }
     *ret_backend = &journal->backend;
     return OK;
@@ -160,20 +200,6 @@ void store_journal_close(struct store_backend *take_backend)
         segments_clear(journal->segments, journal->stored);
     }
     free_journal(journal);
-}
-
-enum err store_journal_recover(const struct store_journal_config *config, struct fault *fault)
-{
-    struct store_backend *journal = NULL;
-    enum err err = OK;
-
-    if (access(config->path, F_OK) != 0) {
-        return errno == ENOENT ? OK
-                               : fault_say(fault, ERR_IO, "%s: cannot be opened: %m", config->path);
-    }
-    err = store_journal_open(config, fault, &journal);
-    store_journal_close(journal);
-    return err;
 }
 
 bool store_journal_is_broken(const struct store_backend *backend)

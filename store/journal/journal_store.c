@@ -103,9 +103,7 @@ enum err journal_store(struct journal *journal, const struct memtable *memtable,
         FAULT("journal.store") ? ERR_IO : store_begin(journal->tables, STORE_WRITE, &txn);
 
     for (size_t i = 0; i < TABLE_COUNT && err == OK; i++) {
-        if (memtable_has_table(memtable, (enum store_table)i)) {
-            err = store_table_rows(txn, memtable, (enum store_table)i);
-        }
+        err = store_table_rows(txn, memtable, (enum store_table)i);
     }
     if (err == OK) {
         err = put_stored(txn, last);
@@ -192,11 +190,10 @@ static void wait_changed(struct journal *journal, int64_t us_max)
 
 static bool is_idle(const struct journal *journal)
 {
-    return journal->committed > journal->stored &&
-           clock_monotonic_us(journal->clock) - journal->last_commit_us >= IDLE_US;
+    return clock_monotonic_us(journal->clock) - journal->last_commit_us >= IDLE_US;
 }
 
-/* Freezes a memtable that is not full, if there is no write transaction. The lock is held, and released meanwhile. */
+/* Freezes a memtable that is not full, unless a write transaction is open. The lock is held, and released meanwhile. */
 static void freeze_idle(struct journal *journal)
 {
     (void)pthread_mutex_unlock(&journal->lock);
@@ -240,9 +237,7 @@ void *journal_run(void *user)
             break;
         }
         (void)pthread_mutex_unlock(&journal->lock);
-        if (segments_prepare(journal->segments) != OK) {
-            /* An append makes one, and says why it cannot. */
-        }
+        (void)!segments_prepare(journal->segments); /* an append reports why it cannot be made */
         (void)pthread_mutex_lock(&journal->lock);
         if (!journal->closing) {
             wait_changed(journal, PAUSE_US);

@@ -19,6 +19,8 @@
 /* Versions of one row that memtable_next passes one by one before it searches. */
 #define STEPS_MAX 4
 
+_Static_assert(TABLE_COUNT <= UINT8_MAX, "a table's number has one byte, here and in records");
+
 struct memtable_version {
     uint64_t number;
     const uint8_t *value;

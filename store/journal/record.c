@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #define CRC_BYTES 4
+#define NUMBER_AT 8
 #define ROW_HEAD_BYTES 7
 #define CAPACITY_MIN ((size_t)64 * 1024)
 
@@ -80,7 +81,7 @@ enum err record_end(struct record *record, uint64_t number, uint32_t chain, uint
         return ERR_MEMORY;
     }
     bytes_put_be32(record->bytes + CRC_BYTES, (uint32_t)(record->size - RECORD_HEAD_BYTES));
-    bytes_put_be64(record->bytes + 8, number);
+    bytes_put_be64(record->bytes + NUMBER_AT, number);
     *ret_crc = checksum(chain, record->bytes, record->size);
     bytes_put_be32(record->bytes, *ret_crc);
     return OK;
@@ -92,7 +93,8 @@ void record_deinit(struct record *record)
     memset(record, 0, sizeof(*record));
 }
 
-bool record_read(struct slice bytes, uint32_t chain, struct record_view *ret_view)
+/* Reads the head and finds the rows, whether or not the CRC holds. */
+static bool read_head(struct slice bytes, struct record_view *ret_view)
 {
     size_t size = 0;
 
@@ -104,10 +106,26 @@ bool record_read(struct slice bytes, uint32_t chain, struct record_view *ret_vie
         return false;
     }
     ret_view->crc = bytes_get_be32(bytes.data);
-    ret_view->number = bytes_get_be64(bytes.data + 8);
+    ret_view->number = bytes_get_be64(bytes.data + NUMBER_AT);
     ret_view->size = RECORD_HEAD_BYTES + size;
     ret_view->rows = slice_of(bytes.data + RECORD_HEAD_BYTES, size);
-    return checksum(chain, bytes.data, ret_view->size) == ret_view->crc;
+    return true;
+}
+
+bool record_read(struct slice bytes, uint32_t chain, struct record_view *ret_view)
+{
+    return read_head(bytes, ret_view) &&
+           checksum(chain, bytes.data, ret_view->size) == ret_view->crc;
+}
+
+bool record_is_damaged(struct slice bytes, uint64_t number)
+{
+    struct record_view damaged;
+    struct record_view next;
+
+    return read_head(bytes, &damaged) &&
+           record_read(slice_after(bytes, damaged.size), damaged.crc, &next) &&
+           next.number > number;
 }
 
 static bool is_op(uint8_t op)

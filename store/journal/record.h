@@ -38,8 +38,12 @@ struct record_view {
     struct slice rows;
 };
 
-/* Reads the record at the start of the bytes. False: there is none with this chain. */
+/* Reads the record at the start of the bytes. False if none with this chain is there. */
 bool record_read(struct slice bytes, uint32_t chain, struct record_view *ret_view);
+/* Returns whether the bytes, which should be the record `number`, are followed by a record of a later commit: then they
+ * were damaged. A record that was cut off is the last one, since the next is written only after it is
+ * durable; those of an earlier use of the segment have smaller numbers. */
+bool record_is_damaged(struct slice bytes, uint64_t number);
 /* Reads the first of the rows, and removes it from them; its table is the number in the record. ERR_NOT_FOUND without
  * rows, ERR_CORRUPT for bytes that are none. */
 MUST_CHECK enum err record_next(struct slice *rows, uint8_t *ret_table,

@@ -39,7 +39,6 @@ enum {
 struct segment {
     int fd; /* -1: no file */
     uint64_t number; /* 0: it is free */
-    uint32_t chain; /* CRC of its header */
     uint64_t last_record; /* number of its last record; 0: none */
     bool is_made; /* its file is being made: it is not free yet */
     bool has_header;
@@ -61,7 +60,7 @@ struct segments {
 };
 
 struct segment_path {
-    char text[PATH_BYTES_MAX + 16];
+    char text[PATH_BYTES_MAX + 32];
 };
 
 static struct segment_path path_of(const struct segments *segments, size_t index)
@@ -69,6 +68,16 @@ static struct segment_path path_of(const struct segments *segments, size_t index
     struct segment_path path;
 
     (void)snprintf(path.text, sizeof(path.text), "%s/%zu", segments->path, index);
+    return path;
+}
+
+/* The file while it is made. */
+static struct segment_path unfinished_path_of(const struct segments *segments, size_t index)
+{
+    struct segment_path path = path_of(segments, index);
+    size_t used = strlen(path.text);
+
+    (void)snprintf(path.text + used, sizeof(path.text) - used, ".new");
     return path;
 }
 
@@ -135,12 +144,10 @@ static enum err fill_with_zeros(int fd, uint64_t size)
 static enum err create_file(const struct segments *segments, size_t index, int *ret_fd)
 {
     struct segment_path path = path_of(segments, index);
-    char unfinished[sizeof(path) + 8];
+    struct segment_path unfinished = unfinished_path_of(segments, index);
     enum err err = OK;
-    int fd = -1;
+    int fd = open(unfinished.text, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-    (void)snprintf(unfinished, sizeof(unfinished), "%s.new", path.text);
-    fd = open(unfinished, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0) {
         return errno_to_err();
     }
@@ -148,14 +155,14 @@ static enum err create_file(const struct segments *segments, size_t index, int *
     if (err == OK && fdatasync(fd) != 0) {
         err = errno_to_err();
     }
-    if (err == OK && rename(unfinished, path.text) != 0) {
+    if (err == OK && rename(unfinished.text, path.text) != 0) {
         err = errno_to_err();
     }
     if (err == OK) {
         err = disk_sync_folder(segments->path);
     }
     if (err != OK) {
-        (void)unlink(unfinished);
+        (void)unlink(unfinished.text);
         (void)close(fd);
         return err;
     }
@@ -165,12 +172,9 @@ static enum err create_file(const struct segments *segments, size_t index, int *
 
 static enum err open_file(struct segments *segments, size_t index)
 {
-    struct segment_path path = path_of(segments, index);
-    char unfinished[sizeof(path) + 8];
-    int fd = open(path.text, O_RDWR | O_CLOEXEC);
+    int fd = open(path_of(segments, index).text, O_RDWR | O_CLOEXEC);
 
-    (void)snprintf(unfinished, sizeof(unfinished), "%s.new", path.text);
-    (void)unlink(unfinished);
+    (void)unlink(unfinished_path_of(segments, index).text);
     if (fd < 0) {
         return errno == ENOENT ? OK : ERR_IO;
     }
@@ -232,6 +236,7 @@ void segments_close(struct segments *take_segments)
 /* A segment as recovery reads it. */
 struct loaded {
     struct segment *segment;
+    uint32_t chain; /* CRC of its header */
     uint8_t *bytes;
     size_t size;
     /* The program's table for each number in its records; TABLE_COUNT: none of this name. */
@@ -279,30 +284,25 @@ static bool is_header(const uint8_t *bytes, size_t size)
  * new one was acknowledged. It is free. */
 static enum err load(struct segments *segments, struct segment *segment, struct loaded *ret_loaded)
 {
-    uint8_t *bytes = malloc(segments->segment_bytes);
+    uint8_t header[HEADER_BYTES];
     size_t size = 0;
-    enum err err = bytes != NULL ? OK : ERR_MEMORY;
-    bool holds = false;
+    enum err err = read_to(segment->fd, header, sizeof(header), 0, &size);
 
-    if (err == OK) {
-        err = read_to(segment->fd, bytes, HEADER_BYTES, 0, &size);
-        holds = err == OK && is_header(bytes, size);
-    }
-    if (holds) {
-        err = read_to(segment->fd, bytes, segments->segment_bytes, size, &size);
-    }
-    if (err != OK || !holds) {
-        free(bytes);
+    if (err != OK || !is_header(header, size)) {
         return err;
     }
+    ret_loaded->bytes = malloc(segments->segment_bytes);
+    if (ret_loaded->bytes == NULL) {
+        return ERR_MEMORY;
+    }
+    memcpy(ret_loaded->bytes, header, sizeof(header));
     segment->has_header = true;
-    segment->number = bytes_get_be64(bytes + NUMBER_AT);
-    segment->chain = bytes_get_be32(bytes + CRC_AT);
+    segment->number = bytes_get_be64(header + NUMBER_AT);
     ret_loaded->segment = segment;
-    ret_loaded->bytes = bytes;
-    ret_loaded->size = size;
-    read_names(ret_loaded, bytes + NAMES_AT, bytes_get_be32(bytes + NAMES_BYTES_AT));
-    return OK;
+    ret_loaded->chain = bytes_get_be32(header + CRC_AT);
+    read_names(ret_loaded, header + NAMES_AT, bytes_get_be32(header + NAMES_BYTES_AT));
+    return read_to(segment->fd, ret_loaded->bytes, segments->segment_bytes, size,
+                   &ret_loaded->size);
 }
 
 static int compare_loaded(const void *left, const void *right)
@@ -341,32 +341,11 @@ static enum err replay_rows(const struct loaded *loaded, const struct record_vie
     }
 }
 
-/* Returns whether the bytes, which should be the record `number`, are followed by a record of a later commit: then they
- * were damaged. A record that was cut off is the last one, since the next is written only after it is
- * durable; those of an earlier use of the segment have smaller numbers. */
-static bool is_damaged(struct slice bytes, uint64_t number)
-{
-    struct record_view next;
-    size_t size = 0;
-
-    if (bytes.size < RECORD_HEAD_BYTES) {
-        return false;
-    }
-    size = bytes_get_be32(bytes.data + 4);
-    if (size > bytes.size - RECORD_HEAD_BYTES) {
-        return false;
-    }
-    size += RECORD_HEAD_BYTES;
-    return record_read(slice_of(bytes.data + size, bytes.size - size), bytes_get_be32(bytes.data),
-                       &next) &&
-           next.number > number;
-}
-
 /* Reads the records of one segment; `last` is the number of the last one before it, and is moved on. */
 static enum err replay_segment(const struct loaded *loaded, const struct segments_replay *replay,
                                struct fault *fault, uint64_t *last)
 {
-    uint32_t chain = loaded->segment->chain;
+    uint32_t chain = loaded->chain;
     size_t at = HEADER_BYTES;
     struct record_view record;
 
@@ -390,7 +369,7 @@ static enum err replay_segment(const struct loaded *loaded, const struct segment
         chain = record.crc;
         at += record.size;
     }
-    if (is_damaged(slice_of(loaded->bytes + at, loaded->size - at), *last + 1)) {
+    if (record_is_damaged(slice_of(loaded->bytes + at, loaded->size - at), *last + 1)) {
         return fault_say(fault, ERR_CORRUPT, "commit %llu of the journal is damaged",
                          (unsigned long long)*last + 1);
     }
@@ -427,7 +406,7 @@ enum err segments_replay(struct segments *segments, const struct segments_replay
     return err;
 }
 
-/* Finds a free segment that has a file, else one that has none; NULL without any. The lock is held. */
+/* Finds a free segment that has a file, else one without; NULL if all are in use. The lock is held. */
 static struct segment *find_free(struct segments *segments)
 {
     struct segment *without_file = NULL;
@@ -530,11 +509,10 @@ static enum err start_segment(struct segments *segments)
     bytes_put_be64(header + NUMBER_AT, segment->number);
     random_fill(segments->random, header + RANDOM_AT, NAMES_AT - RANDOM_AT);
     write_names(header);
-    segment->chain = header_crc(header);
-    bytes_put_be32(header + CRC_AT, segment->chain);
+    segments->chain = header_crc(header);
+    bytes_put_be32(header + CRC_AT, segments->chain);
     segment->has_header = true;
     segments->offset = HEADER_BYTES;
-    segments->chain = segment->chain;
     return write_all(segment->fd, header, sizeof(header), 0) == OK ? OK : break_off(segments);
 }
 

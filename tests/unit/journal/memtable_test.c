@@ -16,18 +16,6 @@
 #define SNAPSHOTS 8
 #define PUTS_MAX 6
 
-struct named_key {
-    uint8_t bytes[20];
-};
-
-static struct named_key key_of(uint32_t number)
-{
-    struct named_key key = {{0}};
-
-    bytes_put_be32(key.bytes + 16, number);
-    return key;
-}
-
 static struct slice key_slice_of(const struct named_key *key)
 {
     return slice_of(key->bytes, sizeof(key->bytes));
@@ -35,7 +23,7 @@ static struct slice key_slice_of(const struct named_key *key)
 
 static void put(struct memtable *memtable, uint32_t number, uint64_t commit, enum memtable_op op)
 {
-    struct named_key key = key_of(number);
+    struct named_key key = journal_test_key(number);
     uint8_t value[8];
     struct memtable_row row = {
         .table = TABLE_SUBJECT, .op = op, .key = key_slice_of(&key), .number = commit};
@@ -52,7 +40,7 @@ struct model {
 
 static void expect_row(const struct memtable_row *row, uint32_t number, int64_t seen)
 {
-    struct named_key key = key_of(number);
+    struct named_key key = journal_test_key(number);
 
     assert_true(slice_equal(row->key, key_slice_of(&key)));
     assert_int_equal(row->op == MEMTABLE_DEL, seen < 0);
@@ -74,7 +62,7 @@ static void expect_snapshot(const struct memtable *memtable, uint64_t snapshot,
     struct memtable_row row;
 
     for (uint32_t i = 0; i < ROWS; i++) {
-        struct named_key key = key_of(i);
+        struct named_key key = journal_test_key(i);
 
         assert_int_equal(memtable_find(memtable, TABLE_SUBJECT, key_slice_of(&key), snapshot, &row),
                          model->rows[i] != 0);
@@ -89,7 +77,7 @@ static void expect_snapshot(const struct memtable *memtable, uint64_t snapshot,
     }
     assert_false(found);
     for (uint32_t i = ROWS; i > 0; i--) {
-        struct named_key key = key_of(i - 1);
+        struct named_key key = journal_test_key(i - 1);
 
         if (model->rows[i - 1] == 0) {
             continue;

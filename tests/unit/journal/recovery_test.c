@@ -67,22 +67,10 @@ static void close_journal(struct fixture *fixture)
     fixture->journal = NULL;
 }
 
-struct named_key {
-    uint8_t bytes[20];
-};
-
-static struct named_key key_of(uint32_t number)
-{
-    struct named_key key = {{0}};
-
-    bytes_put_be32(key.bytes + 16, number);
-    return key;
-}
-
 /* Commits a row; its value is its number. */
 static enum err write_row(struct fixture *fixture, uint32_t number)
 {
-    struct named_key key = key_of(number);
+    struct named_key key = journal_test_key(number);
     struct store_txn *txn = NULL;
     enum err err = store_begin(fixture->journal, STORE_WRITE, &txn);
 
@@ -101,7 +89,7 @@ static void expect_rows(struct store_backend *backend, uint32_t first, uint32_t 
 
     assert_int_equal(store_begin(backend, STORE_READ, &txn), OK);
     for (uint32_t i = first; i <= last; i++) {
-        struct named_key key = key_of(i);
+        struct named_key key = journal_test_key(i);
         struct slice value = {NULL, 0};
 
         assert_int_equal(

@@ -70,6 +70,7 @@ struct journal_txn {
     struct memtable *memtables[MEMTABLES]; /* a reference each; NULL: none */
     struct journal_txn *older; /* in the journal's list; only of a reader with a snapshot */
     struct journal_txn *newer;
+    uint64_t stores; /* of memtables, before the snapshot */
     uint64_t snapshot; /* versions up to this number are seen; of a write transaction, its own */
     struct journal_cursor cursors[TABLE_COUNT]; /* one per table, kept between lookups */
 };

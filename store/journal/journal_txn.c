@@ -44,6 +44,7 @@ static uint64_t take_memtables(struct journal *journal, struct journal_txn *txn)
     txn->memtables[0] = memtable_ref(journal->active);
     txn->memtables[1] = journal->frozen != NULL ? memtable_ref(journal->frozen) : NULL;
     txn->snapshot = journal->committed;
+    txn->stores = journal->stats.stores;
     generation = journal->active_generation;
     link_reader(journal, txn);
     (void)pthread_mutex_unlock(&journal->lock);
@@ -242,20 +243,25 @@ static enum err journal_del(struct store_txn *txn, enum store_table table, struc
     return err == OK ? put_version(txn, table, MEMTABLE_DEL, key, slice_of(NULL, 0)) : err;
 }
 
-/* A snapshot of the tables that is older than all of the journal's belongs to a copy of them. */
+/* The oldest reader's age, in commits. Copies of the tables have snapshots of their own: their age is in memtables that
+ * were stored, and counts if it is more than that of the oldest reader's snapshot of the tables can be. */
 static enum err journal_stats(struct store_backend *backend, struct store_stats *ret_stats)
 {
     struct journal *journal = journal_of(backend);
     enum err err = store_stats(journal->tables, ret_stats);
     struct store_journal_stats stats;
     uint64_t lag = 0;
+    uint64_t stored = 0;
 
     (void)pthread_mutex_lock(&journal->lock);
-    if (journal->oldest != NULL && journal->oldest->snapshot < journal->committed) {
-        lag = journal->committed - journal->oldest->snapshot;
+    if (journal->oldest != NULL) {
+        stored = journal->stats.stores + (journal->frozen != NULL) - journal->oldest->stores;
+        lag = journal->oldest->snapshot < journal->committed
+                  ? journal->committed - journal->oldest->snapshot
+                  : 0;
     }
     (void)pthread_mutex_unlock(&journal->lock);
-    if (lag > ret_stats->reader_lag_commits) {
+    if (ret_stats->reader_lag_commits <= stored || ret_stats->reader_lag_commits < lag) {
         ret_stats->reader_lag_commits = lag;
     }
     store_journal_stats(backend, &stats);

@@ -238,17 +238,6 @@ static const struct option_spec audit_options[] = {
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 
-/* Adds the member of --by. */
-static enum cli_exit add_actor(struct request *request, struct cli *cli)
-{
-    const char *user = options_get(&cli->options, "by");
-
-    if (user != NULL) {
-        request_text(request, "actor_user_id", slice_text(user));
-    }
-    return CLI_OK;
-}
-
 const struct command admin_commands[] = {
     {.group = "admin",
      .name = "info",
@@ -273,7 +262,7 @@ const struct command admin_commands[] = {
                   {"errata admin audit --by ada --all --json | jq '.events[]?.settingsUpdated'",
                    "settings that ada changed"}},
      .options = audit_options,
-     COMMAND_CALL("AdminService/ListAudit", .fill = add_actor, .nothing = "no changes")},
+     COMMAND_CALL("AdminService/ListAudit", .nothing = "no changes")},
     {.group = "admin",
      .name = "verify",
      .summary = "verify the store of a running server",

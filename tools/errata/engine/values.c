@@ -78,6 +78,12 @@ static const struct command_word days[] = {{SLICE("today"), {NULL, 0}},
                                            {SLICE("30d"), {NULL, 0}},
                                            {SLICE("90d"), {NULL, 0}}};
 static const struct command_word sources[] = {{SLICE("tensorzero"), {NULL, 0}},
+                                              {SLICE("langfuse"), {NULL, 0}},
+                                              {SLICE("langsmith"), {NULL, 0}},
+                                              {SLICE("argilla"), {NULL, 0}},
+                                              {SLICE("labelstudio"), {NULL, 0}},
+                                              {SLICE("phoenix"), {NULL, 0}},
+                                              {SLICE("mlflow"), {NULL, 0}},
                                               {SLICE("csv"), SLICE("CSV or JSON lines, by --map")},
                                               {SLICE("errata"), SLICE("`errata export jsonl`")}};
 static const struct command_word formats[] = {

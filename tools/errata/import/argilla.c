@@ -274,8 +274,4 @@ static const struct import_loss losses[] = {
     {NULL, NULL}};
 
 const struct import_source import_argilla = {
-    .name = "argilla",
-    .title = "Argilla",
-    .formats = "nested and flattened records of Argilla 2 as JSON, flattened ones as CSV",
-    .shapes = shapes,
-    .losses = losses};
+    .name = "argilla", .title = "Argilla", .shapes = shapes, .losses = losses};

@@ -22,9 +22,6 @@ static void read_mapped(struct import_call *call, struct json_value record, stru
 {
     import_fill(call, record, call->choices->map, row);
     set_id(call, record, row);
-    if (row->text[IMPORT_ANNOTATOR].size > 0) {
-        row->text[IMPORT_ANNOTATOR] = import_annotator(row->text[IMPORT_ANNOTATOR]);
-    }
     row->type = "row";
     if (row->text[IMPORT_CORRECT_VERDICT].size > 0) {
         row->kind = IMPORT_VERDICT;
@@ -49,7 +46,4 @@ static const struct import_shape shapes[] = {
     {.name = "row", .needs = {NULL}, .type = "row", .read = read_mapped}, {.name = NULL}};
 
 const struct import_source import_csv = {
-    .name = "csv",
-    .title = "CSV or JSON lines with --map",
-    .formats = "CSV as RFC 4180 has it, with commas, semicolons or tabs; JSON lines; JSON arrays",
-    .shapes = shapes};
+    .name = "csv", .title = "CSV or JSON lines with --map", .shapes = shapes};

@@ -22,7 +22,4 @@ static const struct import_shape shapes[] = {{.name = "correction",
                                               .read = read_event},
                                              {.name = NULL}};
 
-const struct import_source import_errata = {.name = "errata",
-                                            .title = "Errata",
-                                            .formats = "`errata export jsonl`, version 1",
-                                            .shapes = shapes};
+const struct import_source import_errata = {.name = "errata", .title = "Errata", .shapes = shapes};

@@ -262,12 +262,10 @@ static const char *write_otlp(struct arena *arena, struct json_value event,
     return NULL;
 }
 
-const struct export_format export_formats[] = {
-    {"jsonl", "JSON lines that `errata import errata` reads", false, write_line},
-    {"chat", "chat messages for fine-tuning, as JSON lines", true, write_chat},
-    {"otlp", "OpenTelemetry logs of `gen_ai.evaluation.result`, as OTLP JSON lines", false,
-     write_otlp},
-    {NULL, NULL, false, NULL}};
+const struct export_format export_formats[] = {{"jsonl", false, write_line},
+                                               {"chat", true, write_chat},
+                                               {"otlp", false, write_otlp},
+                                               {NULL, false, NULL}};
 
 const struct export_format *export_format_find(const char *name)
 {

@@ -13,7 +13,6 @@ struct export_choices {
 
 struct export_format {
     const char *name; /* NULL ends the list */
-    const char *meaning;
     bool is_for_training; /* leaves out values that were corrected again */
     /* Appends a line without its line feed for an event, a FeedbackEvent in proto JSON. Returns the reason why it is
      * left out, a literal; NULL if it is not. */
@@ -23,7 +22,7 @@ struct export_format {
 
 extern const struct export_format export_formats[];
 
-/* Finds a format by its name; NULL if there is none. */
+/* Finds a format by its name; NULL for another name. */
 const struct export_format *export_format_find(const char *name);
 
 #endif

@@ -186,8 +186,4 @@ static const struct import_loss losses[] = {
     {NULL, NULL}};
 
 const struct import_source import_labelstudio = {
-    .name = "labelstudio",
-    .title = "Label Studio",
-    .formats = "JSON exports and snapshots of the versions 1.4 to 1.20",
-    .shapes = shapes,
-    .losses = losses};
+    .name = "labelstudio", .title = "Label Studio", .shapes = shapes, .losses = losses};

@@ -9,14 +9,6 @@ enum {
     LOSS_CORRECTIONS
 };
 
-static void put_correction(struct import_call *call, struct json_value record,
-                           struct import_row *row)
-{
-    (void)record;
-    row->text[IMPORT_ANNOTATOR] = import_annotator(row->text[IMPORT_ANNOTATOR]);
-    import_put(call, row);
-}
-
 /* A score: BOOLEAN is 0 or 1, or a word; TEXT is a comment; CATEGORICAL is its text. */
 static void put_score(struct import_call *call, struct json_value record, struct import_row *row)
 {
@@ -37,7 +29,6 @@ static void put_score(struct import_call *call, struct json_value record, struct
         row->text[IMPORT_NOTES] = row->text[IMPORT_VALUE];
         IMPORT_TEXT(row, IMPORT_VALUE, "");
     }
-    row->text[IMPORT_ANNOTATOR] = import_annotator(row->text[IMPORT_ANNOTATOR]);
     import_put(call, row);
 }
 
@@ -90,8 +81,7 @@ static const struct import_shape shapes[] = {{.name = "correction score",
                                               .needs = {"dataType=CORRECTION", "id"},
                                               .kind = IMPORT_CORRECTION,
                                               .type = "correction",
-                                              .members = correction,
-                                              .read = put_correction},
+                                              .members = correction},
                                              {.name = "score of the API, version 3",
                                               .needs = {"dataType", "subject"},
                                               .kind = IMPORT_REVIEW,
@@ -153,10 +143,4 @@ static const struct import_loss losses[] = {
 static const char *const lists[] = {"data", NULL};
 
 const struct import_source import_langfuse = {
-    .name = "langfuse",
-    .title = "Langfuse",
-    .formats =
-        "scores of the API v3 and v2, table exports, blob exports and dataset items of version 3",
-    .lists = lists,
-    .shapes = shapes,
-    .losses = losses};
+    .name = "langfuse", .title = "Langfuse", .lists = lists, .shapes = shapes, .losses = losses};

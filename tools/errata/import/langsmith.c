@@ -16,8 +16,6 @@ static void put_feedback(struct import_call *call, struct json_value record, str
     bool is_corrected = row->after.kind != JSON_NULL;
     (void)record;
 
-    row->text[IMPORT_ANNOTATOR] = import_annotator(row->text[IMPORT_ANNOTATOR]);
-    outcome.text[IMPORT_ANNOTATOR] = row->text[IMPORT_ANNOTATOR];
     if (is_corrected) {
         import_put(call, row);
     }
@@ -89,8 +87,4 @@ static const struct import_loss losses[] = {
     {NULL, NULL}};
 
 const struct import_source import_langsmith = {
-    .name = "langsmith",
-    .title = "LangSmith",
-    .formats = "Feedback and Run records of langsmith 0.1 to 0.4 as JSON lines",
-    .shapes = shapes,
-    .losses = losses};
+    .name = "langsmith", .title = "LangSmith", .shapes = shapes, .losses = losses};

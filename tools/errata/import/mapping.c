@@ -229,6 +229,7 @@ void import_put(struct import_call *call, const struct import_row *given)
 {
     struct import_row row = *given;
 
+    row.text[IMPORT_ANNOTATOR] = import_annotator(row.text[IMPORT_ANNOTATOR]);
     if (!check_time(call, &row)) {
         return;
     }

@@ -11,7 +11,7 @@
 void import_fill(struct import_call *call, struct json_value record,
                  const struct import_member *members, struct import_row *row);
 /* Gives a row to the sink, after checking that it has what its kind needs. An outcome's decision follows from its
- * value, unless it has one; a correction that changes nothing becomes the review that it is. */
+ * value, unless it has one. */
 void import_put(struct import_call *call, const struct import_row *row);
 void import_skip(struct import_call *call, const char *reason, struct slice id);
 void import_damaged(struct import_call *call, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -174,10 +174,5 @@ static const struct import_loss losses[] = {
 
 static const char *const lists[] = {"traces", NULL};
 
-const struct import_source import_mlflow = {.name = "mlflow",
-                                            .title = "MLflow",
-                                            .formats =
-                                                "traces with assessments of MLflow 2.22 and 3",
-                                            .lists = lists,
-                                            .shapes = shapes,
-                                            .losses = losses};
+const struct import_source import_mlflow = {
+    .name = "mlflow", .title = "MLflow", .lists = lists, .shapes = shapes, .losses = losses};

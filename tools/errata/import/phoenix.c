@@ -14,7 +14,6 @@ static void put_annotation(struct import_call *call, struct json_value record,
     if (score.size > 0 && !import_knows_label(call, row->text[IMPORT_VALUE])) {
         row->text[IMPORT_VALUE] = score;
     }
-    row->text[IMPORT_ANNOTATOR] = import_annotator(row->text[IMPORT_ANNOTATOR]);
     if (row->text[IMPORT_ID].size ==
         0) { /* a data frame: one annotation of a name, annotator and span */
         row->text[IMPORT_ID] =
@@ -89,8 +88,4 @@ static const struct import_shape shapes[] = {
 static const char *const lists[] = {"data", NULL};
 
 const struct import_source import_phoenix = {
-    .name = "phoenix",
-    .title = "Arize Phoenix",
-    .formats = "annotations, spans and datasets of the versions 8 to 12",
-    .lists = lists,
-    .shapes = shapes};
+    .name = "phoenix", .title = "Arize Phoenix", .lists = lists, .shapes = shapes};

@@ -133,7 +133,6 @@ struct import_loss {
 struct import_source {
     const char *name;
     const char *title;
-    const char *formats; /* the versions of the tool's formats that are read */
     const char *const *lists; /* members of pages that hold the records; or NULL */
     const struct import_shape *shapes; /* the first one that fits; ends with one without a name */
     const struct import_loss *losses; /* ends with one without `what`; or NULL */
@@ -152,7 +151,7 @@ extern const struct import_source import_mlflow;
 extern const struct import_source import_csv;
 extern const struct import_source import_errata;
 
-/* Finds a source by its name; NULL if there is none. */
+/* Finds a source by its name; NULL for another name. */
 const struct import_source *import_source_find(const char *name);
 /* Gives the rows of a record to the sink. */
 void import_source_read(struct import_call *call, struct json_value record);

@@ -124,8 +124,4 @@ static const struct import_loss losses[] = {
     {NULL, NULL}};
 
 const struct import_source import_tensorzero = {
-    .name = "tensorzero",
-    .title = "TensorZero",
-    .formats = "tables of 2024.11 to 2026.4 as JSON lines, and feedback of the gateway",
-    .shapes = shapes,
-    .losses = losses};
+    .name = "tensorzero", .title = "TensorZero", .shapes = shapes, .losses = losses};

@@ -6,6 +6,7 @@
 #include "tools/errata/transfer/import_history.h"
 
 #include "tools/errata/engine/csv_input.h"
+#include "tools/errata/engine/import_report.h"
 #include "tools/errata/import/mapping.h"
 #include "tools/errata/import/outputs.h"
 #include "tools/errata/import/record_reader.h"
@@ -16,7 +17,8 @@
 #include <stdlib.h>
 
 /* Damaged records that are reported one by one; further ones are only counted. */
-#define PROBLEMS_MAX 20
+/* A longer reason is cut. */
+#define FAULT_BYTES_MAX 256
 
 struct history_file {
     const char *path;
@@ -44,25 +46,22 @@ struct history {
 
 /* --- what is found --- */
 
-static void report_damaged(struct history *history, struct slice problem)
+static void report_damaged(void *user, struct slice problem)
 {
+    struct history *history = user;
+
     if (history->collects && !history->is_strict) {
         return; /* the second pass reports it */
     }
     tally_count(&history->tally.damaged, &history->place, slice_of(NULL, 0));
     history->damaged_count++;
-    if (history->damaged_count <= PROBLEMS_MAX || history->cli->json) {
+    if (history->damaged_count <= IMPORT_PROBLEMS_MAX || history->cli->json) {
         cli_note(history->cli, "%s line %llu: %.*s", history->place.path,
                  (unsigned long long)history->place.line, SLICE_ARGS(problem));
     }
     if (history->is_strict) {
         history->exit = CLI_USAGE;
     }
-}
-
-static void take_damaged(void *user, struct slice problem)
-{
-    report_damaged(user, problem);
 }
 
 static void take_skip(void *user, const char *reason, struct slice id)
@@ -112,11 +111,11 @@ static void report_fault(struct history *history)
     const struct fault *fault = &history->cli->fault;
 
     if (fault->count > 0) {
-        import_damaged(
-            &(struct import_call){
-                .sink = &(const struct import_sink){.user = history, .damaged = take_damaged}},
-            "%.*s: %.*s", SLICE_ARGS(fault->entries[0].field),
-            SLICE_ARGS(fault->entries[0].description));
+        char text[FAULT_BYTES_MAX];
+
+        (void)snprintf(text, sizeof(text), "%.*s: %.*s", SLICE_ARGS(fault->entries[0].field),
+                       SLICE_ARGS(fault->entries[0].description));
+        report_damaged(history, slice_text(text));
     } else {
         report_damaged(history, fault->message);
     }
@@ -250,7 +249,7 @@ static void read_file(struct history *history, const struct import_sink *sink)
 
 static void read_files(struct history *history, bool collects)
 {
-    const struct import_sink sink = {history, take_row, take_skip, take_damaged, take_loss};
+    const struct import_sink sink = {history, take_row, take_skip, report_damaged, take_loss};
 
     history->collects = collects;
     history->damaged_count = 0;

@@ -7,13 +7,12 @@
 #include "tools/errata/engine/calls.h"
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/failure.h"
+#include "tools/errata/engine/import_report.h"
 
 #include <stdlib.h>
 
 /* A reply to a lookup: a page of at most 1 MiB, as JSON and as values. */
 #define REPLY_BYTES_MAX ((size_t)16 * 1024 * 1024)
-/* Calls under way at a time. */
-#define CALLS_AT_ONCE 64
 
 bool sender_init(struct sender *sender, struct cli *cli, struct tally *tally)
 {
@@ -161,7 +160,7 @@ static void refuse(struct sender *sender, struct sender_row *row,
 {
     row->has_failed = true;
     sender->tally->refused++;
-    if (sender->tally->refused <= 20) {
+    if (sender->tally->refused <= IMPORT_PROBLEMS_MAX) {
         cli_note(sender->cli, "%s line %llu: %s: %.*s", row->place.path,
                  (unsigned long long)row->place.line, client_code_name(status->code),
                  SLICE_ARGS(status->message));
@@ -197,7 +196,7 @@ static enum cli_exit run_calls(struct sender *sender, bool looks_up)
 
     sender->looks_up = looks_up;
     sender->next = 0;
-    result = calls_run(sender->cli, CALLS_AT_ONCE, &handlers);
+    result = calls_run(sender->cli, CALLS_MAX, &handlers);
     return result != CLI_OK ? result : sender->exit;
 }
 

@@ -40,7 +40,7 @@ struct sender {
 /* False if memory is missing. */
 MUST_CHECK bool sender_init(struct sender *sender, struct cli *cli, struct tally *tally);
 void sender_deinit(struct sender *sender);
-/* Checks a row by the contract; false with cli->fault. With `keeps`, it is sent with the batch. */
+/* Checks a row by the contract; false with cli->fault. It is sent with the batch. */
 MUST_CHECK bool sender_add(struct sender *sender, const struct import_source *source,
                            const struct import_choices *choices, const struct import_row *row,
                            const struct tally_place *place);

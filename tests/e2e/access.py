@@ -10,12 +10,11 @@ import uuid
 
 import grpc
 
-from erratad import (ServerCase, admin, event_service, feedback, feedback_service, main, methods,
+from erratad import (ALL_ROLES, NEED_THE_FLAG, ServerCase, admin, event_service, feedback, feedback_service, main, methods,
                      options, roles)
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 REFUSED = (grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.UNAUTHENTICATED)
-ALL_ROLES = [r for r in roles.Role.values() if r != roles.ROLE_UNSPECIFIED]
 
 
 class Roles(ServerCase):
@@ -41,7 +40,7 @@ class Roles(ServerCase):
                     self.assertEqual(code, grpc.StatusCode.PERMISSION_DENIED, where)
                 elif role not in rules.backfill_roles:
                     self.assertNotEqual(code, grpc.StatusCode.UNAUTHENTICATED, where)
-                    if not path.endswith(("/CreateOrganization", "/Verify", "/Backup")):  # these need the server flag
+                    if not path.endswith(NEED_THE_FLAG):
                         self.assertNotEqual(code, grpc.StatusCode.PERMISSION_DENIED, where)
 
     def test_integrator_may_only_backfill(self):

@@ -51,12 +51,6 @@ class DecisionCase(CliCase):
         return self.mine.decisions.FindSimilar(decision_service.FindSimilarRequest(
             feedback_id=made.feedback_id, **fields)).similar
 
-    def refusal(self, code, call):
-        with self.assertRaises(grpc.RpcError) as caught:
-            call()
-        self.assertEqual(caught.exception.code(), code, caught.exception.details())
-        return caught.exception
-
 
 class Recording(DecisionCase):
     def test_decision_is_stored_whole(self):
@@ -74,7 +68,7 @@ class Recording(DecisionCase):
     def test_decision_id_is_unique_forever(self):
         first = self.record("Add a test for the empty list.", decision_id="same", task_id="t")
         self.assertEqual(self.record("Add a test for the empty list.", decision_id="same", task_id="t"), first)
-        self.refusal(grpc.StatusCode.ALREADY_EXISTS, lambda: self.record("Other words here.", decision_id="same", task_id="t"))
+        self.assert_code(grpc.StatusCode.ALREADY_EXISTS, lambda: self.record("Other words here.", decision_id="same", task_id="t"))
         self.assertEqual(len(self.listed()), 1)
 
     def listed(self, **fields):
@@ -88,15 +82,15 @@ class Recording(DecisionCase):
         self.assertEqual([one.decision_id for one in self.listed(agent_name="coder", page_size=1)], ["d-1", "d-3"])
 
     def test_invalid_fields_are_refused(self):
-        refused = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.record("Words.", agent_name="", gate_id=""))
+        refused = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.record("Words.", agent_name="", gate_id=""))
         self.assertEqual(sorted(bad_fields(refused)), ["decision.gate_id"])
-        refused = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.record(
+        refused = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.record(
             "Words.", approved_output_sha="aa", vector=[0, 0]))
         self.assertEqual(sorted(bad_fields(refused)), ["decision.approved_output_sha", "vector.values"])
 
     def test_person_decides_as_itself(self):
         anna = self.client(roles.ROLE_REVIEWER, user_id="anna")
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.record("Nice work!", client=anna, reviewer_id="berta"))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.record("Nice work!", client=anna, reviewer_id="berta"))
         self.record("Nice work!", client=anna, reviewer_id="anna")
 
     def test_viewer_sees_no_words(self):
@@ -217,15 +211,15 @@ class Evaluators(DecisionCase):
 
     def test_names_and_numbers_are_checked(self):
         made = self.record("Always set a timeout on each remote call.")
-        refused = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.submit(made, "errata-9", LOW))
+        refused = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.submit(made, "errata-9", LOW))
         self.assertEqual(list(bad_fields(refused)), ["evaluation.evaluator_id"])
         for n in range(16):
             self.submit(made, f"judge-{n}", LOW)
-        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.submit(made, "judge-16", LOW))
+        self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.submit(made, "judge-16", LOW))
         self.submit(made, "judge-3", EDGE)
 
     def test_gates_have_agents(self):
-        refused = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.record("Nice work!", agent_name=""))
+        refused = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.record("Nice work!", agent_name=""))
         self.assertEqual(list(bad_fields(refused)), ["decision.agent_name"])
         self.mine.admin.UpdateSettings(admin.UpdateSettingsRequest(settings=organization_settings.OrganizationSettings(
             gate_agents=organization_settings.GateAgents(gates=[organization_settings.GateAgent(gate_id="HITL-1", agent_name="coder")]))))
@@ -276,7 +270,7 @@ class Generating(DecisionCase):
             guideline_service.RejectProposalRequest(proposal_id=made.id, reason="too broad"))
         later = self.reviewed(["Set a timeout on each remote call."], [1, 0])[0]
         self.assertEqual(self.generate(), [])
-        refused = self.refusal(grpc.StatusCode.ALREADY_EXISTS, lambda: self.generate(later.feedback_id))
+        refused = self.assert_code(grpc.StatusCode.ALREADY_EXISTS, lambda: self.generate(later.feedback_id))
         self.assertIn(made.id, refused.details())
 
     def test_type_and_text_are_those_of_most(self):
@@ -295,7 +289,7 @@ class Generating(DecisionCase):
         self.assertEqual((proposal.sole_author, proposal.proposed_by, len(proposal.created_from_feedback_ids)),
                          ("anna", "paul", 3))
         for user in ("anna", "paul"):
-            self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.vote(proposal, user))
+            self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.vote(proposal, user))
         self.vote(proposal, "rita")
         self.assertEqual(self.vote(proposal, "ralf").status, guideline.PROPOSAL_STATUS_APPROVED)
 
@@ -327,8 +321,8 @@ class Generating(DecisionCase):
 
     def test_what_is_no_evidence_is_refused(self):
         made = self.record("Nice work!", APPROVED)
-        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.generate("00000000-0000-7000-8000-000000000000"))
-        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.generate(self.record("x" * 501).feedback_id))
+        self.assert_code(grpc.StatusCode.NOT_FOUND, lambda: self.generate("00000000-0000-7000-8000-000000000000"))
+        self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.generate(self.record("x" * 501).feedback_id))
         self.assertEqual(made.evaluation.classification, POSITIVE)
 
 
@@ -348,7 +342,7 @@ class Similar(DecisionCase):
 
     def test_other_organisations_are_not_found(self):
         made = self.record("First wish of many reviewers.", vector=[1, 0])
-        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.admin.decisions.FindSimilar(
+        self.assert_code(grpc.StatusCode.NOT_FOUND, lambda: self.admin.decisions.FindSimilar(
             decision_service.FindSimilarRequest(feedback_id=made.feedback_id)))
 
 

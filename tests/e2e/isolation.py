@@ -14,13 +14,12 @@ import uuid
 import grpc
 
 import pdf_data
-from erratad import (ServerCase, admin, event_log, event_service, feedback, feedback_service,
+from erratad import (ALL_ROLES, ServerCase, admin, event_log, event_service, feedback, feedback_service,
                      is_client_stream, is_output_only, is_required, is_stream, layout, main, methods,
                      options, prompt_service, prompt_template, roles)
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 STREAM_SECONDS = 0.2  # time limit for the first message of a stream, which may have none
-ALL_ROLES = [r for r in roles.Role.values() if r != roles.ROLE_UNSPECIFIED]
 OPEN_METHODS = (  # methods that need no token, and their requests
     ("/grpc.health.v1.Health/Check", b""), ("/grpc.health.v1.Health/List", b""),
     ("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", b"\x3a\x00"),

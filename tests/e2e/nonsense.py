@@ -10,8 +10,8 @@ import time
 
 import grpc
 
-from erratad import (ServerCase, error_details_pb2, fields_in, is_output_only, is_required,
-                     is_stream, main, methods, options, status_pb2)
+from erratad import (FAULT_ENTRIES_MAX, ServerCase, error_details_pb2, fields_in, is_output_only, is_plain_message,
+                     is_required, is_stream, main, methods, one_of_each, options, status_pb2)
 
 BAD_TEXT = {
     options.FORMAT_OPAQUE_ID: b"a" * 129,
@@ -21,7 +21,6 @@ BAD_TEXT = {
     options.FORMAT_KEY_ID: b"XYZ",
     options.FORMAT_PAGE_TOKEN: b"nonsense",
 }
-FAULT_ENTRIES_MAX = 100
 MILLISECONDS_MAX = 1000
 
 
@@ -57,23 +56,6 @@ def reason_in(details):
 
 def rules_of(field):
     return field.GetOptions().Extensions[options.field]
-
-
-def is_plain_message(field):
-    return field.type == field.TYPE_MESSAGE and not field.message_type.full_name.startswith(
-        "google.protobuf.")
-
-
-def one_of_each(message):
-    """The fields that can be set together: of a oneof only its first member."""
-    taken = set()
-    for field in message.fields:
-        oneof = field.containing_oneof
-        if oneof is not None and len(oneof.fields) > 1:
-            if oneof.name in taken:
-                continue
-            taken.add(oneof.name)
-        yield field
 
 
 def breaks_a_rule(field):

@@ -14,29 +14,10 @@ import grpc
 from google.protobuf import json_format
 
 import other_protocols
-from erratad import (ServerCase, feedback, fields_in, is_client_stream, is_output_only, is_stream, main,
-                     methods, options, roles)
+from erratad import (ALL_ROLES, FAULT_ENTRIES_MAX, NEED_THE_FLAG, ServerCase, feedback, fields_in, is_client_stream,
+                     is_output_only, is_plain_message, is_stream, main, methods, one_of_each, options, roles)
 
-ALL_ROLES = [r for r in roles.Role.values() if r != roles.ROLE_UNSPECIFIED]
-NEED_THE_FLAG = ("/CreateOrganization", "/Verify", "/Backup")
 STREAM_SECONDS = 0.1
-FAULT_ENTRIES_MAX = 100
-
-
-def one_of_each(message):
-    """The fields that can be set together: of a oneof only its first member."""
-    taken = set()
-    for field in message.fields:
-        oneof = field.containing_oneof
-        if oneof is not None and len(oneof.fields) > 1:
-            if oneof.name in taken:
-                continue
-            taken.add(oneof.name)
-        yield field
-
-
-def is_plain_message(field):
-    return field.type == field.TYPE_MESSAGE and not field.message_type.full_name.startswith("google.protobuf.")
 
 
 def wrong(field):

@@ -59,11 +59,6 @@ class TurnCase(CliCase):
     def session(self, name="s"):
         return self.turns.GetSession(turn_service.GetSessionRequest(session_id=name)).session
 
-    def refusal(self, code, call):
-        with self.assertRaises(grpc.RpcError) as caught:
-            call()
-        self.assertEqual(caught.exception.code(), code)
-
 
 class Detecting(TurnCase):
     def test_each_row_of_the_table(self):
@@ -135,8 +130,8 @@ class Detecting(TurnCase):
         first = self.detect("b", "that's wrong")
         self.judge("a", ACCEPTED)
         self.assertEqual(self.detect("b", "that's wrong"), first)
-        self.refusal(grpc.StatusCode.ALREADY_EXISTS, lambda: self.detect("b", "thanks"))
-        self.refusal(grpc.StatusCode.ALREADY_EXISTS, lambda: self.record("a"))
+        self.assert_code(grpc.StatusCode.ALREADY_EXISTS, lambda: self.detect("b", "thanks"))
+        self.assert_code(grpc.StatusCode.ALREADY_EXISTS, lambda: self.record("a"))
 
     def test_a_turn_keeps_its_first_mark(self):
         self.record("a")
@@ -201,7 +196,7 @@ class Judging(TurnCase):
         self.assertEqual(self.status("a"), ACCEPTED)
         self.judge("a", REJECTED)
         self.assertEqual(self.status("a"), REJECTED)
-        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.judge("none", ACCEPTED))
+        self.assert_code(grpc.StatusCode.NOT_FOUND, lambda: self.judge("none", ACCEPTED))
 
     def test_scores(self):
         """Satisfaction and rank of each outcome and status."""

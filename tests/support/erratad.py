@@ -87,6 +87,7 @@ from grpc.health.v1 import health_pb2, health_pb2_grpc  # noqa: E402
 
 WORKER = "errata-pdf-worker"
 START_SECONDS = 20
+FAULT_ENTRIES_MAX = 100  # of a refusal (store/base/fault.h)
 STOP_SECONDS = 20
 CHANNEL_OPTIONS = (
     ("grpc.enable_http_proxy", 0),
@@ -525,8 +526,30 @@ def is_required(field):
     return field_behavior_pb2.REQUIRED in _behaviors(field)
 
 
+ALL_ROLES = [r for r in roles.Role.values() if r != roles.ROLE_UNSPECIFIED]
+# Methods that need a token with the server flag.
+NEED_THE_FLAG = ("/CreateOrganization", "/Verify", "/Backup")
+
+
 def is_output_only(field):
     return field_behavior_pb2.OUTPUT_ONLY in _behaviors(field)
+
+
+def is_plain_message(field):
+    return field.type == field.TYPE_MESSAGE and not field.message_type.full_name.startswith(
+        "google.protobuf.")
+
+
+def one_of_each(message):
+    """The fields that can be set together: of a oneof only its first member."""
+    taken = set()
+    for field in message.fields:
+        oneof = field.containing_oneof
+        if oneof is not None and len(oneof.fields) > 1:
+            if oneof.name in taken:
+                continue
+            taken.add(oneof.name)
+        yield field
 
 
 def _behaviors(field):

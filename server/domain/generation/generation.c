@@ -20,6 +20,15 @@ struct evidence {
     size_t centre;
 };
 
+/* How drafts come about. */
+struct drafting {
+    struct org_id org;
+    struct event_caller caller;
+    bool by_server;
+    bool expedited;
+    const struct lexicon *lexicon; /* built when first needed, in the arena */
+};
+
 /* --- reading --- */
 
 /* Whether a decision is evidence by the class in effect, if that is not the server's. */
@@ -81,21 +90,23 @@ static enum err list_agents(struct ctx *ctx, struct evidence *evidence)
 }
 
 /* Classifies the newest decision with the support of all. */
-static enum err classify(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+static enum err classify(struct ctx *ctx, struct store_txn *txn, struct drafting *drafting,
                          struct evidence *evidence)
 {
     struct decision_input input = {.kind = THEME_OF_NGRAMS};
     struct event event;
-    enum err err = decision_read(txn, org, evidence->members.items[0].seq, &event, &input.view);
+    enum err err =
+        decision_read(txn, drafting->org, evidence->members.items[0].seq, &event, &input.view);
 
-    if (err == OK) {
-        err = lexicon_build(ctx->arena, &input.lexicon);
+    if (err == OK && drafting->lexicon == NULL) {
+        err = lexicon_build(ctx->arena, &drafting->lexicon);
     }
     if (err == OK) {
+        input.lexicon = drafting->lexicon;
         err = decision_read_signals(ctx->arena, &input);
     }
     if (err == OK) {
-        err = cluster_support(ctx->arena, input.lexicon, &evidence->members,
+        err = cluster_support(ctx->arena, drafting->lexicon, &evidence->members,
                               clock_wall_us(ctx->clock), &evidence->support);
     }
     return err != OK ? err
@@ -104,10 +115,10 @@ static enum err classify(struct ctx *ctx, struct store_txn *txn, struct org_id o
 }
 
 /* Sums up the members. ERR_NOT_FOUND if none of them is evidence. */
-static enum err sum_up(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+static enum err sum_up(struct ctx *ctx, struct store_txn *txn, struct drafting *drafting,
                        struct evidence *evidence)
 {
-    enum err err = keep_evidence(ctx, txn, org, evidence);
+    enum err err = keep_evidence(ctx, txn, drafting->org, evidence);
 
     if (err == OK && evidence->members.count == 0) {
         return ERR_NOT_FOUND;
@@ -115,7 +126,7 @@ static enum err sum_up(struct ctx *ctx, struct store_txn *txn, struct org_id org
     if (err == OK) {
         err = list_agents(ctx, evidence);
     }
-    return err != OK ? err : classify(ctx, txn, org, evidence);
+    return err != OK ? err : classify(ctx, txn, drafting, evidence);
 }
 
 /* --- drafting --- */
@@ -158,14 +169,6 @@ static struct slice summarise(struct arena *arena, const struct evidence *eviden
                         support->members, support->reviewers, support->tasks, support->epics,
                         support->changes, (int)rationale.size, (const char *)rationale.data);
 }
-
-/* How a draft comes about. */
-struct drafting {
-    struct org_id org;
-    struct event_caller caller;
-    bool by_server;
-    bool expedited;
-};
 
 /* Creates the proposal. ERR_PRECONDITION if no comment is a rule. */
 static enum err create(struct ctx *ctx, struct store_txn *txn, const struct drafting *drafting,
@@ -250,7 +253,7 @@ static enum err read_request(struct ctx *ctx, struct store_txn *txn,
 enum err generation_draft(struct ctx *ctx, struct store_txn *txn,
                           const struct generation_request *request, uint64_t *ret_seq)
 {
-    const struct drafting drafting = {.org = request->org, .caller = request->caller};
+    struct drafting drafting = {.org = request->org, .caller = request->caller};
     struct evidence evidence = {.cluster_seq = 0};
     struct proposal proposal;
     enum err err = read_request(ctx, txn, request, &evidence);
@@ -263,7 +266,7 @@ enum err generation_draft(struct ctx *ctx, struct store_txn *txn,
         err = err == ERR_NOT_FOUND ? OK : err;
     }
     if (err == OK) {
-        err = sum_up(ctx, txn, request->org, &evidence);
+        err = sum_up(ctx, txn, &drafting, &evidence);
     }
     if (err == ERR_NOT_FOUND) {
         return fault_say(ctx->fault, ERR_PRECONDITION,
@@ -276,9 +279,8 @@ enum err generation_draft(struct ctx *ctx, struct store_txn *txn,
 /* --- by the server --- */
 
 /* Drafts the proposal of a cluster if it is general; `ret_seq` is 0 if it is not, or no comment is a rule. */
-static enum err draft_cluster(struct ctx *ctx, struct store_txn *txn,
-                              const struct drafting *drafting, uint64_t cluster_seq,
-                              uint64_t *ret_seq)
+static enum err draft_cluster(struct ctx *ctx, struct store_txn *txn, struct drafting *drafting,
+                              uint64_t cluster_seq, uint64_t *ret_seq)
 {
     struct evidence evidence = {.cluster_seq = cluster_seq};
     enum err err = cluster_members_read(ctx->arena, txn, drafting->org, cluster_seq, UINT64_MAX,
@@ -286,7 +288,7 @@ static enum err draft_cluster(struct ctx *ctx, struct store_txn *txn,
 
     *ret_seq = 0;
     if (err == OK) {
-        err = sum_up(ctx, txn, drafting->org, &evidence);
+        err = sum_up(ctx, txn, drafting, &evidence);
     }
     if (err == ERR_NOT_FOUND) {
         return OK;
@@ -306,8 +308,7 @@ static enum err draft_cluster(struct ctx *ctx, struct store_txn *txn,
 enum err generation_step(struct ctx *ctx, struct store_txn *txn, struct generation_batch *batch,
                          uint64_t *ret_seq)
 {
-    const struct drafting drafting = {
-        .org = batch->org, .caller = batch->caller, .by_server = true};
+    struct drafting drafting = {.org = batch->org, .caller = batch->caller, .by_server = true};
     uint64_t seqs[GENERATION_CLUSTERS_MAX];
     size_t count = 0;
     enum err err = clusters_high_read(txn, batch->org, batch->before_seq, GENERATION_CLUSTERS_MAX,
@@ -332,7 +333,7 @@ enum err generation_expedite(struct ctx *ctx, struct store_txn *txn, struct org_
                              const struct event_caller *caller, uint64_t decision_seq,
                              uint64_t *ret_seq)
 {
-    const struct drafting drafting = {
+    struct drafting drafting = {
         .org = org, .caller = *caller, .by_server = true, .expedited = true};
     struct decision_view view;
     struct proposal proposal;

@@ -4,7 +4,6 @@
 #include "server/api/turns/turn_wire.h"
 #include "server/domain/cues/masks.h"
 #include "server/pipeline/caller.h"
-#include "server/pipeline/embedding.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
@@ -33,21 +32,14 @@ static enum err embed(struct turn_service_detect_feedback_call *call, struct det
 {
     const Errata__V1__DetectFeedbackRequest *request = call->request;
     struct slice words = {NULL, 0};
-    struct embedding embedding = {.width = 0};
-    enum err err = embedding_of_values(call->ctx, SLICE("embedding"), request->embedding,
-                                       request->n_embedding, &embedding);
+    enum err err =
+        turn_wire_take_vector(call->ctx, request->embedding, request->n_embedding, &input->vector);
 
     if (err == OK) {
-        err = fault_result(call->ctx->fault);
-    }
-    if (err == OK && embedding.space.size == 0) {
         err = masks_remove_spans(call->ctx->arena, input->message, input->spans, input->span_count,
                                  &words);
-        err = err == OK ? embedding_of_text(call->service, call->org, words, &embedding) : err;
     }
-    input->vector = (struct turn_vector){embedding.space, embedding.width, embedding.values,
-                                         embedding.is_callers, embedding.kind};
-    return err;
+    return err != OK ? err : turn_wire_embed(call->service, call->org, words, &input->vector);
 }
 
 enum err turn_service_detect_feedback_prepare(struct turn_service_detect_feedback_call *call)

@@ -3,24 +3,12 @@
  */
 #include "server/api/turns/turn_wire.h"
 #include "server/pipeline/caller.h"
-#include "server/pipeline/embedding.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/turn_service.fields.h>
 #include <errata/v1/turn_service.handlers.h>
-
-static struct turn_vector vector_of(const struct embedding *embedding)
-{
-    return (struct turn_vector){
-        .space = embedding->space,
-        .width = embedding->width,
-        .values = embedding->values,
-        .is_callers = embedding->is_callers,
-        .kind = embedding->kind,
-    };
-}
 
 static enum err read_strategy(struct ctx *ctx, const Errata__V1__Turn *turn,
                               struct turn_input *input)
@@ -48,23 +36,6 @@ static enum err read_entities(struct ctx *ctx, const Errata__V1__Turn *turn,
     }
     input->entities = buffer_slice(&run);
     return buffer_ok(&run) ? OK : ERR_MEMORY;
-}
-
-static enum err embed(struct turn_service_record_turn_call *call, struct turn_input *input)
-{
-    const Errata__V1__RecordTurnRequest *request = call->request;
-    struct embedding embedding = {.width = 0};
-    enum err err = embedding_of_values(call->ctx, SLICE("embedding"), request->embedding,
-                                       request->n_embedding, &embedding);
-
-    if (err == OK) {
-        err = fault_result(call->ctx->fault);
-    }
-    if (err == OK && embedding.space.size == 0) {
-        err = embedding_of_text(call->service, call->org, input->query, &embedding);
-    }
-    input->vector = vector_of(&embedding);
-    return err;
 }
 
 enum err turn_service_record_turn_prepare(struct turn_service_record_turn_call *call)
@@ -95,7 +66,11 @@ enum err turn_service_record_turn_prepare(struct turn_service_record_turn_call *
         err = read_entities(call->ctx, turn, input);
     }
     if (err == OK) {
-        err = embed(call, input);
+        err = turn_wire_take_vector(call->ctx, call->request->embedding, call->request->n_embedding,
+                                    &input->vector);
+    }
+    if (err == OK) {
+        err = turn_wire_embed(call->service, call->org, input->query, &input->vector);
     }
     if (err == OK) {
         call->prepared = input;

@@ -1,9 +1,9 @@
 /*
  * search_strategies.c: TurnService/SearchStrategies.
  */
+#include "server/api/turns/turn_wire.h"
 #include "server/domain/analytics/proportions.h"
 #include "server/domain/turns/strategies.h"
-#include "server/pipeline/embedding.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 
@@ -20,28 +20,14 @@ static enum err embed(struct turn_service_search_strategies_call *call,
                       struct strategy_query *query)
 {
     const Errata__V1__SearchStrategiesRequest *request = call->request;
-    struct embedding embedding = {.width = 0};
-    enum err err = embedding_of_values(call->ctx, SLICE("embedding"), request->embedding,
-                                       request->n_embedding, &embedding);
+    enum err err =
+        turn_wire_take_vector(call->ctx, request->embedding, request->n_embedding, &query->vector);
 
     if (err == OK && request->n_embedding == 0 && query->text.size == 0) {
         fault_add(call->ctx->fault, SLICE("query"),
                   "missing, as is embedding; expected one of them");
     }
-    if (err == OK) {
-        err = fault_result(call->ctx->fault);
-    }
-    if (err == OK && embedding.space.size == 0) {
-        err = embedding_of_text(call->service, call->org, query->text, &embedding);
-    }
-    query->vector = (struct turn_vector){
-        .space = embedding.space,
-        .width = embedding.width,
-        .values = embedding.values,
-        .is_callers = embedding.is_callers,
-        .kind = embedding.kind,
-    };
-    return err;
+    return err != OK ? err : turn_wire_embed(call->service, call->org, query->text, &query->vector);
 }
 
 static void put_match(const struct strategy_match *match, struct buffer *run)

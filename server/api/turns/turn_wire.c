@@ -3,12 +3,15 @@
  */
 #include "server/api/turns/turn_wire.h"
 
+#include "server/pipeline/embedding.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/turn.fields.h>
 
 /* Bytes of what is said of a turn, without the user's words. */
 #define FEEDBACK_BYTES 256
+
+_Static_assert(EMBEDDING_SPACE_BYTES_MAX <= TURN_SPACE_BYTES_MAX, "rows have room for every space");
 
 enum err turn_wire_encode(struct arena *arena, const struct event *event,
                           const struct user_feedback_view *feedback, struct slice *ret_turn)
@@ -54,4 +57,43 @@ enum err turn_wire_put(struct arena *arena, struct store_txn *txn, struct org_id
         err = buffer_ok(body) ? OK : ERR_MEMORY;
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+static struct turn_vector vector_of(const struct embedding *embedding)
+{
+    return (struct turn_vector){
+        .space = embedding->space,
+        .width = embedding->width,
+        .values = embedding->values,
+        .is_callers = embedding->is_callers,
+        .kind = embedding->kind,
+    };
+}
+
+enum err turn_wire_take_vector(struct ctx *ctx, const float *values, size_t count,
+                               struct turn_vector *ret_vector)
+{
+    struct embedding embedding = {.width = 0};
+    enum err err = embedding_of_values(ctx, SLICE("embedding"), values, count, &embedding);
+
+    if (err == OK) {
+        *ret_vector = vector_of(&embedding);
+    }
+    return err;
+}
+
+enum err turn_wire_embed(const struct service *service, struct org_id org, struct slice text,
+                         struct turn_vector *vector)
+{
+    struct embedding embedding = {.width = 0};
+    enum err err = fault_result(service->ctx->fault);
+
+    if (err != OK || vector->space.size > 0) {
+        return err;
+    }
+    err = embedding_of_text(service, org, text, &embedding);
+    if (err == OK) {
+        *vector = vector_of(&embedding);
+    }
+    return err;
 }

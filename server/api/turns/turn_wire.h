@@ -1,10 +1,11 @@
 /*
- * turn_wire.h: turns in responses.
+ * turn_wire.h: turns in responses, and the vectors of requests.
  */
 #ifndef ERRATA_SERVER_API_TURNS_TURN_WIRE_H
 #define ERRATA_SERVER_API_TURNS_TURN_WIRE_H
 
 #include "server/domain/turns/turns.h"
+#include "server/pipeline/service.h"
 #include "store/base/buffer.h"
 
 /* Returns the encoded turn of an event with what is said of it, in the arena. `feedback`: borrowed. */
@@ -15,5 +16,14 @@ MUST_CHECK enum err turn_wire_encode(struct arena *arena, const struct event *ev
 MUST_CHECK enum err turn_wire_put(struct arena *arena, struct store_txn *txn, struct org_id org,
                                   const struct turn_record *record, uint32_t field,
                                   struct buffer *body);
+
+/* Takes the caller's vector; without numbers `ret_vector` is of no space. A vector that cannot be taken is a fault of the
+ * field `embedding`. ERR_MEMORY. */
+MUST_CHECK enum err turn_wire_take_vector(struct ctx *ctx, const float *values, size_t count,
+                                          struct turn_vector *ret_vector);
+/* Fails with the faults of the request, if it has any; embeds the text if `vector` is of no space. The vector is valid as
+ * long as the arena of the service's ctx. ERR_INVALID, ERR_MEMORY, ERR_CANCELLED. */
+MUST_CHECK enum err turn_wire_embed(const struct service *service, struct org_id org,
+                                    struct slice text, struct turn_vector *vector);
 
 #endif

@@ -27,19 +27,27 @@ static enum err copy_texts(struct arena *arena, char *const *texts, size_t count
     return OK;
 }
 
+/* Removes what the application put into the message. */
+static enum err read_words(struct arena *arena, const Errata__V1__DetectFeedbackRequest *request,
+                           struct detect_input *input)
+{
+    const struct slice *spans = NULL;
+    enum err err = copy_texts(arena, request->injected_spans, request->n_injected_spans, &spans);
+
+    return err != OK ? err
+                     : masks_remove_spans(arena, input->message, spans, request->n_injected_spans,
+                                          &input->words);
+}
+
 /* Embeds the user's own words. */
 static enum err embed(struct turn_service_detect_feedback_call *call, struct detect_input *input)
 {
     const Errata__V1__DetectFeedbackRequest *request = call->request;
-    struct slice words = {NULL, 0};
     enum err err =
         turn_wire_take_vector(call->ctx, request->embedding, request->n_embedding, &input->vector);
 
-    if (err == OK) {
-        err = masks_remove_spans(call->ctx->arena, input->message, input->spans, input->span_count,
-                                 &words);
-    }
-    return err != OK ? err : turn_wire_embed(call->service, call->org, words, &input->vector);
+    return err != OK ? err
+                     : turn_wire_embed(call->service, call->org, input->words, &input->vector);
 }
 
 enum err turn_service_detect_feedback_prepare(struct turn_service_detect_feedback_call *call)
@@ -58,7 +66,6 @@ enum err turn_service_detect_feedback_prepare(struct turn_service_detect_feedbac
         .message = slice_text(request->message),
         .intent = slice_text(request->intent),
         .entity_count = request->n_entities,
-        .span_count = request->n_injected_spans,
         .what_went_wrong = slice_text(request->what_went_wrong),
         .advice = slice_text(request->advice),
     };
@@ -67,8 +74,7 @@ enum err turn_service_detect_feedback_prepare(struct turn_service_detect_feedbac
     }
     err = copy_texts(call->ctx->arena, request->entities, request->n_entities, &input->entities);
     if (err == OK) {
-        err = copy_texts(call->ctx->arena, request->injected_spans, request->n_injected_spans,
-                         &input->spans);
+        err = read_words(call->ctx->arena, request, input);
     }
     if (err == OK) {
         err = embed(call, input);

@@ -212,14 +212,10 @@ static void read_insistence(const struct cue_lexicon *lexicon, struct reading *r
 enum err reading_of(struct arena *arena, const struct cue_lexicon *lexicon,
                     const struct reading_input *input, struct reading *ret_reading)
 {
-    struct slice message = {NULL, 0};
-    enum err err = masks_remove_spans(arena, input->message, input->injected_spans,
-                                      input->injected_span_count, &message);
+    enum err err = OK;
 
     memset(ret_reading, 0, sizeof(*ret_reading));
-    if (err == OK) {
-        err = enter(arena, lexicon, message, &ret_reading->message);
-    }
+    err = enter(arena, lexicon, input->message, &ret_reading->message);
     if (err == OK) {
         err = enter(arena, lexicon, input->previous_query, &ret_reading->query);
     }

@@ -7,17 +7,11 @@
 
 #include "server/domain/cues/match.h"
 
-/* Texts of an application in a message that are ignored. */
-#define READING_SPANS_MAX 32
-
 /* What is read. Slices are valid UTF-8, borrowed. */
 struct reading_input {
-    struct slice message;
+    struct slice message; /* without texts of an application */
     struct slice previous_query;
     struct slice previous_response; /* may be empty */
-    const struct slice
-        *injected_spans; /* texts that are removed from the message where they occur */
-    size_t injected_span_count; /* at most READING_SPANS_MAX */
     const struct slice *entities; /* that the previous response named */
     size_t entity_count;
     const struct extra_cue *extras;

@@ -2,7 +2,6 @@
  * detect_turn.c: reads a message as feedback on the turn before it, and appends what it says. Everything that depends on
  * vectors, cues or the clock is recorded in the event.
  */
-#include "server/domain/cues/masks.h"
 #include "server/domain/cues/veto.h"
 #include "server/domain/embed/calibration.h"
 #include "server/domain/embed/embedder.h"
@@ -22,7 +21,6 @@ struct deciding {
     struct turn_record record; /* of the previous turn */
     struct turn_view previous;
     struct user_feedback_view previous_feedback;
-    struct slice message; /* without the spans */
     struct reading *reading;
     struct detect_signals signals;
     struct slice embedder_id; /* of the compared vectors */
@@ -100,7 +98,7 @@ static enum err compare_ngrams(struct ctx *ctx, struct deciding *deciding)
         err = ngrams_of(ctx->arena, deciding->previous.query, vectors);
     }
     if (err == OK) {
-        err = ngrams_of(ctx->arena, deciding->message, vectors + NGRAMS_WIDTH);
+        err = ngrams_of(ctx->arena, deciding->input->words, vectors + NGRAMS_WIDTH);
     }
     if (err == OK) {
         deciding->signals.has_similarity = true;
@@ -178,7 +176,7 @@ static enum err read_message(struct ctx *ctx, struct store_txn *txn, struct org_
                              struct deciding *deciding)
 {
     struct reading_input input = {
-        .message = deciding->message,
+        .message = deciding->input->words,
         .previous_query = deciding->previous.query,
         .previous_response = deciding->previous.response_summary,
     };
@@ -357,7 +355,7 @@ static enum err set_section(struct ctx *ctx, const struct deciding *deciding,
     struct section_input section = {
         .rejected_turn_id = deciding->previous.turn_id,
         .detected_in_turn_id = deciding->input->turn_id,
-        .user_said = deciding->message,
+        .user_said = deciding->input->words,
         .what_went_wrong = deciding->input->what_went_wrong,
         .advice = deciding->input->advice,
         .consecutive_rejections = deciding->rejections,
@@ -389,7 +387,7 @@ static enum err fill(struct ctx *ctx, struct deciding *deciding)
     set_row(&deciding->detection, view);
     err = set_evidence(ctx, deciding, view);
     if (err == OK && view->feedback_type == TURN_STATUS_REJECTED) {
-        view->user_said = deciding->message;
+        view->user_said = deciding->input->words;
         err = set_section(ctx, deciding, view);
     }
     return err == OK && deciding->has_previous ? set_previous(ctx, deciding, view) : err;
@@ -435,10 +433,6 @@ static enum err detect_new(struct ctx *ctx, struct store_txn *txn, struct org_id
     if (err == OK) {
         err = event_draft_stamp(ctx, txn, &input->time, &draft);
         deciding->at_us = draft.created_at_us;
-    }
-    if (err == OK) {
-        err = masks_remove_spans(ctx->arena, input->message, input->spans, input->span_count,
-                                 &deciding->message);
     }
     if (err == OK) {
         err = find_previous(txn, org, deciding);

@@ -45,15 +45,14 @@ struct detect_input {
     struct slice turn_id;
     struct event_time time;
     struct slice message; /* as it was sent */
+    struct slice words; /* the message without the texts to ignore */
     enum message_author author;
     struct slice intent;
     const struct slice *entities;
     size_t entity_count;
-    const struct slice *spans; /* texts to ignore */
-    size_t span_count;
     struct slice what_went_wrong;
     struct slice advice;
-    struct turn_vector vector; /* of the message without the spans */
+    struct turn_vector vector; /* of the words */
 };
 
 /* A person's judgement. */

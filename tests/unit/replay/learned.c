@@ -505,6 +505,7 @@ static enum err write_turn(struct fixture *fixture, struct store_txn *txn, struc
                                          .turn_id = turn,
                                          .time = time,
                                          .message = SLICE("that's wrong"),
+                                         .words = SLICE("that's wrong"),
                                          .vector = vector};
     const struct judge_input judgement = {.caller = caller_of_all(),
                                           .session_id = session,

@@ -5,7 +5,6 @@
 #include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
-#include "store/base/wire.h"
 
 #include <errata/v1/turn_service.fields.h>
 #include <errata/v1/turn_service.handlers.h>
@@ -94,22 +93,10 @@ enum err turn_service_record_turn_write(struct turn_service_record_turn_call *ca
 /* Puts a turn as it was when its event was written: no message had judged it. */
 enum err turn_service_record_turn_answer(struct turn_service_record_turn_call *call)
 {
-    const struct user_feedback_view feedback = {
-        .status = TURN_STATUS_NEUTRAL,
-        .confidence = DETECT_NOTHING_HUNDREDTHS / 100.0,
-    };
-    struct slice turn = {NULL, 0};
-    struct event event;
-    enum err err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
+    const struct turn_record record = {.seq = call->result->first_seq};
 
-    if (err == OK) {
-        err = turn_wire_encode(call->ctx->arena, &event, &feedback, &turn);
-    }
-    if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
-    }
-    wire_put_bytes(call->body, RECORD_TURN_RESPONSE_TURN_FIELD, turn);
-    return OK;
+    return turn_wire_put(call->ctx->arena, call->txn, call->result->org, &record,
+                         RECORD_TURN_RESPONSE_TURN_FIELD, call->body);
 }
 
 enum err turn_service_set_feedback_write(struct turn_service_set_feedback_call *call)

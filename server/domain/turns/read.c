@@ -15,22 +15,26 @@ enum err turn_read(struct store_txn *txn, struct org_id org, const struct turn_h
     return err != OK ? err : record_decode_turn(value, ret_record);
 }
 
-/* Reads the next turn of a scan of a list. */
-static enum err next(struct scan *scan, struct store_txn *txn, struct org_id org,
-                     struct turn_hash *ret_hash, struct turn_record *ret_record)
+enum err turn_read_listed(struct store_txn *txn, struct org_id org, struct slice value,
+                          struct turn_record *ret_record)
 {
-    struct slice key = {NULL, 0};
-    struct slice value = {NULL, 0};
-    enum err err = scan_next(scan, &key, &value);
+    struct turn_hash hash;
+    enum err err = turn_hash_read(value, &hash);
 
-    if (err != OK) {
-        return err;
-    }
-    err = turn_hash_read(value, ret_hash);
     if (err == OK) {
-        err = turn_read(txn, org, ret_hash, ret_record);
+        err = turn_read(txn, org, &hash, ret_record);
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+/* Reads the next turn of a scan of a list; the hash is borrowed from the transaction. */
+static enum err next(struct scan *scan, struct store_txn *txn, struct org_id org,
+                     struct slice *ret_hash, struct turn_record *ret_record)
+{
+    struct slice key = {NULL, 0};
+    enum err err = scan_next(scan, &key, ret_hash);
+
+    return err != OK ? err : turn_read_listed(txn, org, *ret_hash, ret_record);
 }
 
 enum err turn_find_previous(struct store_txn *txn, struct org_id org, const struct turn_hash *hash,
@@ -43,14 +47,14 @@ enum err turn_find_previous(struct store_txn *txn, struct org_id org, const stru
         .after = key_slice(&from),
         .rows_max = 2,
     };
-    struct turn_hash found;
+    struct slice found = {NULL, 0};
     struct scan scan;
     enum err err = scan_init(&scan, txn, &range);
 
     if (err == OK) {
         err = next(&scan, txn, org, &found, ret_record);
     }
-    if (err == OK && memcmp(&found, hash, sizeof(found)) == 0) {
+    if (err == OK && slice_equal(found, turn_hash_slice(hash))) {
         err = next(&scan, txn, org, &found, ret_record);
     }
     scan_deinit(&scan);
@@ -70,7 +74,7 @@ enum err turn_count_rejections(struct store_txn *txn, struct org_id org,
     };
     int64_t later_us = last->created_at_us;
     struct turn_record record;
-    struct turn_hash found;
+    struct slice found = {NULL, 0};
     struct scan scan;
     uint32_t count = 1;
     enum err err = scan_init(&scan, txn, &range);

@@ -77,13 +77,9 @@ static void count_turn(struct arena *arena, const struct turn_record *record,
 static enum err read_turn(struct store_txn *txn, struct org_id org, struct slice value,
                           struct turn_record *ret_record, struct turn_view *ret_view)
 {
-    struct turn_hash hash;
     struct event event;
-    enum err err = turn_hash_read(value, &hash);
+    enum err err = turn_read_listed(txn, org, value, ret_record);
 
-    if (err == OK) {
-        err = turn_read(txn, org, &hash, ret_record);
-    }
     if (err == OK) {
         err = log_read(txn, org, ret_record->seq, &event);
     }

@@ -53,9 +53,7 @@ enum err session_count(struct store_txn *txn, struct org_id org, struct slice se
 
         err = scan_next(&scan, &key, &value);
         if (err == OK) {
-            err = turn_hash_read(value, &hash);
-            err = err == OK ? turn_read(txn, org, &hash, &record) : err;
-            err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+            err = turn_read_listed(txn, org, value, &record);
         }
         if (err == OK && ret_counts->turns > 0 &&
             ret_counts->started_at_us - record.created_at_us > TURN_SILENCE_US) {

@@ -80,6 +80,9 @@ MUST_CHECK enum err turn_judge(struct ctx *ctx, struct store_txn *txn, struct or
 /* Reads a turn's row. ERR_NOT_FOUND if there is none. */
 MUST_CHECK enum err turn_read(struct store_txn *txn, struct org_id org,
                               const struct turn_hash *hash, struct turn_record *ret_record);
+/* Reads the turn of a list's row, by the row's value. ERR_CORRUPT if the row names no turn. */
+MUST_CHECK enum err turn_read_listed(struct store_txn *txn, struct org_id org, struct slice value,
+                                     struct turn_record *ret_record);
 /* Returns the newest turn of a session that is not after `at_us`, other than `hash`. ERR_NOT_FOUND. */
 MUST_CHECK enum err turn_find_previous(struct store_txn *txn, struct org_id org,
                                        const struct turn_hash *hash, int64_t at_us,

@@ -1,6 +1,7 @@
 /*
  * turn_reports.c: TurnService/GetSatisfaction and GetDetectorReport.
  */
+#include "server/domain/analytics/days.h"
 #include "server/domain/analytics/proportions.h"
 #include "server/domain/turns/report.h"
 #include "server/pipeline/caller.h"
@@ -9,29 +10,16 @@
 #include <errata/v1/turn_service.fields.h>
 #include <errata/v1/turn_service.handlers.h>
 #include <errata/v1/turn_service.views.h>
-#include <time.h>
 
-#define DAY_SECONDS (INT64_C(24) * 3600)
 /* Bytes of a row of a report. */
 #define ROW_BYTES 128
 
-/* Returns a day as YYYY-MM-DD, in the arena. */
-static struct slice day_text(struct arena *arena, uint32_t day)
+/* `day` has room for the row's day, which the view borrows. */
+static struct satisfaction_view view_of(const struct satisfaction *row, char day[DAY_TEXT_BYTES])
 {
-    time_t seconds = (time_t)(day * DAY_SECONDS);
-    struct tm parts;
-
-    if (day == 0 || gmtime_r(&seconds, &parts) == NULL) {
-        return slice_of(NULL, 0);
-    }
-    return arena_printf(arena, "%04d-%02d-%02d", parts.tm_year + 1900, parts.tm_mon + 1,
-                        parts.tm_mday);
-}
-
-static struct satisfaction_view view_of(struct arena *arena, const struct satisfaction *row)
-{
+    day_format(row->day, day);
     return (struct satisfaction_view){
-        .day = day_text(arena, row->day),
+        .day = slice_of(day, row->day != 0 ? DAY_TEXT_BYTES : 0),
         .intent = row->intent,
         .turn_count = row->turns,
         .rejected_count = row->rejected,
@@ -48,7 +36,8 @@ static enum err put_rows(struct arena *arena, const struct satisfaction *rows, s
 
     buffer_init(&run, arena, count * ROW_BYTES);
     for (size_t i = 0; i < count; i++) {
-        struct satisfaction_view view = view_of(arena, &rows[i]);
+        char day[DAY_TEXT_BYTES];
+        struct satisfaction_view view = view_of(&rows[i], day);
 
         satisfaction_view_put(&view, field, &run);
     }
@@ -66,6 +55,7 @@ enum err turn_service_get_satisfaction_read(struct turn_service_get_satisfaction
     struct satisfaction_report *report = arena_calloc(call->ctx->arena, 1, sizeof(*report));
     struct get_satisfaction_response_view response = {.has_total = true};
     struct satisfaction_view total;
+    char day[DAY_TEXT_BYTES];
     enum err err = report != NULL ? OK : ERR_MEMORY;
 
     if (err == OK && !time_range_read(call->ctx->fault, call->request->start_time,
@@ -86,7 +76,7 @@ enum err turn_service_get_satisfaction_read(struct turn_service_get_satisfaction
     if (err != OK) {
         return err;
     }
-    total = view_of(call->ctx->arena, &report->total);
+    total = view_of(&report->total, day);
     if (!view_encode(&satisfaction_view_type, &total, call->ctx->arena, &response.total)) {
         return ERR_MEMORY;
     }

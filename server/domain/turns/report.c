@@ -3,11 +3,10 @@
  */
 #include "server/domain/turns/report.h"
 
+#include "server/domain/analytics/days.h"
 #include "store/scan.h"
 
 #include <stdlib.h>
-
-#define DAY_US (INT64_C(24) * 3600 * 1000000)
 
 static bool is_cancelled(const atomic_bool *cancelled)
 {
@@ -61,7 +60,7 @@ static void count_turn(struct arena *arena, const struct turn_record *record,
 {
     enum turn_status status = (enum turn_status)record->status;
     double score = turn_satisfaction(view->validation_outcome, status);
-    struct satisfaction *day = find_day(report, (uint32_t)(record->created_at_us / DAY_US));
+    struct satisfaction *day = find_day(report, (uint32_t)day_of(record->created_at_us));
     struct satisfaction *intent = find_intent(arena, report, view->intent);
 
     add_turn(&report->total, score, status);

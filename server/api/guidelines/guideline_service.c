@@ -6,35 +6,21 @@
 #include "server/domain/guidelines/proposals.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
+#include "server/pipeline/texts.h"
 #include "store/base/assert.h"
 
 #include <errata/v1/guideline_service.handlers.h>
 #include <errata/v1/guideline_service.views.h>
 
-static enum err read_texts(struct arena *arena, char *const *texts, size_t count,
-                           struct slice **ret_slices)
-{
-    struct slice *slices = arena_calloc(arena, count + 1, sizeof(*slices));
-
-    if (slices == NULL) {
-        return ERR_MEMORY;
-    }
-    for (size_t i = 0; i < count; i++) {
-        slices[i] = slice_text(texts[i]);
-    }
-    *ret_slices = slices;
-    return OK;
-}
-
 static enum err read_proposal(struct guideline_service_propose_guideline_call *call,
                               struct proposal_input *input)
 {
     const Errata__V1__Proposal *given = call->request->proposal;
-    struct slice *agents = NULL;
+    const struct slice *agents = NULL;
     struct uuid *replaces =
         arena_calloc(call->ctx->arena, given->n_replaces_guideline_ids + 1, sizeof(*replaces));
     enum err err =
-        read_texts(call->ctx->arena, given->affected_agents, given->n_affected_agents, &agents);
+        texts_copy(call->ctx->arena, given->affected_agents, given->n_affected_agents, &agents);
 
     if (err == OK && replaces == NULL) {
         err = ERR_MEMORY;
@@ -102,9 +88,9 @@ enum err guideline_service_check_conflicts_read(struct guideline_service_check_c
         .rule = slice_text(request->rule_content),
         .agent_count = request->n_affected_agents,
     };
-    struct slice *agents = NULL;
+    const struct slice *agents = NULL;
     enum err err =
-        read_texts(call->ctx->arena, request->affected_agents, request->n_affected_agents, &agents);
+        texts_copy(call->ctx->arena, request->affected_agents, request->n_affected_agents, &agents);
 
     rule_content_check(call->ctx, SLICE("rule_content"), query.rule);
     if (request->n_affected_agents == 0) {

@@ -6,33 +6,19 @@
 #include "server/pipeline/caller.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
+#include "server/pipeline/texts.h"
 #include "store/base/assert.h"
 
 #include <errata/v1/turn_service.fields.h>
 #include <errata/v1/turn_service.handlers.h>
 #include <errata/v1/turn_service.views.h>
 
-static enum err copy_texts(struct arena *arena, char *const *texts, size_t count,
-                           const struct slice **ret_slices)
-{
-    struct slice *slices = arena_calloc(arena, count + 1, sizeof(*slices));
-
-    if (slices == NULL) {
-        return ERR_MEMORY;
-    }
-    for (size_t i = 0; i < count; i++) {
-        slices[i] = slice_text(texts[i]);
-    }
-    *ret_slices = slices;
-    return OK;
-}
-
 /* Removes what the application put into the message. */
 static enum err read_words(struct arena *arena, const Errata__V1__DetectFeedbackRequest *request,
                            struct detect_input *input)
 {
     const struct slice *spans = NULL;
-    enum err err = copy_texts(arena, request->injected_spans, request->n_injected_spans, &spans);
+    enum err err = texts_copy(arena, request->injected_spans, request->n_injected_spans, &spans);
 
     return err != OK ? err
                      : masks_remove_spans(arena, input->message, spans, request->n_injected_spans,
@@ -72,7 +58,7 @@ enum err turn_service_detect_feedback_prepare(struct turn_service_detect_feedbac
     if (UNEXPECTED(!message_author_from_wire((int32_t)request->author, &input->author))) {
         return ERR_INTERNAL; /* check_request refuses it */
     }
-    err = copy_texts(call->ctx->arena, request->entities, request->n_entities, &input->entities);
+    err = texts_copy(call->ctx->arena, request->entities, request->n_entities, &input->entities);
     if (err == OK) {
         err = read_words(call->ctx->arena, request, input);
     }

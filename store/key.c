@@ -102,6 +102,15 @@ void key_put_padded(struct key *key, struct slice text, size_t width)
     key->size += width;
 }
 
+enum err key_read_org_newest_seq(struct slice key, uint64_t *ret_seq)
+{
+    if (key.size != KEY_ORG_BYTES + sizeof(uint64_t)) {
+        return ERR_CORRUPT;
+    }
+    *ret_seq = ~bytes_get_be64(key.data + KEY_ORG_BYTES);
+    return OK;
+}
+
 enum err key_read_newest_first(struct slice key, int64_t *ret_time_us, uint64_t *ret_seq)
 {
     const uint8_t *tail = NULL;

@@ -60,6 +60,8 @@ uint64_t key_invert_time(int64_t time_us);
 
 /* Appends time and seq in ascending order, with as many bytes. */
 void key_put_oldest_first(struct key *key, int64_t time_us, uint64_t seq);
+/* Reads the seq of a key that has only its organisation before the inverted seq. ERR_CORRUPT for a key of another form. */
+MUST_CHECK enum err key_read_org_newest_seq(struct slice key, uint64_t *ret_seq);
 /* Reads the end that key_put_newest_first wrote. ERR_CORRUPT for a key that is too short. */
 MUST_CHECK enum err key_read_newest_first(struct slice key, int64_t *ret_time_us,
                                           uint64_t *ret_seq);

@@ -92,7 +92,7 @@ static enum err find_approval(struct store_txn *txn, struct org_id org, uint64_t
         err = ERR_CORRUPT;
     }
     if (err == OK) {
-        err = key_read_fragment_approval(key, ret_approval_seq);
+        err = key_read_org_newest_seq(key, ret_approval_seq);
     }
     if (err == OK) {
         *ret_seq = bytes_get_be64(value.data);

@@ -99,17 +99,5 @@ struct key key_fragment_set(struct org_id org, uint32_t version)
 
 struct key key_fragment_approval(struct org_id org, uint64_t seq)
 {
-    struct key key = key_org(org);
-
-    key_put_be64(&key, ~seq);
-    return key;
-}
-
-enum err key_read_fragment_approval(struct slice key, uint64_t *ret_seq)
-{
-    if (key.size != KEY_ORG_BYTES + sizeof(uint64_t)) {
-        return ERR_CORRUPT;
-    }
-    *ret_seq = ~bytes_get_be64(key.data + KEY_ORG_BYTES);
-    return OK;
+    return key_org_seq(org, ~seq);
 }

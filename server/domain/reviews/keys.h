@@ -35,10 +35,8 @@ struct key key_review_example(struct org_id org, struct slice subcategory, uint6
 MUST_CHECK enum err key_read_review_item(struct slice key, uint64_t *ret_seq);
 /* Fragment sets, newest version first: organisation, inverted version 4. */
 struct key key_fragment_set(struct org_id org, uint32_t version);
-/* Approvals, the last one first: organisation, inverted seq 8. */
+/* Approvals, the last one first: organisation, inverted seq 8 (key_read_org_newest_seq). */
 struct key key_fragment_approval(struct org_id org, uint64_t seq);
-/* Reads the seq of it. ERR_CORRUPT for a key of another form. */
-MUST_CHECK enum err key_read_fragment_approval(struct slice key, uint64_t *ret_seq);
 /* Thresholds: organisation, hash of the subcategory 16. */
 struct key key_review_thresholds(struct org_id org, struct slice subcategory);
 

@@ -3,8 +3,6 @@
  */
 #include "server/domain/turns/keys.h"
 
-#include "store/base/bytes.h"
-
 struct turn_hash turn_hash_of(struct slice session_id, struct slice turn_id)
 {
     struct key key = {.size = 0};
@@ -73,17 +71,5 @@ struct key key_turn_status(struct org_id org, uint32_t status, int64_t created_a
 
 struct key key_turn_judged(struct org_id org, uint64_t detection_seq)
 {
-    struct key key = key_org(org);
-
-    key_put_be64(&key, ~detection_seq);
-    return key;
-}
-
-enum err key_read_turn_judged(struct slice key, uint64_t *ret_seq)
-{
-    if (key.size != KEY_ORG_BYTES + sizeof(uint64_t)) {
-        return ERR_CORRUPT;
-    }
-    *ret_seq = ~bytes_get_be64(key.data + KEY_ORG_BYTES);
-    return OK;
+    return key_org_seq(org, ~detection_seq);
 }

@@ -32,9 +32,7 @@ struct key key_turn_session(struct org_id org, const struct turn_hash *hash, int
 /* Turns of a status, newest first: organisation, status 1, inverted created_at 8, inverted seq 8. */
 struct key key_turn_status_prefix(struct org_id org, uint32_t status);
 struct key key_turn_status(struct org_id org, uint32_t status, int64_t created_at_us, uint64_t seq);
-/* Judged detections, newest first: organisation, inverted seq 8. */
+/* Judged detections, newest first: organisation, inverted seq 8 (key_read_org_newest_seq). */
 struct key key_turn_judged(struct org_id org, uint64_t detection_seq);
-/* Reads the seq of it. ERR_CORRUPT for a key of another form. */
-MUST_CHECK enum err key_read_turn_judged(struct slice key, uint64_t *ret_seq);
 
 #endif

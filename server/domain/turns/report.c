@@ -212,7 +212,7 @@ enum err detector_count(struct arena *arena, struct store_txn *txn, struct org_i
         if (err != OK) {
             break;
         }
-        err = value.size == 1 ? key_read_turn_judged(key, &seq) : ERR_CORRUPT;
+        err = value.size == 1 ? key_read_org_newest_seq(key, &seq) : ERR_CORRUPT;
         if (err == OK) {
             err = log_read(txn, org, seq, &event);
             err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;

@@ -122,6 +122,32 @@ static void test_key_has_its_time_and_seq(void **state)
     }
 }
 
+/* Goal: rows that have only an inverted seq sort newest first, and the seq can be read. Method: edges; other sizes are
+ * refused. */
+static void test_inverted_seqs_are_read_back(void **state)
+{
+    static const uint64_t seqs[] = {UINT64_MAX, 256, 255, 1};
+    struct org_id org = store_fixture_org(1);
+    uint64_t seq = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(seqs) / sizeof(seqs[0]); i++) {
+        struct key judged = key_turn_judged(org, seqs[i]);
+        struct key approval = key_fragment_approval(org, seqs[i]);
+
+        assert_true(i == 0 || compare(key_turn_judged(org, seqs[i - 1]), judged) < 0);
+        assert_true(i == 0 || compare(key_fragment_approval(org, seqs[i - 1]), approval) < 0);
+        assert_int_equal(key_read_org_newest_seq(key_slice(&judged), &seq), OK);
+        assert_true(seq == seqs[i]);
+        assert_int_equal(key_read_org_newest_seq(key_slice(&approval), &seq), OK);
+        assert_true(seq == seqs[i]);
+        judged.size--;
+        assert_int_equal(key_read_org_newest_seq(key_slice(&judged), &seq), ERR_CORRUPT);
+        approval.size++;
+        assert_int_equal(key_read_org_newest_seq(key_slice(&approval), &seq), ERR_CORRUPT);
+    }
+}
+
 /* Goal: the head row sorts after every example of its layout, and before all else. Method: compare
  * with the newest possible example, and with the prefix. */
 static void test_head_row_sorts_after_all_examples(void **state)
@@ -426,6 +452,7 @@ int run_key_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys_sort_newest_first),
         cmocka_unit_test(test_key_has_its_time_and_seq),
+        cmocka_unit_test(test_inverted_seqs_are_read_back),
         cmocka_unit_test(test_head_row_sorts_after_all_examples),
         cmocka_unit_test(test_keys_begin_with_their_org),
         cmocka_unit_test(test_entity_pairs_do_not_collide),

@@ -17,7 +17,6 @@ struct evidence {
     struct evaluator_support support;
     struct evaluator_result result; /* of the newest one, with this support */
     bool is_wanted; /* a person, or the evaluator in effect, called one of them general */
-    size_t centre;
 };
 
 /* How drafts come about. */

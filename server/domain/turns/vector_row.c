@@ -46,6 +46,17 @@ static enum err split(struct slice value, struct slice *ret_space, struct slice 
     return ret_numbers->size / 2 <= VECTORS_WIDTH_MAX ? OK : ERR_CORRUPT;
 }
 
+/* Reads the parts of a row, borrowed from the transaction. */
+static enum err get(struct store_txn *txn, struct org_id org, uint64_t seq, struct slice *ret_space,
+                    struct slice *ret_numbers)
+{
+    struct key key = key_org_seq(org, seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_TURN_VECTOR, key_slice(&key), &value);
+
+    return err != OK ? err : split(value, ret_space, ret_numbers);
+}
+
 static void read_numbers(struct slice numbers, float *ret_values)
 {
     for (size_t i = 0; i < numbers.size / 2; i++) {
@@ -58,16 +69,11 @@ static void read_numbers(struct slice numbers, float *ret_values)
 enum err turn_vector_read(struct arena *arena, struct store_txn *txn, struct org_id org,
                           uint64_t seq, struct turn_vector *ret_vector)
 {
-    struct key key = key_org_seq(org, seq);
-    struct slice value = {NULL, 0};
     struct slice space = {NULL, 0};
     struct slice numbers = {NULL, 0};
     float *values = NULL;
-    enum err err = store_get(txn, TABLE_TURN_VECTOR, key_slice(&key), &value);
+    enum err err = get(txn, org, seq, &space, &numbers);
 
-    if (err == OK) {
-        err = split(value, &space, &numbers);
-    }
     if (err != OK) {
         return err;
     }
@@ -87,15 +93,10 @@ enum err turn_vector_read(struct arena *arena, struct store_txn *txn, struct org
 enum err turn_vector_load(struct store_txn *txn, struct org_id org, uint64_t seq,
                           const struct turn_vector *like, float *ret_values)
 {
-    struct key key = key_org_seq(org, seq);
-    struct slice value = {NULL, 0};
     struct slice space = {NULL, 0};
     struct slice numbers = {NULL, 0};
-    enum err err = store_get(txn, TABLE_TURN_VECTOR, key_slice(&key), &value);
+    enum err err = get(txn, org, seq, &space, &numbers);
 
-    if (err == OK) {
-        err = split(value, &space, &numbers);
-    }
     if (err == OK && (!slice_equal(space, like->space) || numbers.size / 2 != like->width)) {
         err = ERR_NOT_FOUND;
     }

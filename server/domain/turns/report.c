@@ -10,7 +10,7 @@
 
 static bool is_cancelled(const atomic_bool *cancelled)
 {
-    return cancelled != NULL && atomic_load_explicit(cancelled, memory_order_relaxed);
+    return atomic_load_explicit(cancelled, memory_order_relaxed);
 }
 
 static void add_turn(struct satisfaction *to, double score, enum turn_status status)

@@ -33,7 +33,7 @@ struct satisfaction_query {
     int64_t start_us;
     int64_t end_us;
     struct slice intent; /* empty: any */
-    const atomic_bool *cancelled;
+    const atomic_bool *cancelled; /* the call's */
 };
 
 struct satisfaction_report {

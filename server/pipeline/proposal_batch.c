@@ -47,7 +47,7 @@ static void step_done(struct work_request *work, enum err result)
 {
     struct proposal_batch *batch = (struct proposal_batch *)work;
     struct uuid org = batch->position.org.uuid;
-    bool goes_on = result == OK;
+    bool goes_on = false;
 
     ASSERT(batch->running);
     if (result == OK) {

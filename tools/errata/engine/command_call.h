@@ -10,6 +10,12 @@
 #include "tools/errata/engine/request.h"
 #include "tools/errata/engine/view.h"
 
+/* The option of writes: --idempotency-key KEY. */
+#define IDEMPOTENCY_OPTION                                                                         \
+    {                                                                                              \
+        "idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"                    \
+    }
+
 struct command_call {
     const char *method; /* path of the method */
     /* Adds members that are not the value of an option; NULL if there are none. */

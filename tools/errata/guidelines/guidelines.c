@@ -10,9 +10,7 @@ static const struct option_spec list_options[] = {
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 static const struct option_spec retire_options[] = {
-    {"reason", "TEXT", "why"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
-    {NULL, NULL, NULL}};
+    {"reason", "TEXT", "why"}, IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
 static const struct option_spec prompt_options[] = {
     {"base", "TEXT|@FILE|-", "the prompt that the rules are inserted into"}, {NULL, NULL, NULL}};
 

@@ -14,19 +14,16 @@ static const struct option_spec propose_options[] = {
     {"evidence", "TEXT", "what it is based on, for the people who vote"},
     {"insertion-point", "NAME", "the line {{RULES:NAME}} of prompts where it is inserted"},
     {"replaces", "GUIDELINE", "a guideline that it replaces; may be repeated"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec approve_options[] = {
     {"acknowledge", "GUIDELINE", "a contradiction that you know; may be repeated"},
     {"retire", "GUIDELINE", "the guideline to retire, if the agent has 20"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec reject_options[] = {
-    {"reason", "TEXT", "why"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
-    {NULL, NULL, NULL}};
-static const struct option_spec write_options[] = {
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"}, {NULL, NULL, NULL}};
+    {"reason", "TEXT", "why"}, IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
+static const struct option_spec write_options[] = {IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
 
 /* Prints the votes of a proposal after a vote. */
 static enum cli_exit print_voted(struct cli *cli, struct json_value reply)

@@ -9,11 +9,6 @@
 /* Characters of a similarity that are printed: 0.87. */
 #define SIMILARITY_CHARACTERS 4
 
-#define IDEMPOTENCY_OPTION                                                                         \
-    {                                                                                              \
-        "idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"                    \
-    }
-
 static const struct option_spec record_options[] = {
     {"query", "TEXT|@FILE|-", "what the user asked"},
     {"outcome", "VALIDATION", "of the assistant's validation: APPROVE, REVISE, RETRY or FAIL"},

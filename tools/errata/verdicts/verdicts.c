@@ -140,7 +140,7 @@ static const struct option_spec submit_options[] = {
     {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
     {"exposure", "REFERENCE",
      "reference of a score of the receipt, to measure its rules; may be given several times"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec score_options[] = {
     {"indicator", "INDICATOR", "an indicator that was found; may be given several times"},

@@ -1,6 +1,6 @@
 /*
- * vector_row.h: the vector of a turn's query as it is stored: an index, not a projection. The event has the embedder's
- * id; a vector that is missing, as after a replay, is computed again where it is needed. Numbers are kept as 16-bit
+ * vector_row.h: the vector of a turn's query as it is stored: not a projection, since the event has only the embedder's
+ * id. Without it, a message is compared by n-grams, and a search does not find the turn. Numbers are kept as 16-bit
  * integers, of which 32,767 is 1: the cosine of two vectors of length 1 changes by less than 0.0001.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TURNS_VECTOR_ROW_H

@@ -9,7 +9,7 @@
 #include "server/domain/decisions/clusters.h"
 #include "server/domain/guidelines/proposals.h"
 
-/* Clusters that one step of a batch examines, so that it never delays other writes by more than 5 ms. */
+/* Clusters that one step of a batch examines; other writes run between steps. */
 #define GENERATION_CLUSTERS_MAX 200
 /* Proposals that one call of a batch makes. */
 #define GENERATION_PROPOSALS_MAX 10

@@ -147,7 +147,7 @@ static enum detect_intents compare_intents(const struct deciding *deciding)
     return slice_equal(a, b) ? DETECT_INTENTS_SAME : DETECT_INTENTS_DIFFER;
 }
 
-/* Returns the texts of a list that was stored, in the arena. */
+/* Reads what the message may name: the entities of the previous response, and those of the request. */
 static enum err read_entities(struct ctx *ctx, struct deciding *deciding,
                               struct reading_input *reading)
 {

@@ -9,8 +9,7 @@
 
 /* Most similar turns of each status that are ranked. */
 #define STRATEGY_CANDIDATES_MAX 200
-/* Turns of an answer, and entries of `avoid`. */
-#define STRATEGY_RESULTS_MAX 100
+/* Entries of `avoid`. */
 #define STRATEGY_AVOID_MAX 100
 /* Least shown similarity by default. */
 #define STRATEGY_SIMILARITY_MIN 0.5
@@ -24,7 +23,7 @@ struct strategy_query {
     struct slice text; /* the query; empty if only its vector is known */
     struct slice intent; /* of the counts; empty: any */
     float similarity_min; /* shown */
-    size_t limit; /* at most STRATEGY_RESULTS_MAX */
+    size_t limit; /* of the turns that are returned */
     const struct embedder *embedder; /* of the vector, unless it is the caller's */
     const atomic_bool *cancelled;
 };

@@ -356,7 +356,7 @@ static bool find_replaced(const struct comparison *comparison)
     return found;
 }
 
-/* Returns the first word that asks, by its entry; 0: there is none. */
+/* Returns the first word that asks, by its entry; 0 without one. */
 static uint16_t kind_of(const struct comparison *comparison, const struct side *side)
 {
     uint32_t asks = cue_lexicon_set(comparison->lexicon, SLICE("wh"));

@@ -83,11 +83,11 @@ struct cue_lexicon {
 /* Builds the lexicon of cues.def in the arena, which must live as long. ERR_MEMORY; ERR_INTERNAL if the data has more
  * than the limits, or a set that does not exist. */
 MUST_CHECK enum err cue_lexicon_new(struct arena *arena, const struct cue_lexicon **ret_lexicon);
-/* Returns the set of a name, a bit; 0 if there is none. */
+/* Returns the set of a name, a bit; 0 for an unknown name. */
 uint32_t cue_lexicon_set(const struct cue_lexicon *lexicon, struct slice name);
-/* Finds a word's entry; 0: there is none. */
+/* Finds a word's entry; 0 for an unknown word. */
 uint16_t cue_lexicon_find(const struct cue_lexicon *lexicon, struct slice word);
-/* Finds the entry of a word of cues that the word is with one typing error; 0: there is none. */
+/* Finds the entry of a word of cues that the word is with one typing error; 0 without one. */
 uint16_t cue_lexicon_find_typo(const struct cue_lexicon *lexicon, struct slice word);
 /* Replaces abbreviations by what they mean, and sets the words' entries, typing errors mended. Fails only with
  * ERR_MEMORY. */

@@ -7,7 +7,7 @@
 #define TITLE_WORDS_MIN 2
 #define TITLE_WORDS_MAX 12
 
-/* Finds the next place of a span; SIZE_MAX if there is none. */
+/* Finds the next place of a span; SIZE_MAX if it occurs no more. */
 static size_t find(struct slice text, size_t from, struct slice span)
 {
     const void *found = span.size > 0 && from < text.size

@@ -81,7 +81,7 @@ static bool ends_before(const struct cue_words *words, size_t at)
     return at == words->count || words->items[at].begins_clause;
 }
 
-/* Returns the end of the longest match that begins at a word; `from` if there is none. */
+/* Returns the end of the longest match that begins at a word; `from` without a match. */
 static size_t try_cue(struct trial *trial, const struct cue_words *words, size_t from)
 {
     uint32_t whole = 1u << trial->cue->element_count;

@@ -32,7 +32,7 @@ struct deciding {
     struct feedback_detected_view view; /* to store */
 };
 
-/* Finds the detection of an earlier call with this turn. ERR_NOT_FOUND if there is none; ERR_EXISTS for another message. */
+/* Finds the detection of an earlier call with this turn. ERR_NOT_FOUND without one; ERR_EXISTS for another message. */
 static enum err find_earlier(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                              const struct detect_input *input, uint64_t *ret_seq)
 {

@@ -14,7 +14,7 @@ struct turn_record {
     int64_t created_at_us;
     uint32_t status; /* errata.v1.TurnStatus; not 0 */
     uint64_t marked_seq; /* of the detection that marked it; 0: none did */
-    uint64_t set_seq; /* of a person's last judgement; 0: there is none */
+    uint64_t set_seq; /* of a person's last judgement; 0 without one */
 };
 
 MUST_CHECK enum err record_decode_turn(struct slice bytes, struct turn_record *ret_record);

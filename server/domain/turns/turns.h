@@ -33,7 +33,7 @@ struct turn_input {
     struct slice query;
     bool has_response;
     struct slice response;
-    struct slice strategy; /* an encoded TurnStrategy; empty: there is none */
+    struct slice strategy; /* an encoded TurnStrategy; empty without one */
     struct slice entities; /* the run of response_entities */
     struct turn_vector vector;
 };
@@ -77,7 +77,7 @@ MUST_CHECK enum err turn_detect(struct ctx *ctx, struct store_txn *txn, struct o
 MUST_CHECK enum err turn_judge(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                const struct judge_input *input, uint64_t *ret_seq);
 
-/* Reads a turn's row. ERR_NOT_FOUND if there is none. */
+/* Reads a turn's row. ERR_NOT_FOUND without one. */
 MUST_CHECK enum err turn_read(struct store_txn *txn, struct org_id org,
                               const struct turn_hash *hash, struct turn_record *ret_record);
 /* Reads the turn of a list's row, by the row's value. ERR_CORRUPT if the row names no turn. */

@@ -16,7 +16,7 @@
 
 /* A vector of length 1 in a space; only vectors of one space are compared. */
 struct turn_vector {
-    struct slice space; /* the embedder's id, or `caller:WIDTH`; empty: there is no vector */
+    struct slice space; /* the embedder's id, or `caller:WIDTH`; empty without a vector */
     size_t width;
     const float *values;
     bool is_callers; /* the shown similarity is the cosine itself */
@@ -26,7 +26,7 @@ struct turn_vector {
 /* Stores the vector of a turn. Fails with ERR_MEMORY, or as the store does. */
 MUST_CHECK enum err turn_vector_put(struct arena *arena, struct store_txn *txn, struct org_id org,
                                     uint64_t seq, const struct turn_vector *vector);
-/* Reads it into the arena, except is_callers and kind. ERR_NOT_FOUND if there is none. */
+/* Reads it into the arena, except is_callers and kind. ERR_NOT_FOUND without a row. */
 MUST_CHECK enum err turn_vector_read(struct arena *arena, struct store_txn *txn, struct org_id org,
                                      uint64_t seq, struct turn_vector *ret_vector);
 /* Reads a vector of this space and width into `ret_values`. ERR_NOT_FOUND if there is no such one. */

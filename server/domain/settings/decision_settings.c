@@ -6,28 +6,14 @@
 enum err decision_settings_read(struct store_txn *txn, struct org_id org,
                                 struct decision_settings *ret_settings)
 {
-    struct organization_settings_view after;
-    struct slice message = {NULL, 0};
-    struct event event;
-    uint64_t seq = 0;
-    enum err err = settings_change_find(txn, org, UINT64_MAX, &seq);
+    struct organization_settings_view view;
+    enum err err = settings_message_read(txn, org, UINT64_MAX, &view);
 
-    *ret_settings = (struct decision_settings){.evaluator_id = {NULL, 0}};
-    if (err != OK || seq == 0) {
-        return err;
-    }
-    err = log_read(txn, org, seq, &event);
     if (err == OK) {
-        err = settings_after_event(&event, &message);
+        *ret_settings = (struct decision_settings){.evaluator_id = view.evaluator_id,
+                                                   .gate_agents = view.gate_agents};
     }
-    if (err == OK) {
-        err = organization_settings_view_read(message, &after);
-    }
-    if (err == OK) {
-        ret_settings->evaluator_id = after.evaluator_id;
-        ret_settings->gate_agents = after.gate_agents;
-    }
-    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    return err;
 }
 
 enum err decision_settings_agent(const struct decision_settings *settings, struct slice gate_id,

@@ -3,8 +3,6 @@
  */
 #include "server/domain/settings/redacted_members.h"
 
-#include <errata/v1/organization_settings.views.h>
-
 struct slice redacted_members_default(void)
 {
     /* A RedactedMembers: fields 1, each with its size. */
@@ -26,28 +24,19 @@ struct slice redacted_members_default(void)
                  "notes");
 }
 
+struct slice redacted_members_of(const struct organization_settings_view *view)
+{
+    return view->has_redacted_members ? view->redacted_members : redacted_members_default();
+}
+
 enum err redacted_members_read(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
                                struct slice *ret_message)
 {
-    struct organization_settings_view after;
-    struct slice message = {NULL, 0};
-    struct event event;
-    uint64_t seq = 0;
-    enum err err = settings_change_find(txn, org, as_of_seq, &seq);
+    struct organization_settings_view view;
+    enum err err = settings_message_read(txn, org, as_of_seq, &view);
 
-    *ret_message = redacted_members_default();
-    if (err != OK || seq == 0) {
-        return err;
-    }
-    err = log_read(txn, org, seq, &event);
     if (err == OK) {
-        err = settings_after_event(&event, &message);
+        *ret_message = redacted_members_of(&view);
     }
-    if (err == OK) {
-        err = organization_settings_view_read(message, &after);
-    }
-    if (err == OK && after.has_redacted_members) {
-        *ret_message = after.redacted_members;
-    }
-    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    return err;
 }

@@ -12,6 +12,8 @@
 
 /* Returns the default: a RedactedMembers. */
 struct slice redacted_members_default(void);
+/* Returns the RedactedMembers of a settings message, or the default. Borrowed from the message. */
+struct slice redacted_members_of(const struct organization_settings_view *view);
 /* Reads the RedactedMembers after the event `as_of_seq` (UINT64_MAX: now). Borrowed from the transaction. */
 MUST_CHECK enum err redacted_members_read(struct store_txn *txn, struct org_id org,
                                           uint64_t as_of_seq, struct slice *ret_message);

@@ -6,7 +6,6 @@
 
 #include "server/domain/events/draft.h"
 #include "server/domain/events/payload.h"
-#include "server/domain/settings/decision_settings.h"
 #include "server/domain/settings/records.h"
 #include "server/domain/settings/redacted_members.h"
 #include "store/base/assert.h"
@@ -136,15 +135,15 @@ struct organization_settings_view settings_view_of(const struct settings *settin
 enum err settings_texts_read(struct store_txn *txn, struct org_id org,
                              struct settings_texts *ret_texts)
 {
-    struct decision_settings decisions;
-    enum err err = redacted_members_read(txn, org, UINT64_MAX, &ret_texts->redacted_members);
+    struct organization_settings_view view;
+    enum err err = settings_message_read(txn, org, UINT64_MAX, &view);
 
     if (err == OK) {
-        err = decision_settings_read(txn, org, &decisions);
-    }
-    if (err == OK) {
-        ret_texts->evaluator_id = decisions.evaluator_id;
-        ret_texts->gate_agents = decisions.gate_agents;
+        *ret_texts = (struct settings_texts){
+            .redacted_members = redacted_members_of(&view),
+            .evaluator_id = view.evaluator_id,
+            .gate_agents = view.gate_agents,
+        };
     }
     return err;
 }
@@ -265,8 +264,9 @@ static enum err go_back(struct store_txn *txn, struct org_id org, uint64_t as_of
     return err;
 }
 
-enum err settings_change_find(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
-                              uint64_t *ret_seq)
+/* Finds the event of the last change up to the event `as_of_seq`; 0 without one. */
+static enum err find_change(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
+                            uint64_t *ret_seq)
 {
     struct settings settings;
     enum err err = read_row(txn, org, &settings, ret_seq);
@@ -305,6 +305,28 @@ enum err settings_after_event(const struct event *event, struct slice *ret_setti
         *ret_settings = facts.after;
     }
     return err;
+}
+
+enum err settings_message_read(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
+                               struct organization_settings_view *ret_view)
+{
+    struct slice message = {NULL, 0};
+    struct event event;
+    uint64_t seq = 0;
+    enum err err = find_change(txn, org, as_of_seq, &seq);
+
+    *ret_view = (struct organization_settings_view){.has_evaluator_id = false};
+    if (err != OK || seq == 0) {
+        return err;
+    }
+    err = log_read(txn, org, seq, &event);
+    if (err == OK) {
+        err = settings_after_event(&event, &message);
+    }
+    if (err == OK) {
+        err = organization_settings_view_read(message, ret_view);
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
 enum err settings_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)

@@ -79,9 +79,11 @@ MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,
  * since then. */
 MUST_CHECK enum err settings_read_as_of(struct store_txn *txn, struct org_id org,
                                         uint64_t as_of_seq, struct settings *ret_settings);
-/* Finds the event of the last change up to the event `as_of_seq`; 0: there is none. */
-MUST_CHECK enum err settings_change_find(struct store_txn *txn, struct org_id org,
-                                         uint64_t as_of_seq, uint64_t *ret_seq);
+/* Reads the settings message after the event `as_of_seq` (UINT64_MAX: now), borrowed from the
+ * transaction; an empty one if no change was made until then. */
+MUST_CHECK enum err settings_message_read(struct store_txn *txn, struct org_id org,
+                                          uint64_t as_of_seq,
+                                          struct organization_settings_view *ret_view);
 /* Appends and applies. Also appends a change to equal values, since it is an administrator's
  * decision. ERR_NOT_FOUND for an organisation that does not exist; ERR_INVALID for a `suspicious_at` above
  * `fake_at`. */

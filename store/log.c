@@ -360,6 +360,15 @@ enum err log_read_id_row(struct slice value, uint64_t *ret_seq)
     return OK;
 }
 
+enum err log_put_id_row(struct store_txn *txn, enum store_table table, const struct key *key,
+                        uint64_t seq)
+{
+    uint8_t value[sizeof(seq)];
+
+    bytes_put_be64(value, seq);
+    return store_put(txn, table, key_slice(key), slice_of(value, sizeof(value)));
+}
+
 enum err log_find(struct store_txn *txn, struct org_id org, struct uuid id, uint64_t *ret_seq)
 {
     struct key key = key_event_id(org, id);

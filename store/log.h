@@ -144,8 +144,12 @@ MUST_CHECK enum err log_append(struct ctx *ctx, struct store_txn *txn,
 /* Reads an event by its seq, from 1. ERR_NOT_FOUND beyond the head. */
 MUST_CHECK enum err log_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                              struct event *ret_event);
-/* Reads the value of an EVENT_ID row. ERR_CORRUPT for another form. */
+/* Reads a value that is the number of an event, 8 bytes, big-endian: of an EVENT_ID row, and of rows by which the
+ * domain finds events. ERR_CORRUPT for another form. */
 MUST_CHECK enum err log_read_id_row(struct slice value, uint64_t *ret_seq);
+/* Puts a row of the domain with such a value. */
+MUST_CHECK enum err log_put_id_row(struct store_txn *txn, enum store_table table,
+                                   const struct key *key, uint64_t seq);
 MUST_CHECK enum err log_find(struct store_txn *txn, struct org_id org, struct uuid id,
                              uint64_t *ret_seq);
 /* Returns the seq of the last event with recorded_at at or before the time; 0 if there is none. */

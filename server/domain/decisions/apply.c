@@ -4,18 +4,8 @@
 #include "server/domain/decisions/decisions_internal.h"
 #include "server/domain/decisions/keys.h"
 #include "store/base/assert.h"
-#include "store/base/bytes.h"
 
 #include <event_apply.h>
-
-enum err decision_put_seq(struct store_txn *txn, enum store_table table, const struct key *key,
-                          uint64_t seq)
-{
-    uint8_t value[sizeof(seq)];
-
-    bytes_put_be64(value, seq);
-    return store_put(txn, table, key_slice(key), slice_of(value, sizeof(value)));
-}
 
 /* The value of a theme's row: the hash of the agent's name, and the numbers. */
 static enum err put_theme(struct ctx *ctx, struct store_txn *txn, const struct event *event,
@@ -50,7 +40,7 @@ static enum err apply_cluster(struct ctx *ctx, struct store_txn *txn, const stru
         err = cluster_add(ctx->arena, txn, &space, view->cluster_seq, theme.numbers);
     }
     if (err == OK) {
-        err = decision_put_seq(txn, TABLE_DECISION_MEMBER, &member, event->seq);
+        err = log_put_id_row(txn, TABLE_DECISION_MEMBER, &member, event->seq);
     }
     return err != OK ? err : put_theme(ctx, txn, event, view, &theme);
 }
@@ -61,7 +51,7 @@ enum err decision_mark_high(struct store_txn *txn, const struct event *event, ui
     struct key key = key_decision_high(event->org, cluster_seq);
 
     return cluster_seq != 0 && class == DECISION_CLASS_GENERALIZABLE_HIGH
-               ? decision_put_seq(txn, TABLE_DECISION_HIGH, &key, event->seq)
+               ? log_put_id_row(txn, TABLE_DECISION_HIGH, &key, event->seq)
                : OK;
 }
 
@@ -76,14 +66,14 @@ static enum err apply_recorded(struct ctx *ctx, struct store_txn *txn, const str
         return err;
     }
     key = key_decision(event->org, view.decision_id);
-    err = decision_put_seq(txn, TABLE_DECISION, &key, event->seq);
+    err = log_put_id_row(txn, TABLE_DECISION, &key, event->seq);
     if (err == OK) {
         key = key_decision_time(event->org, event->created_at_us, event->seq);
-        err = decision_put_seq(txn, TABLE_DECISION_TIME, &key, event->seq);
+        err = log_put_id_row(txn, TABLE_DECISION_TIME, &key, event->seq);
     }
     if (err == OK) {
         key = key_decision_agent(event->org, view.agent_name, event->created_at_us, event->seq);
-        err = decision_put_seq(txn, TABLE_DECISION_AGENT, &key, event->seq);
+        err = log_put_id_row(txn, TABLE_DECISION_AGENT, &key, event->seq);
     }
     if (err == OK) {
         change.class_after = view.classification;

@@ -10,10 +10,6 @@
 void decision_put_result(const struct evaluator_result *result, struct evaluation_view *view);
 /* Returns the action that follows from a class, without regard to skills. */
 enum proposed_action decision_action_of_class(enum decision_class class);
-/* Puts a row whose value is a number of an event. */
-MUST_CHECK enum err decision_put_seq(struct store_txn *txn, enum store_table table,
-                                     const struct key *key, uint64_t seq);
-
 /* Puts the cluster on the list of the batch, if the class is GENERALIZABLE_HIGH. */
 MUST_CHECK enum err decision_mark_high(struct store_txn *txn, const struct event *event,
                                        uint64_t cluster_seq, enum decision_class class);

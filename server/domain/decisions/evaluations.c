@@ -6,7 +6,6 @@
 #include "server/domain/decisions/decisions_internal.h"
 #include "server/domain/decisions/keys.h"
 #include "server/domain/settings/decision_settings.h"
-#include "store/base/bytes.h"
 #include "store/scan.h"
 
 #include <errata/v1/event.views.h>
@@ -155,13 +154,16 @@ static enum err read_row(struct store_txn *txn, struct org_id org, enum store_ta
 {
     struct slice value = {NULL, 0};
     struct event event;
+    uint64_t seq = 0;
     enum err err = store_get(txn, table, key_slice(key), &value);
 
     if (err != OK) {
         return err;
     }
-    err = value.size == sizeof(uint64_t) ? log_read(txn, org, bytes_get_be64(value.data), &event)
-                                         : ERR_CORRUPT;
+    err = log_read_id_row(value, &seq);
+    if (err == OK) {
+        err = log_read(txn, org, seq, &event);
+    }
     if (err == OK) {
         err = evaluation_of_event(&event, ret_view);
     }
@@ -207,12 +209,10 @@ enum err decision_evaluation_seqs(struct store_txn *txn, struct org_id org, uint
     ret_seqs->count = 0;
     while (err == OK) {
         err = scan_next(&scan, &key, &value);
-        if (err == OK && value.size != sizeof(uint64_t)) {
-            err = ERR_CORRUPT;
-        }
         if (err == OK) {
-            ret_seqs->items[ret_seqs->count++] = bytes_get_be64(value.data);
+            err = log_read_id_row(value, &ret_seqs->items[ret_seqs->count]);
         }
+        ret_seqs->count += err == OK ? 1 : 0;
     }
     scan_deinit(&scan);
     return err == ERR_NOT_FOUND ? OK : err;

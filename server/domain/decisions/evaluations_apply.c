@@ -113,7 +113,7 @@ enum err evaluation_apply_submitted(struct ctx *ctx, struct store_txn *txn,
         err = evaluator_count(ctx, txn, event->org, submitted.evaluator_id, &change);
     }
     if (err == OK) {
-        err = decision_put_seq(txn, TABLE_DECISION_EVALUATION, &key, event->seq);
+        err = log_put_id_row(txn, TABLE_DECISION_EVALUATION, &key, event->seq);
     }
     return err != OK
                ? err
@@ -172,7 +172,7 @@ enum err evaluation_apply_overridden(struct ctx *ctx, struct store_txn *txn,
         err = evaluator_count(ctx, txn, event->org, SLICE(EVALUATOR_ID), &change);
     }
     if (err == OK) {
-        err = decision_put_seq(txn, TABLE_DECISION_OVERRIDE, &key, event->seq);
+        err = log_put_id_row(txn, TABLE_DECISION_OVERRIDE, &key, event->seq);
     }
     return err != OK
                ? err

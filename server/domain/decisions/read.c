@@ -4,7 +4,6 @@
 #include "server/domain/decisions/decisions.h"
 #include "server/domain/decisions/decisions_internal.h"
 #include "server/domain/decisions/keys.h"
-#include "store/base/bytes.h"
 
 enum err decision_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                        struct event *ret_event, struct decision_view *ret_view)
@@ -26,13 +25,7 @@ enum err decision_find(struct store_txn *txn, struct org_id org, struct slice de
     struct slice value = {NULL, 0};
     enum err err = store_get(txn, TABLE_DECISION, key_slice(&key), &value);
 
-    if (err == OK && value.size != sizeof(uint64_t)) {
-        err = ERR_CORRUPT;
-    }
-    if (err == OK) {
-        *ret_seq = bytes_get_be64(value.data);
-    }
-    return err;
+    return err != OK ? err : log_read_id_row(value, ret_seq);
 }
 
 enum err decision_theme_read(const struct decision_view *view, struct decision_theme *ret_theme)
@@ -160,14 +153,15 @@ enum err decision_list_next(struct store_txn *txn, struct decision_list *list,
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     struct event event;
+    uint64_t seq = 0;
     enum err err = page_next(list->page, &key, &value);
 
     if (err != OK) {
         return err;
     }
-    if (value.size != sizeof(uint64_t)) {
-        return ERR_CORRUPT;
+    err = log_read_id_row(value, &seq);
+    if (err == OK) {
+        err = decision_read(txn, list->org, seq, &event, ret_view);
     }
-    err = decision_read(txn, list->org, bytes_get_be64(value.data), &event, ret_view);
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }

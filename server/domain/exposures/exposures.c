@@ -10,26 +10,14 @@
 #include "server/domain/events/payload.h"
 #include "server/domain/exposures/keys.h"
 #include "store/base/assert.h"
-#include "store/base/bytes.h"
 #include "store/base/hex.h"
 
 #include <errata/v1/event.views.h>
 #include <event_apply.h>
 
-#define SEQ_BYTES 8
 /* Maximum bytes of one ExposedArtifact: three numbers, and its own tag and length; and of its rule: six numbers. */
 #define ARTIFACT_BYTES (4 * WIRE_OVERHEAD_BYTES)
 #define RULE_BYTES (8 * WIRE_OVERHEAD_BYTES)
-
-/* Decodes the value of a row: an event's number. */
-static enum err decode_seq(struct slice value, uint64_t *ret_seq)
-{
-    if (value.size != SEQ_BYTES) {
-        return ERR_CORRUPT;
-    }
-    *ret_seq = bytes_get_be64(value.data);
-    return OK;
-}
 
 /* Reads a row that holds an event's number. ERR_NOT_FOUND if there is none. */
 static enum err read_seq(struct store_txn *txn, enum store_table table, const struct key *key,
@@ -38,16 +26,7 @@ static enum err read_seq(struct store_txn *txn, enum store_table table, const st
     struct slice value = {NULL, 0};
     enum err err = store_get(txn, table, key_slice(key), &value);
 
-    return err != OK ? err : decode_seq(value, ret_seq);
-}
-
-static enum err write_seq(struct store_txn *txn, enum store_table table, const struct key *key,
-                          uint64_t seq)
-{
-    uint8_t value[SEQ_BYTES];
-
-    bytes_put_be64(value, seq);
-    return store_put(txn, table, key_slice(key), slice_of(value, sizeof(value)));
+    return err != OK ? err : log_read_id_row(value, ret_seq);
 }
 
 enum err exposure_find(struct ctx *ctx, struct store_txn *txn, const struct exposure_key *key,
@@ -376,7 +355,7 @@ enum err exposures_apply(struct ctx *ctx, struct store_txn *txn, const struct ev
         return ERR_CORRUPT;
     }
     key = key_exposure(event->org, internal.reference_hash.data);
-    err = write_seq(txn, TABLE_EXPOSURE, &key, event->seq);
+    err = log_put_id_row(txn, TABLE_EXPOSURE, &key, event->seq);
     return err != OK ? err : count_artifacts(ctx, txn, event);
 }
 
@@ -406,7 +385,7 @@ enum err exposure_next_outcome(struct scan *scan, uint64_t *ret_seq)
     struct slice value = {NULL, 0};
     enum err err = scan_next(scan, &key, &value);
 
-    return err != OK ? err : decode_seq(value, ret_seq);
+    return err != OK ? err : log_read_id_row(value, ret_seq);
 }
 
 enum err exposure_keep_outcome(struct store_txn *txn, struct org_id org, uint64_t exposure_seq,
@@ -416,7 +395,7 @@ enum err exposure_keep_outcome(struct store_txn *txn, struct org_id org, uint64_
     uint64_t kept_seq = 0;
     enum err err = read_seq(txn, TABLE_OUTCOME, &key, &kept_seq);
 
-    return err != ERR_NOT_FOUND ? err : write_seq(txn, TABLE_OUTCOME, &key, seq);
+    return err != ERR_NOT_FOUND ? err : log_put_id_row(txn, TABLE_OUTCOME, &key, seq);
 }
 
 enum err exposure_forget_outcome(struct store_txn *txn, struct org_id org, uint64_t exposure_seq,

@@ -5,7 +5,6 @@
 
 #include "server/domain/guidelines/keys.h"
 #include "server/domain/text/sanitise.h"
-#include "store/base/bytes.h"
 
 #define MARKER_START "{{RULES:"
 #define MARKER_END "}}"
@@ -148,11 +147,8 @@ static enum err read_version(struct store_txn *txn, struct org_id org, struct sl
     enum err err = store_get(txn, TABLE_GUIDELINE_VERSION, key_slice(&key), &value);
 
     *ret_version = 0;
-    if (err == OK && value.size != sizeof(uint64_t)) {
-        err = ERR_CORRUPT;
-    }
     if (err == OK) {
-        *ret_version = bytes_get_be64(value.data);
+        err = log_read_id_row(value, ret_version);
     }
     return err == ERR_NOT_FOUND ? OK : err;
 }

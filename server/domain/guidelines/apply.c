@@ -6,18 +6,8 @@
 #include "server/domain/guidelines/keys.h"
 #include "server/domain/guidelines/proposals.h"
 #include "store/base/assert.h"
-#include "store/base/bytes.h"
 
 #include <event_apply.h>
-
-static enum err put_seq(struct store_txn *txn, enum store_table table, const struct key *key,
-                        uint64_t seq)
-{
-    uint8_t value[sizeof(seq)];
-
-    bytes_put_be64(value, seq);
-    return store_put(txn, table, key_slice(key), slice_of(value, sizeof(value)));
-}
 
 /* Writes the row of a proposal, and the change of its state. `before` is NULL for a new one. */
 static enum err put_row(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq,
@@ -56,10 +46,10 @@ static enum err apply_created(struct ctx *ctx, struct store_txn *txn, const stru
     err = put_row(ctx, txn, event->org, event->seq, NULL, &record);
     if (err == OK && view.cluster_seq != 0) {
         key = key_proposal_cluster(event->org, view.cluster_seq);
-        err = put_seq(txn, TABLE_PROPOSAL_CLUSTER, &key, event->seq);
+        err = log_put_id_row(txn, TABLE_PROPOSAL_CLUSTER, &key, event->seq);
     }
     key = key_proposal_pending(event->org, record.expedited, record.evidence_count, event->seq);
-    return err != OK ? err : put_seq(txn, TABLE_PROPOSAL_PENDING, &key, event->seq);
+    return err != OK ? err : log_put_id_row(txn, TABLE_PROPOSAL_PENDING, &key, event->seq);
 }
 
 /* Changes the lists of each agent of a guideline, which begins or ends with an event. */
@@ -75,10 +65,10 @@ static enum err change_agents(struct store_txn *txn, const struct event *event,
                                              activated_seq, proposal->seq);
         struct key version = key_guideline_version(event->org, agent);
 
-        err = begins ? put_seq(txn, TABLE_GUIDELINE_AGENT, &key, proposal->seq)
+        err = begins ? log_put_id_row(txn, TABLE_GUIDELINE_AGENT, &key, proposal->seq)
                      : store_del(txn, TABLE_GUIDELINE_AGENT, key_slice(&key));
         if (err == OK) {
-            err = put_seq(txn, TABLE_GUIDELINE_VERSION, &version, event->seq);
+            err = log_put_id_row(txn, TABLE_GUIDELINE_VERSION, &version, event->seq);
         }
     }
     return err;
@@ -125,7 +115,7 @@ static enum err activate(struct ctx *ctx, struct store_txn *txn, const struct ev
         err = change_agents(txn, event, proposal, event->seq, true);
     }
     if (err == OK) {
-        err = put_seq(txn, TABLE_GUIDELINE, &key, event->seq);
+        err = log_put_id_row(txn, TABLE_GUIDELINE, &key, event->seq);
     }
     proposal->record.activated_seq = event->seq;
     artifact_life_decide(&proposal->record.life, ARTIFACT_STATE_ACTIVE, event->seq);

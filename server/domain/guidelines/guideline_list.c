@@ -63,17 +63,18 @@ enum err proposal_list_next(struct store_txn *txn, struct proposal_list *list,
 {
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
+    uint64_t seq = 0;
     enum err err = OK;
 
     do {
         err = page_next(list->page, &key, &value);
-        if (err == OK && value.size != sizeof(uint64_t)) {
-            err = ERR_CORRUPT;
+        if (err == OK) {
+            err = log_read_id_row(value, &seq);
         }
         if (err != OK) {
             return err;
         }
-        err = proposal_read(txn, list->org, bytes_get_be64(value.data), ret_proposal);
+        err = proposal_read(txn, list->org, seq, ret_proposal);
     } while (err == OK && !is_for(ret_proposal, list->agent));
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }

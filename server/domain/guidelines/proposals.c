@@ -7,7 +7,6 @@
 #include "server/domain/guidelines/keys.h"
 #include "server/domain/settings/settings.h"
 #include "server/domain/text/sanitise.h"
-#include "store/base/bytes.h"
 #include "store/base/text.h"
 
 #include <event_apply.h>
@@ -286,13 +285,15 @@ enum err proposal_of_cluster(struct store_txn *txn, struct org_id org, uint64_t 
 {
     struct key key = key_proposal_cluster(org, cluster_seq);
     struct slice value = {NULL, 0};
+    uint64_t seq = 0;
     enum err err = store_get(txn, TABLE_PROPOSAL_CLUSTER, key_slice(&key), &value);
 
     if (err != OK) {
         return err;
     }
-    err = value.size == sizeof(uint64_t)
-              ? proposal_read(txn, org, bytes_get_be64(value.data), ret_proposal)
-              : ERR_CORRUPT;
+    err = log_read_id_row(value, &seq);
+    if (err == OK) {
+        err = proposal_read(txn, org, seq, ret_proposal);
+    }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }

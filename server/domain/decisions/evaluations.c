@@ -148,9 +148,8 @@ enum err evaluation_of_event(const struct event *event, struct evaluation_view *
                                                       : ERR_CORRUPT;
 }
 
-/* Reads the evaluation of the event whose number a row has. ERR_NOT_FOUND without the row. */
-static enum err read_row(struct store_txn *txn, struct org_id org, enum store_table table,
-                         const struct key *key, struct evaluation_view *ret_view)
+enum err decision_read_evaluation(struct store_txn *txn, struct org_id org, enum store_table table,
+                                  const struct key *key, struct evaluation_view *ret_view)
 {
     struct slice value = {NULL, 0};
     struct event event;
@@ -175,7 +174,7 @@ enum err evaluation_in_effect(struct arena *arena, struct store_txn *txn, struct
 {
     struct key key = key_decision_override(org, decision_seq);
     struct decision_settings settings;
-    enum err err = read_row(txn, org, TABLE_DECISION_OVERRIDE, &key, ret_view);
+    enum err err = decision_read_evaluation(txn, org, TABLE_DECISION_OVERRIDE, &key, ret_view);
 
     if (err != ERR_NOT_FOUND) {
         return err;
@@ -186,7 +185,7 @@ enum err evaluation_in_effect(struct arena *arena, struct store_txn *txn, struct
     }
     if (settings.evaluator_id.size > 0) {
         key = key_decision_evaluation(org, decision_seq, settings.evaluator_id);
-        err = read_row(txn, org, TABLE_DECISION_EVALUATION, &key, ret_view);
+        err = decision_read_evaluation(txn, org, TABLE_DECISION_EVALUATION, &key, ret_view);
         if (err != ERR_NOT_FOUND) {
             return err;
         }
@@ -240,7 +239,8 @@ enum err evaluations_read(struct arena *arena, struct store_txn *txn, struct org
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    err = read_row(txn, org, TABLE_DECISION_OVERRIDE, &key, &ret_list->items[ret_list->count]);
+    err = decision_read_evaluation(txn, org, TABLE_DECISION_OVERRIDE, &key,
+                                   &ret_list->items[ret_list->count]);
     ret_list->count += err == OK ? 1 : 0;
     return err == ERR_NOT_FOUND ? OK : err;
 }

@@ -5,7 +5,6 @@
 #include "server/domain/decisions/decisions_internal.h"
 #include "server/domain/decisions/evaluations.h"
 #include "server/domain/decisions/keys.h"
-#include "store/base/bytes.h"
 
 #include <errata/v1/event.views.h>
 
@@ -60,27 +59,11 @@ enum err evaluator_count(struct ctx *ctx, struct store_txn *txn, struct org_id o
 static enum err read_class(struct store_txn *txn, struct org_id org, enum store_table table,
                            const struct key *key, enum decision_class *ret_class)
 {
-    struct evaluation_view view = {.classification = DECISION_CLASS_UNSPECIFIED};
-    struct slice value = {NULL, 0};
-    struct event event;
-    enum err err = store_get(txn, table, key_slice(key), &value);
+    struct evaluation_view view;
+    enum err err = decision_read_evaluation(txn, org, table, key, &view);
 
-    *ret_class = DECISION_CLASS_UNSPECIFIED;
-    if (err == ERR_NOT_FOUND) {
-        return OK;
-    }
-    if (err == OK) {
-        err = value.size == sizeof(uint64_t)
-                  ? log_read(txn, org, bytes_get_be64(value.data), &event)
-                  : ERR_CORRUPT;
-    }
-    if (err == OK) {
-        err = evaluation_of_event(&event, &view);
-    }
-    if (err == OK) {
-        *ret_class = view.classification;
-    }
-    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    *ret_class = err == OK ? view.classification : DECISION_CLASS_UNSPECIFIED;
+    return err == ERR_NOT_FOUND ? OK : err;
 }
 
 enum err evaluation_apply_submitted(struct ctx *ctx, struct store_txn *txn,

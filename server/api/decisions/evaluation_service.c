@@ -3,6 +3,7 @@
  * they measure.
  */
 #include "server/api/decisions/decision_wire.h"
+#include "server/domain/analytics/proportions.h"
 #include "server/domain/decisions/evaluations.h"
 #include "server/domain/settings/decision_settings.h"
 #include "server/pipeline/caller.h"
@@ -11,19 +12,6 @@
 
 #include <errata/v1/decision_service.handlers.h>
 #include <errata/v1/decision_service.views.h>
-#include <math.h>
-
-/* The quantile of the normal distribution for a 95% interval. */
-#define QUANTILE 1.959963984540054
-
-/* Returns whether the id is one of the server's own evaluators. */
-static bool is_own(struct slice evaluator_id)
-{
-    struct slice prefix = SLICE(EVALUATOR_OWN_PREFIX);
-
-    return evaluator_id.size >= prefix.size &&
-           slice_equal(slice_of(evaluator_id.data, prefix.size), prefix);
-}
 
 static enum err read_submitted(struct decision_service_submit_evaluation_call *call,
                                struct evaluation_request *request)
@@ -44,7 +32,7 @@ static enum err read_submitted(struct decision_service_submit_evaluation_call *c
                                               &request->proposed_action))) {
         return ERR_INTERNAL; /* check_request refuses it */
     }
-    if (is_own(request->evaluator_id)) {
+    if (slice_starts_with(request->evaluator_id, SLICE(EVALUATOR_OWN_PREFIX))) {
         fault_add(call->ctx->fault, SLICE("evaluation.evaluator_id"),
                   "begins with `" EVALUATOR_OWN_PREFIX
                   "`, as the server's own; expected the name of another evaluator");
@@ -132,20 +120,19 @@ decision_service_override_evaluation_answer(struct decision_service_override_eva
                       call->body);
 }
 
-/* Wilson, E. B. (1927): Probable inference, the law of succession, and statistical inference. JASA 22. */
+/* Sets the share of classes without an override, and its interval; no members without a class. */
 static void set_accuracy(const struct evaluator_record *record, struct evaluator_report_view *view)
 {
-    double n = (double)record->evaluations;
-    double share = (n - (double)record->overridden) / n;
-    double square = QUANTILE * QUANTILE;
-    double middle = (share + square / (2 * n)) / (1 + square / n);
-    double half =
-        QUANTILE / (1 + square / n) * sqrt(share * (1 - share) / n + square / (4 * n * n));
+    const struct proportion kept = {.success_count = record->evaluations - record->overridden,
+                                    .trial_count = record->evaluations};
+    struct proportion_interval interval;
 
-    view->has_accuracy = view->has_accuracy_low = view->has_accuracy_high = true;
-    view->accuracy = share;
-    view->accuracy_low = fmax(middle - half, 0);
-    view->accuracy_high = fmin(middle + half, 1);
+    if (proportion_interval_of(&kept, &interval)) {
+        view->has_accuracy = view->has_accuracy_low = view->has_accuracy_high = true;
+        view->accuracy = interval.estimate;
+        view->accuracy_low = interval.low;
+        view->accuracy_high = interval.high;
+    }
 }
 
 enum err
@@ -174,9 +161,7 @@ decision_service_get_evaluator_report_read(struct decision_service_get_evaluator
             .overridden = record->overridden,
         };
 
-        if (record->evaluations > 0) {
-            set_accuracy(record, &view);
-        }
+        set_accuracy(record, &view);
         evaluator_report_view_put(&view, GET_EVALUATOR_REPORT_RESPONSE_EVALUATORS_FIELD,
                                   call->body);
     }

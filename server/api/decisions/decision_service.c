@@ -242,17 +242,8 @@ static void put_decision(const struct decision_view *view, uint32_t field, struc
 enum err decision_find_feedback(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                 const char *feedback_id, uint64_t *ret_seq)
 {
-    struct decision_view view;
-    struct event event;
-    struct uuid id;
-    enum err err = ERR_NOT_FOUND;
+    enum err err = decision_find_id(txn, org, slice_text(feedback_id), ret_seq);
 
-    if (uuid_parse(slice_text(feedback_id), &id)) {
-        err = log_find(txn, org, id, ret_seq);
-    }
-    if (err == OK) {
-        err = decision_read(txn, org, *ret_seq, &event, &view);
-    }
     return err != ERR_NOT_FOUND ? err
                                 : fault_say(ctx->fault, err,
                                             "feedback_id: not found in this organisation; expected "

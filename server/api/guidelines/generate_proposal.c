@@ -41,17 +41,9 @@ static enum err find_decisions(struct guideline_service_generate_proposal_call *
     const Errata__V1__GenerateProposalRequest *request = call->request;
 
     for (size_t i = 0; i < request->n_feedback_ids; i++) {
-        struct decision_view view;
-        struct event event;
-        struct uuid id;
-        enum err err = ERR_NOT_FOUND;
+        enum err err =
+            decision_find_id(call->txn, call->org, slice_text(request->feedback_ids[i]), &seqs[i]);
 
-        if (uuid_parse(slice_text(request->feedback_ids[i]), &id)) {
-            err = log_find(call->txn, call->org, id, &seqs[i]);
-        }
-        if (err == OK) {
-            err = decision_read(call->txn, call->org, seqs[i], &event, &view);
-        }
         if (err == ERR_NOT_FOUND) {
             return fault_say(call->ctx->fault, err,
                              "feedback_ids[%zu]: not found in this organisation; expected the id "

@@ -56,6 +56,9 @@ MUST_CHECK enum err decision_read(struct store_txn *txn, struct org_id org, uint
 /* Finds the event of a decision by the caller's id. */
 MUST_CHECK enum err decision_find(struct store_txn *txn, struct org_id org,
                                   struct slice decision_id, uint64_t *ret_seq);
+/* Finds it by the text of the server's id. ERR_NOT_FOUND for another text, or the id of another event. */
+MUST_CHECK enum err decision_find_id(struct store_txn *txn, struct org_id org, struct slice id,
+                                     uint64_t *ret_seq);
 /* The private part of a decision: the space and the theme. */
 struct decision_theme {
     enum theme_kind kind;

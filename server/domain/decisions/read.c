@@ -28,6 +28,20 @@ enum err decision_find(struct store_txn *txn, struct org_id org, struct slice de
     return err != OK ? err : log_read_id_row(value, ret_seq);
 }
 
+enum err decision_find_id(struct store_txn *txn, struct org_id org, struct slice id,
+                          uint64_t *ret_seq)
+{
+    struct decision_view view;
+    struct event event;
+    struct uuid uuid;
+    enum err err = ERR_NOT_FOUND;
+
+    if (uuid_parse(id, &uuid)) {
+        err = log_find(txn, org, uuid, ret_seq);
+    }
+    return err != OK ? err : decision_read(txn, org, *ret_seq, &event, &view);
+}
+
 enum err decision_theme_read(const struct decision_view *view, struct decision_theme *ret_theme)
 {
     struct slice bytes = view->theme;

@@ -45,17 +45,25 @@ struct cluster_member {
 };
 
 struct cluster_members {
-    struct cluster_member *items; /* in the arena; at most CLUSTER_MEMBERS_MAX and one more */
+    struct cluster_member *items; /* in the arena, with room for one more */
     size_t count;
 };
 
 /* Finds the cluster of a theme; 0: it begins one. */
 MUST_CHECK enum err cluster_find(struct store_txn *txn, const struct cluster_space *space,
                                  const struct theme *theme, uint64_t *ret_seq);
-/* Lists the members of a cluster that were recorded before `before_seq`. */
+/* Which members of a cluster to read. */
+struct cluster_query {
+    struct org_id org;
+    uint64_t cluster_seq;
+    uint64_t before_seq; /* recorded before this event; UINT64_MAX: all */
+    size_t max; /* at most CLUSTER_MEMBERS_MAX */
+};
+
+/* Lists members among the CLUSTER_MEMBERS_MAX newest of a cluster, the newest first. */
 MUST_CHECK enum err cluster_members_read(struct arena *arena, struct store_txn *txn,
-                                         struct org_id org, uint64_t cluster_seq,
-                                         uint64_t before_seq, struct cluster_members *ret_members);
+                                         const struct cluster_query *query,
+                                         struct cluster_members *ret_members);
 /* Reads the given decisions likewise; at most CLUSTER_MEMBERS_MAX. ERR_NOT_FOUND if one is not a decision. */
 MUST_CHECK enum err cluster_members_of(struct arena *arena, struct store_txn *txn,
                                        struct org_id org, const uint64_t *seqs, size_t count,

@@ -92,13 +92,15 @@ static enum err put_similar(struct arena *arena, const struct cluster_members *m
 enum err decision_evaluation(struct arena *arena, struct store_txn *txn, struct org_id org,
                              uint64_t seq, struct evaluation_view *ret_view)
 {
+    struct cluster_query query = {.org = org, .before_seq = seq, .max = EVALUATION_SIMILAR_MAX};
     struct decision_view view;
     struct cluster_members members;
     struct event event;
     enum err err = decision_read(txn, org, seq, &event, &view);
 
     if (err == OK) {
-        err = cluster_members_read(arena, txn, org, view.cluster_seq, seq, &members);
+        query.cluster_seq = view.cluster_seq;
+        err = cluster_members_read(arena, txn, &query, &members);
     }
     if (err != OK) {
         return err;
@@ -117,6 +119,7 @@ enum err decision_evaluate(struct ctx *ctx, struct store_txn *txn, struct org_id
                            struct evaluation_view *ret_view)
 {
     struct decision_input input = {.kind = THEME_OF_NGRAMS};
+    struct cluster_query query = {.org = org, .before_seq = UINT64_MAX, .max = CLUSTER_MEMBERS_MAX};
     struct evaluator_support support = {.members = 1};
     struct evaluator_result result;
     struct cluster_members members;
@@ -130,8 +133,8 @@ enum err decision_evaluate(struct ctx *ctx, struct store_txn *txn, struct org_id
         err = decision_read_signals(ctx->arena, &input);
     }
     if (err == OK) {
-        err = cluster_members_read(ctx->arena, txn, org, input.view.cluster_seq, UINT64_MAX,
-                                   &members);
+        query.cluster_seq = input.view.cluster_seq;
+        err = cluster_members_read(ctx->arena, txn, &query, &members);
     }
     if (err == OK && members.count > 0) {
         err = cluster_support(ctx->arena, input.lexicon, &members, clock_wall_us(ctx->clock),

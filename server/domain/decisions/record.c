@@ -188,6 +188,8 @@ static enum err evaluate(struct ctx *ctx, struct store_txn *txn, struct recordin
     const struct decision_request *request = recording->request;
     const struct decision_input *input = request->input;
     const struct cluster_space space = {request->org, recording->agent, input->space, input->kind};
+    struct cluster_query query = {
+        .org = request->org, .before_seq = UINT64_MAX, .max = CLUSTER_MEMBERS_MAX};
     struct evaluator_support support = {.members = 1};
     struct cluster_members members;
     enum err err = OK;
@@ -196,8 +198,8 @@ static enum err evaluate(struct ctx *ctx, struct store_txn *txn, struct recordin
         err = cluster_find(txn, &space, &input->theme, &recording->cluster_seq);
     }
     if (err == OK) {
-        err = cluster_members_read(ctx->arena, txn, request->org, recording->cluster_seq,
-                                   UINT64_MAX, &members);
+        query.cluster_seq = recording->cluster_seq;
+        err = cluster_members_read(ctx->arena, txn, &query, &members);
     }
     if (err != OK) {
         return err;

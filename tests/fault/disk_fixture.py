@@ -21,6 +21,8 @@ from pdf_data import INVOICE, read  # noqa: E402
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 CALL_SECONDS = 10  # a call that takes longer hangs
+DOCUMENT_ATTEMPTS = 5
+DOCUMENT_DELAY_SECONDS = 1
 DOCUMENT_SECONDS = 120  # documents are measured only while the machine is idle
 START_SECONDS = 20
 EXIT_STORE = 75
@@ -199,6 +201,7 @@ class Load:
         self.problems = []
         self.acknowledgements = []  # (position of the journal, kind of id, id)
         self.refusals = {}  # status code -> number of refusals
+        self.last_refusal = ""  # as a sentence
 
     def call(self, path, request, key, seconds=CALL_SECONDS):
         """The reply's bytes; None where it was refused."""
@@ -210,10 +213,15 @@ class Load:
             raise Hang(f"{key}: a call was not answered in {seconds} s")
         if code == grpc.StatusCode.ALREADY_EXISTS and path.endswith("/CreateToken"):
             return details.encode()  # a secret is shown once; it names the key
-        self.refusals[code.name] = self.refusals.get(code.name, 0) + 1
-        if code not in REFUSALS:
-            self.problems.append(f"{key}: {code.name} {details}")
+        self.refused(key, code, details)
         return None
+
+    def refused(self, key, code, details):
+        """Counts a refusal; one that does not ask for a later repeat is a problem."""
+        self.refusals[code.name] = self.refusals.get(code.name, 0) + 1
+        self.last_refusal = f"{code.name} {details}"
+        if code not in REFUSALS:
+            self.problems.append(f"{key}: {self.last_refusal}")
 
     def do(self, step):
         """Does one step, or what is left of it; whether all of it is acknowledged now."""
@@ -242,8 +250,17 @@ class Load:
             return self.call("/errata.v1.AdminService/CreateOrganization",
                              admin.CreateOrganizationRequest(
                                  organization=admin.Organization(name=key)), key)
-        return self.call("/errata.v1.LayoutService/IngestDocument", layout.IngestDocumentRequest(
-            document_id=key, content=read(INVOICE)), key, DOCUMENT_SECONDS)
+        return self.document(layout.IngestDocumentRequest(document_id=key, content=read(INVOICE)), key)
+
+    def document(self, request, key):
+        """As often as the server asks for another attempt, which it does if the machine is too busy to measure."""
+        for _ in range(DOCUMENT_ATTEMPTS):
+            self.last_refusal = ""
+            reply = self.call("/errata.v1.LayoutService/IngestDocument", request, key, DOCUMENT_SECONDS)
+            if reply is not None or "another attempt" not in self.last_refusal:
+                return reply
+            time.sleep(DOCUMENT_DELAY_SECONDS)
+        return None
 
     def key_to_revoke(self, step):
         """The newest token's; the same each time that the step is done."""
@@ -269,9 +286,7 @@ class Load:
             elif code == grpc.StatusCode.DEADLINE_EXCEEDED:
                 raise Hang(f"{step.names[at]}: a call was not answered in {CALL_SECONDS} s")
             else:
-                self.refusals[code.name] = self.refusals.get(code.name, 0) + 1
-                if code not in REFUSALS:
-                    self.problems.append(f"{step.names[at]}: {code.name} {future.details()}")
+                self.refused(step.names[at], code, future.details())
 
     def answered(self, step, at, reply):
         """Compares with the first answer, or keeps it as that."""
@@ -368,7 +383,7 @@ def repeat_all(load):
     for step in load.steps:
         load.do(step)
         if not step.is_acknowledged():
-            load.problems.append(f"{step.names[0]}: refused by a disk that is well again")
+            load.problems.append(f"{step.names[0]}: refused by a disk that is well again: {load.last_refusal}")
 
 
 def recover(server, environment=None):

@@ -93,6 +93,11 @@ async function rulesAndWeights({ browser, Tab, server, tokens }) {
   equal((await rule()).enabled, true, 'the switch');
   await tab.press('Run over the stored verdicts');
   await tab.sees('stored verdicts it matches');
+  for (const state of ['false', 'true']) { // a panel that is filled again keeps the backtest
+    await tab.page.$eval('.switch', (node) => node.click());
+    await tab.until(`the switch at ${state}`, (wanted) => document.querySelector(`.switch[aria-checked=${wanted}]`), state);
+    await tab.sees('stored verdicts it matches');
+  }
   const weight = (await rule()).confidenceAdjustment;
   await tab.go('#/verdicts/weights');
   await tab.page.$eval('tbody input[type=checkbox]', (node) => node.click());

@@ -29,6 +29,7 @@ export class List {
     this.nodes = new Map();
     this.chosen = new Set();
     this.focusKey = '';
+    this.panelLoad = 0;
     this.closed = false;
     this.abort = null;
     this.build();
@@ -338,7 +339,7 @@ export class List {
     this.openKey = key;
     this.root.classList.toggle('has-panel', key !== '');
     this.freezeColumns();
-    if (!key) { show(this.panelPlace); return; }
+    if (!key) { this.panelLoad += 1; show(this.panelPlace); return; }
     if (this.rows.some((row) => this.spec.key(row) === key)) this.focusKey = key;
     this.markFocus(false);
     const close = h('button', { class: 'icon-button panel-close', type: 'button', 'aria-label': t('Close'), on: { click: () => this.closePanel() } }, icon('close'));
@@ -348,12 +349,15 @@ export class List {
     await this.fillPanel(key, content);
   }
 
+  // Of several that run at once only the newest fills the panel: an older answer may be from before a change.
   async fillPanel(key, content) {
+    this.panelLoad += 1;
+    const load = this.panelLoad;
     try {
       const node = await this.spec.open(key, this.rows.find((row) => this.spec.key(row) === key));
-      if (this.openKey === key) show(content, node);
+      if (this.panelLoad === load) show(content, node);
     } catch (error) {
-      if (this.openKey === key) show(content, errorBox(error, () => this.fillPanel(key, content)));
+      if (this.panelLoad === load) show(content, errorBox(error, () => this.fillPanel(key, content)));
     }
   }
 

@@ -114,10 +114,10 @@ export async function toggle(rule, list) {
   await list().refresh();
 }
 
-function panelOf({ rule, measures }, list) {
+// `backtest` is where the rule's backtest is shown; it outlives the panel, which a change of the rule fills again.
+function panelOf({ rule, measures }, list, backtest) {
   const mayChange = hasRole('REVIEWER', 'ADMIN');
   const evidence = h('div', null);
-  const backtest = h('div', { class: 'section' });
   fillFrom(evidence, async () => {
     const report = await read('LearningService/GetArtifactReport', { artifactId: rule.id });
     return evidenceTable(report.evidence || [], report.evidenceIncomplete) || h('p', { class: 'muted' }, t('No verdict is its evidence: it was proposed or imported.'));
@@ -154,6 +154,11 @@ export function open(root, route) {
   const place = h('div', null);
   const adding = h('div', { class: 'card narrow', hidden: true });
   let list = null;
+  let backtest = { id: '', place: null };
+  const backtestOf = (id) => {
+    if (backtest.id !== id) backtest = { id, place: h('div', { class: 'section' }) };
+    return backtest.place;
+  };
   const mayChange = hasRole('REVIEWER', 'ADMIN');
   const close = () => { adding.hidden = true; show(adding); list.refresh(); };
   show(root, heading(t('Rules'), t('Patterns that were learned from verdicts, or that people propose. An active rule adds to every score that it matches.'),
@@ -165,7 +170,7 @@ export function open(root, route) {
       { name: 'state', label: t('State'), kind: 'select', options: [['', t('any')], ...STATES.map((one) => [one, enumWords(STATE + one, STATE)])] },
       { name: 'type', label: t('Type'), kind: 'select', options: [['', t('any')], ...TYPES.map((one) => [one, enumWords(TYPE + one, TYPE)])] },
       { name: 'enabled', label: t('Switch'), kind: 'select', options: [['', t('any')], ['yes', t('on')], ['no', t('off')]] }],
-    open: async (id) => panelOf(await read('VerdictService/GetLearnedRule', { id }), () => list),
+    open: async (id) => panelOf(await read('VerdictService/GetLearnedRule', { id }), () => list, backtestOf(id)),
     actionKeys: mayChange && [['c', t('switch the rule on or off')]],
     actions: (rule) => (mayChange && rule.state === `${STATE}ACTIVE` ? [{ key: 'c', run: () => toggle(rule, () => list) }] : []),
     concerns: (event) => /LEARNED_RULE|VERDICT|ARTIFACT_STATE|RETRACTED/.test(event.kind),

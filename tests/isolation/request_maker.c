@@ -262,6 +262,9 @@ static struct slice draw_text(struct request_maker *maker, const struct field_in
         slice_equal(field->name, SLICE("document_id"))) {
         return arena_printf(maker->arena, "probe %u", maker->probes++);
     }
+    if (slice_equal(field->name, SLICE("cue_class"))) {
+        return SLICE("RETRY");
+    }
     if (slice_equal(field->name, SLICE("template"))) {
         return SLICE("{{hint_examples}} {{c}} {{t}} {{none}}");
     }

@@ -2,6 +2,7 @@
  * admin_settings.c: AdminService's GetSettings and UpdateSettings: the settings of an organisation.
  */
 #include "server/api/annotators.h"
+#include "server/domain/cues/lexicon.h"
 #include "server/domain/settings/redacted_members.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
@@ -91,6 +92,49 @@ static enum err read_gates(struct ctx *ctx, const Errata__V1__GateAgents *given,
     return buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
+/* Checks a phrase by which messages are read. */
+static enum err check_cue(struct ctx *ctx, const struct extra_cue_view *cue, size_t place)
+{
+    enum cue_class class = CUE_CLASS_COUNT;
+    struct cue_words words = {.count = 0};
+    enum err err = words_of(ctx->arena, cue->phrase, &words);
+
+    if (!cue_class_find(cue->cue_class, &class)) {
+        fault_add(ctx->fault,
+                  arena_printf(ctx->arena, "settings.extra_cues.cues[%zu].cue_class", place),
+                  "unknown; expected a class of cues such as NEGATION, CORRECTION, DIRECT, RETRY, "
+                  "COMPLAINT, ABANDON, THANKS, PRAISE, ACTION or FOLLOW_UP");
+    }
+    if (err == OK && (words.count == 0 || words.count > CUE_LEXICON_PATTERN_MAX)) {
+        fault_add(ctx->fault,
+                  arena_printf(ctx->arena, "settings.extra_cues.cues[%zu].phrase", place),
+                  "%zu words; expected 1 to %d", words.count, CUE_LEXICON_PATTERN_MAX);
+    }
+    return err;
+}
+
+static enum err read_cues(struct ctx *ctx, const Errata__V1__ExtraCues *given,
+                          struct settings_change *change)
+{
+    struct buffer run;
+    enum err err = OK;
+
+    if (given == NULL) {
+        return OK;
+    }
+    buffer_init(&run, ctx->arena, 0);
+    for (size_t i = 0; err == OK && i < given->n_cues; i++) {
+        const struct extra_cue_view cue = {.cue_class = slice_text(given->cues[i]->cue_class),
+                                           .phrase = slice_text(given->cues[i]->phrase)};
+
+        err = check_cue(ctx, &cue, i);
+        extra_cue_view_put(&cue, EXTRA_CUES_CUES_FIELD, &run);
+    }
+    change->has_extra_cues = true;
+    change->extra_cues = buffer_slice(&run);
+    return err == OK && !buffer_ok(&run) ? ERR_MEMORY : err;
+}
+
 /* Returns whether a request changes nothing. */
 static bool is_empty(const Errata__V1__OrganizationSettings *settings)
 {
@@ -99,7 +143,8 @@ static bool is_empty(const Errata__V1__OrganizationSettings *settings)
            settings->_stacking_case == 0 && settings->_suspicious_at_case == 0 &&
            settings->_fake_at_case == 0 && settings->_reviews_needed_case == 0 &&
            settings->redacted_members == NULL && settings->_votes_needed_case == 0 &&
-           settings->_evaluator_id_case == 0 && settings->gate_agents == NULL;
+           settings->_evaluator_id_case == 0 && settings->gate_agents == NULL &&
+           settings->extra_cues == NULL && settings->_topic_change_case == 0;
 }
 
 /* Reads the requested change; each invalid value gets a fault. */
@@ -127,16 +172,19 @@ static enum err read_change(const struct service *service,
         fault_add(fault, SLICE("settings"),
                   "empty; expected at least one of holdout_percent, match_mode, annotator_kinds, "
                   "grouping, stacking, suspicious_at, fake_at, reviews_needed, redacted_members, "
-                  "votes_needed, evaluator_id and gate_agents");
+                  "votes_needed, evaluator_id, gate_agents, extra_cues and topic_change");
     }
     if (read_redacted(service->ctx, settings->redacted_members, &change) != OK ||
-        read_gates(service->ctx, settings->gate_agents, &change) != OK) {
+        read_gates(service->ctx, settings->gate_agents, &change) != OK ||
+        read_cues(service->ctx, settings->extra_cues, &change) != OK) {
         return ERR_MEMORY;
     }
     if (annotators_read(service->ctx, "settings.annotator_kinds", settings->annotator_kinds,
                         settings->n_annotator_kinds, &change.annotator_kinds) != OK ||
         UNEXPECTED(!example_grouping_from_wire((int32_t)settings->grouping, &change.grouping)) ||
         UNEXPECTED(!score_stacking_from_wire((int32_t)settings->stacking, &change.stacking)) ||
+        UNEXPECTED(
+            !topic_change_from_wire((int32_t)settings->topic_change, &change.topic_change)) ||
         UNEXPECTED(!match_mode_from_wire((int32_t)settings->match_mode, &change.match_mode))) {
         return ERR_INTERNAL; /* check_request refuses such a request */
     }
@@ -152,6 +200,10 @@ static enum err read_change(const struct service *service,
     if (settings->_stacking_case != 0 && change.stacking == SCORE_STACKING_UNSPECIFIED) {
         fault_add(fault, SLICE("settings.stacking"),
                   "UNSPECIFIED; expected SUM or MAX, or no stacking to keep the current one");
+    }
+    if (settings->_topic_change_case != 0 && change.topic_change == TOPIC_CHANGE_UNSPECIFIED) {
+        fault_add(fault, SLICE("settings.topic_change"),
+                  "UNSPECIFIED; expected ACCEPTED or NEUTRAL, or no value to keep the current one");
     }
     *ret_change = change;
     return fault_result(fault);

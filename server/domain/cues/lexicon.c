@@ -191,3 +191,25 @@ enum err cue_lexicon_enter(const struct cue_lexicon *lexicon, struct arena *aren
     *words = entered;
     return OK;
 }
+
+struct slice cue_class_name(enum cue_class class)
+{
+    static const char *const names[] = {
+#define CLASS(name) #name,
+#include "server/domain/cues/cue_classes.def"
+#undef CLASS
+    };
+
+    return slice_text(class < CUE_CLASS_COUNT ? names[class] : "");
+}
+
+bool cue_class_find(struct slice name, enum cue_class *ret_class)
+{
+    for (enum cue_class class = 0; class < CUE_CLASS_COUNT; class ++) {
+        if (slice_equal(cue_class_name(class), name)) {
+            *ret_class = class;
+            return true;
+        }
+    }
+    return false;
+}

@@ -83,6 +83,10 @@ struct cue_lexicon {
 /* Builds the lexicon of cues.def in the arena, which must live as long. ERR_MEMORY; ERR_INTERNAL if the data has more
  * than the limits, or a set that does not exist. */
 MUST_CHECK enum err cue_lexicon_new(struct arena *arena, const struct cue_lexicon **ret_lexicon);
+/* Returns the name of a class; empty for CUE_CLASS_COUNT. */
+struct slice cue_class_name(enum cue_class class);
+/* Finds a class by its name; false for an unknown one. */
+bool cue_class_find(struct slice name, enum cue_class *ret_class);
 /* Returns the set of a name, a bit; 0 for an unknown name. */
 uint32_t cue_lexicon_set(const struct cue_lexicon *lexicon, struct slice name);
 /* Finds a word's entry; 0 for an unknown word. */

@@ -8,6 +8,7 @@
 #include "server/domain/events/payload.h"
 #include "server/domain/settings/records.h"
 #include "server/domain/settings/redacted_members.h"
+#include "server/domain/settings/turn_settings.h"
 #include "store/base/assert.h"
 
 #include <errata/v1/event.views.h>
@@ -129,6 +130,10 @@ struct organization_settings_view settings_view_of(const struct settings *settin
         .has_evaluator_id = true,
         .gate_agents = texts->gate_agents,
         .has_gate_agents = true,
+        .extra_cues = texts->extra_cues,
+        .has_extra_cues = true,
+        .topic_change = texts->topic_change,
+        .has_topic_change = true,
     };
 }
 
@@ -143,6 +148,8 @@ enum err settings_texts_read(struct store_txn *txn, struct org_id org,
             .redacted_members = redacted_members_of(&view),
             .evaluator_id = view.evaluator_id,
             .gate_agents = view.gate_agents,
+            .extra_cues = view.extra_cues,
+            .topic_change = topic_change_of(&view),
         };
     }
     return err;
@@ -467,6 +474,12 @@ static void change_texts(const struct settings_change *change, struct settings_t
     }
     if (change->has_gate_agents) {
         texts->gate_agents = change->gate_agents;
+    }
+    if (change->has_extra_cues) {
+        texts->extra_cues = change->extra_cues;
+    }
+    if (change->topic_change != TOPIC_CHANGE_UNSPECIFIED) {
+        texts->topic_change = change->topic_change;
     }
 }
 

@@ -64,6 +64,9 @@ struct settings_change {
     struct slice evaluator_id;
     bool has_gate_agents;
     struct slice gate_agents; /* a GateAgents */
+    bool has_extra_cues;
+    struct slice extra_cues; /* an ExtraCues */
+    enum topic_change topic_change; /* UNSPECIFIED: no change */
 };
 
 /* The settings that only some methods need: only the event of a change has them. Borrowed. */
@@ -71,6 +74,8 @@ struct settings_texts {
     struct slice redacted_members; /* a RedactedMembers (redacted_members.h) */
     struct slice evaluator_id; /* decision_settings.h; so is the next one */
     struct slice gate_agents; /* a GateAgents */
+    struct slice extra_cues; /* an ExtraCues (turn_settings.h) */
+    enum topic_change topic_change; /* never UNSPECIFIED; likewise */
 };
 
 MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,

@@ -6,6 +6,7 @@
 #include "server/domain/settings/decision_settings.h"
 #include "server/domain/settings/redacted_members.h"
 #include "server/domain/settings/settings_cache.h"
+#include "server/domain/settings/turn_settings.h"
 #include "store/base/wire.h"
 #include "tests/support/store/store_fixture.h"
 
@@ -141,7 +142,11 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
                                            .evaluator_id = SLICE("j"),
                                            .has_gate_agents = true,
                                            .gate_agents = SLICE("\x0a\x06\x0a\x01g\x12\x01"
-                                                                "a")};
+                                                                "a"),
+                                           .has_extra_cues = true,
+                                           .extra_cues = SLICE("\x0a\x06\x0a\x01N\x12\x01"
+                                                               "x"),
+                                           .topic_change = TOPIC_CHANGE_NEUTRAL};
     /* Doubles: 0.25 is 0x3fd0..., 0.5 is 0x3fe0... */
     const uint8_t whole[] = {0x08, 100,
                              0x10, MATCH_MODE_EXACT,
@@ -172,11 +177,19 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
                              0x0a, 6,
                              0x0a, 1,
                              'g',  0x12,
-                             1,    'a'};
+                             1,    'a',
+                             0xc2, 1,
+                             8,    0x0a,
+                             6,    0x0a,
+                             1,    'N',
+                             0x12, 1,
+                             'x',  0xc8,
+                             1,    TOPIC_CHANGE_NEUTRAL};
     struct slice members = {NULL, 0};
     struct slice after = {NULL, 0};
     struct slice agent = {NULL, 0};
     struct decision_settings decisions;
+    struct turn_settings turns;
     struct settings settings;
     struct event event;
     uint64_t seq = 0;
@@ -196,6 +209,9 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
     assert_true(slice_equal(agent, SLICE("a")));
     assert_int_equal(decision_settings_agent(&decisions, SLICE("h"), &agent), OK);
     assert_int_equal(agent.size, 0);
+    assert_int_equal(turn_settings_read(txn, org, &turns), OK);
+    assert_true(slice_equal(turns.extra_cues, change.extra_cues));
+    assert_int_equal(turns.topic_change, TOPIC_CHANGE_NEUTRAL);
 
     event.org = store_fixture_org(2);
     assert_int_equal(settings_apply(&fixture->ctx, txn, &event), OK);

@@ -50,6 +50,21 @@ static struct slice redacted_of(struct cli *cli, struct json_value settings)
     return list.size > 0 ? buffer_slice(&list) : SLICE("none");
 }
 
+/* The organisation's own cues as CLASS=PHRASE. */
+static struct slice cues_of(struct cli *cli, struct json_value settings)
+{
+    struct reply_walk walk = reply_walk(reply_member(settings, "extraCues"), "cues");
+    struct buffer list;
+
+    buffer_init(&list, &cli->arena, 64);
+    while (reply_next(&walk)) {
+        buffer_printf(&list, "%s%.*s=%.*s", list.size > 0 ? ", " : "",
+                      SLICE_ARGS(reply_text(cli, walk.row, "cueClass")),
+                      SLICE_ARGS(reply_text(cli, walk.row, "phrase")));
+    }
+    return list.size > 0 ? buffer_slice(&list) : SLICE("none");
+}
+
 static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
 {
     struct json_value settings = reply_member(reply, "settings");
@@ -68,6 +83,41 @@ static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
     reply_print_member(cli, "reviews needed", reply_text(cli, settings, "reviewsNeeded"));
     reply_print_member(cli, "redacted members", redacted_of(cli, settings));
     reply_print_member(cli, "votes needed", reply_text(cli, settings, "votesNeeded"));
+    reply_print_member(cli, "cues", cues_of(cli, settings));
+    reply_print_member(cli, "topic change",
+                       reply_word(cli, settings, "topicChange", "TOPIC_CHANGE_"));
+    return CLI_OK;
+}
+
+/* Adds the cues CLASS=PHRASE; `none` leaves the organisation without any. */
+static enum cli_exit add_cues(struct request *request, struct cli *cli)
+{
+    const char *given = NULL;
+    struct buffer list;
+    bool is_first = true;
+
+    buffer_init(&list, &cli->arena, 256);
+    buffer_append(&list, SLICE("["));
+    for (size_t at = 0; (given = options_next(&cli->options, "cue", &at)) != NULL;) {
+        const char *equals = strchr(given, '=');
+
+        if (strcmp(given, "none") == 0) {
+            continue;
+        }
+        if (equals == NULL) {
+            return cli_usage(cli, "--cue %s: not a cue; expected CLASS=PHRASE, or none", given);
+        }
+        buffer_append(&list, is_first ? SLICE("{\"cueClass\":") : SLICE(",{\"cueClass\":"));
+        json_write_string(&list, slice_of(given, (size_t)(equals - given)), false);
+        buffer_append(&list, SLICE(",\"phrase\":"));
+        json_write_string(&list, slice_text(equals + 1), false);
+        buffer_append(&list, SLICE("}"));
+        is_first = false;
+    }
+    buffer_append(&list, SLICE("]"));
+    request_open(request, "extra_cues");
+    request_raw(request, "cues", buffer_slice(&list));
+    request_close(request);
     return CLI_OK;
 }
 
@@ -86,6 +136,9 @@ static enum cli_exit fill_settings(struct request *request, struct cli *cli)
         }
         request_close(request);
     }
+    if (options_has(&cli->options, "cue") && result == CLI_OK) {
+        result = add_cues(request, cli);
+    }
     request_close(request);
     return result;
 }
@@ -103,7 +156,8 @@ static enum cli_exit run_settings(struct cli *cli)
         options_has(&cli->options, "annotator") || options_has(&cli->options, "grouping") ||
         options_has(&cli->options, "stacking") || options_has(&cli->options, "suspicious-at") ||
         options_has(&cli->options, "fake-at") || options_has(&cli->options, "reviews-needed") ||
-        options_has(&cli->options, "redact") || options_has(&cli->options, "votes-needed");
+        options_has(&cli->options, "redact") || options_has(&cli->options, "votes-needed") ||
+        options_has(&cli->options, "cue") || options_has(&cli->options, "topic-change");
 
     return command_call_once(cli, changes ? &change : &show);
 }
@@ -121,6 +175,11 @@ static const struct option_spec settings_options[] = {
      "reviewers that must answer REVIEWED until a run is reviewed, 1 to 100"},
     {"redact", "MEMBER|none",
      "a member of items that prompts never show; may be repeated, replaces the ones before"},
+    {"cue", "CLASS=PHRASE|none",
+     "a phrase by which messages are read, such as RETRY='once more'; may be repeated, replaces "
+     "the ones before"},
+    {"topic-change", "TOPIC",
+     "what a message about another topic says of the turn before: ACCEPTED or NEUTRAL"},
     {"votes-needed", "N", "users who must approve a proposal until it is a guideline, 1 to 100"},
     {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};

@@ -29,7 +29,7 @@ static const struct {
              {"STACKING", "errata.v1.ScoreStacking"},
              {"DECISION", "errata.v1.ReviewDecision"},
              {"FORM", "errata.v1.RuleType"},
-
+             {"TOPIC", "errata.v1.TopicChange"},
              {"PURPOSE", "errata.v1.SimilarityProfile"}};
 
 static const struct command_word parts[] = {

@@ -3,6 +3,7 @@
  * replies. Explanations are made on the pool; a report reads one row. Decisions about artifacts append one event.
  */
 #include "server/api/reviews/placeholders_wire.h"
+#include "server/api/turns/turn_wire.h"
 #include "server/domain/learning/explain.h"
 #include "server/domain/learning/outcomes.h"
 #include "server/domain/learning/report.h"
@@ -127,6 +128,10 @@ static enum err read_query(struct learning_service_explain_exposure_call *call,
                   ? ERR_MEMORY
                   : placeholders_wire_read(call->ctx, request->resolve_inputs, query->placeholders);
     }
+    if (err == OK && request->search_inputs != NULL) {
+        err = turn_wire_read_search(call->service, call->org, request->search_inputs,
+                                    &query->strategies);
+    }
     return err;
 }
 
@@ -240,7 +245,7 @@ learning_service_get_artifact_report_read(struct learning_service_get_artifact_r
             call->ctx->fault, err,
             "artifact_id: not found in this organisation; expected the id of an "
             "example, a mapping, a version of a prompt template or of a fragment set, a "
-            "learned rule or an example item");
+            "learned rule, a turn or an example item");
     }
     if (err == OK) {
         err = put_life(call, &report, &response);

@@ -9,6 +9,7 @@ foreach(name connect protocols plain metrics rest mcp web corrections retraction
     errata_python_test(e2e_${name} FILE tests/e2e/${name}.py LABEL e2e)
 endforeach()
 errata_python_test(e2e_strategies FILE tests/e2e/strategies.py LABEL e2e)
+errata_python_test(e2e_strategy_exposures FILE tests/e2e/strategy_exposures.py LABEL e2e)
 errata_python_test(e2e_decisions FILE tests/e2e/decisions.py LABEL e2e)
 errata_python_test(e2e_guidelines FILE tests/e2e/guidelines.py LABEL e2e)
 errata_python_test(e2e_demo_orders FILE tests/e2e/demo_orders.py LABEL e2e release)

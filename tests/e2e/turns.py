@@ -5,12 +5,13 @@ Goal: the table of detection, marks, session clock, rejections in sequence, judg
 the wire. Method: one erratad without a model, stock gRPC; an organisation of its own for each test; vectors of the test make
 similarities exact.
 """
+import json
 import math
 
 import grpc
 from google.protobuf import timestamp_pb2
 
-from erratad import main, roles, turn, turn_feedback, turn_service, turn_service_grpc
+from erratad import bad_fields, main, organization_settings, roles, turn, turn_feedback, turn_service, turn_service_grpc
 from errata_cli import CliCase
 
 APPROVE, REVISE, RETRY, FAIL = range(1, 5)
@@ -257,6 +258,47 @@ class Judging(TurnCase):
         self.assertFalse(report.cues[0].removal_proposed)
 
 
+class Settings(TurnCase):
+    def test_own_cues(self):
+        """A phrase that the server does not know rejects once it is set; a request with none removes it."""
+        message = "Kannste knicken, Digger."
+        self.record("turn_1", session="before")
+        self.assertEqual(self.detect("turn_2", message, session="before").feedback_type, NEUTRAL)
+        self.client.update_settings(extra_cues=organization_settings.ExtraCues(cues=[
+            organization_settings.ExtraCue(cue_class="DIRECT", phrase="kannste KNICKEN")]))
+        self.client.update_settings(reviews_needed=2)  # keeps them
+        self.record("turn_1", session="with")
+        got = self.detect("turn_2", message, session="with")
+        evidence = got.matched_cue.evidence
+        self.assertEqual((got.feedback_type, evidence.cue_class, evidence.cue, got.matched_cue.matched),
+                         (REJECTED, "DIRECT", "kannste KNICKEN", "Kannste knicken"))
+        self.client.update_settings(extra_cues=organization_settings.ExtraCues())
+        self.record("turn_1", session="after")
+        self.assertEqual(self.detect("turn_2", message, session="after").feedback_type, NEUTRAL)
+
+    def test_change_of_the_topic(self):
+        for setting, status, confidence, kind in (
+                (organization_settings.TOPIC_CHANGE_NEUTRAL, NEUTRAL, 0.5, 0),
+                (organization_settings.TOPIC_CHANGE_ACCEPTED, ACCEPTED, 0.6, turn_feedback.ACCEPTANCE_KIND_TOPIC_CHANGE)):
+            self.client.update_settings(topic_change=setting)
+            session = f"setting {setting}"
+            self.record("turn_1", session=session)
+            got = self.detect("turn_2", "who won the world cup", session=session, similarity=0.1)
+            self.assertEqual((got.feedback_type, got.acceptance_kind, got.matched_cue.evidence.row), (status, kind, 5))
+            self.assertAlmostEqual(got.confidence, confidence)
+            self.assertEqual(self.status("turn_1", session), status)
+
+    def test_invalid_values_are_all_reported(self):
+        cues = [organization_settings.ExtraCue(cue_class="SHOUTING", phrase="no"),
+                organization_settings.ExtraCue(cue_class="RETRY", phrase="..."),
+                organization_settings.ExtraCue(cue_class="RETRY", phrase="word " * 17)]
+        with self.assertRaises(grpc.RpcError) as caught:
+            self.client.update_settings(extra_cues=organization_settings.ExtraCues(cues=cues), topic_change=0)
+        self.assertEqual(sorted(bad_fields(caught.exception)), [
+            "settings.extra_cues.cues[0].cue_class", "settings.extra_cues.cues[1].phrase",
+            "settings.extra_cues.cues[2].phrase", "settings.topic_change"])
+
+
 class Commands(CliCase):
     def test_a_conversation_on_the_command_line(self):
         """Each command of `errata turns`, in the order of a conversation."""
@@ -275,6 +317,25 @@ class Commands(CliCase):
         self.assertIn("laptops under", self.run_cli("turns", "list", "--session", "chat-1")[0])
         said = self.run_cli("turns", "search", "laptops under 1000 dollars")[0]
         self.assertEqual(said.strip().split("\t"), ["ACCEPTED", "1.0", "turn-1", "shop", "laptop price<1000"])
+
+    def test_references_on_the_command_line(self):
+        """What a search offered is cited by a turn, rejected by a message, and explained."""
+        def record(*words):
+            return self.run_cli("turns", "record", "chat-2", *words, "--query", "tents for two", "--outcome", "APPROVE",
+                                "--tool", "shop", "--text", "tent")[0].strip()
+        first = record("turn-1")
+        found = json.loads(self.run_cli("turns", "search", "tents for two", "--session", "chat-2", "--json")[0])
+        record("turn-2", "--exposure", found["exposureRef"])
+        self.run_cli("turns", "detect", "chat-2", "turn-3", "--message", "that's wrong")
+        said = self.run_cli("explain", found["exposureRef"])[0]
+        self.assertRegex(said, r"method +SearchStrategies\n(.*\n)*.*strategy.*shop: tent(.*\n)*REJECTED +turn-2")
+        self.assertIn("strategy", self.run_cli("analytics", "artifact", first)[0].lower())
+
+    def test_settings_on_the_command_line(self):
+        said = self.run_cli("org", "settings", "--cue", "RETRY=once more, please", "--cue", "DIRECT=bogus",
+                            "--topic-change", "neutral")[0]
+        self.assertRegex(said, r"cues +RETRY=once more, please, DIRECT=bogus\ntopic change +NEUTRAL\n")
+        self.assertRegex(self.run_cli("org", "settings", "--cue", "none")[0], r"cues +none\ntopic change +NEUTRAL\n")
 
 
 if __name__ == "__main__":

@@ -88,7 +88,8 @@ READS = {"examples": "/errata.v1.PromptService/GetExamples",
          "prompt": "/errata.v1.PromptService/PreparePrompt",
          "match": "/errata.v1.MappingService/MatchLines",
          "score": "/errata.v1.VerdictService/ScoreDocument",
-         "resolve": "/errata.v1.ReviewService/ResolvePlaceholders"}
+         "resolve": "/errata.v1.ReviewService/ResolvePlaceholders",
+         "search": "/errata.v1.TurnService/SearchStrategies"}
 REQUESTS = {"confirm": mappings.ConfirmMappingRequest, "reject": mappings.RejectMappingRequest}
 REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": feedback_service.BatchCaptureFeedbackEventsResponse,
            "extraction": extraction_service.RecordExtractionResponse,
@@ -453,17 +454,31 @@ class Load:
     def turn(self, key, org, token):
         """A turn of its own, in one of a few sessions."""
         session = f"session-{number_of(key + 's', 6)}"
-        self.write("turn", key, org, token, turn_service.RecordTurnRequest(turn=turn.Turn(
-            session_id=session, turn_id=key, query=f"laptops under {number_of(key + 'q', 9)}00 dollars",
-            validation_outcome=turn.VALIDATION_OUTCOME_APPROVE, quality_score=0.8)), lambda reported: [reported.turn.id])
+        self.write("turn", key, org, token, turn_service.RecordTurnRequest(
+            exposure_refs=self.searched(key, org, token, session), turn=turn.Turn(
+                session_id=session, turn_id=key, query=f"laptops under {number_of(key + 'q', 9)}00 dollars",
+                validation_outcome=turn.VALIDATION_OUTCOME_APPROVE, quality_score=0.8,
+                strategy=turn.TurnStrategy(tool="shop", text=key))), lambda reported: [reported.turn.id])
         with self.lock:
             self.turns.setdefault(org, []).append((session, key))
 
     def detect(self, key, org, token):
         """A message of a turn of its own, which may reject, accept or say nothing."""
         words = ("that's wrong", "thanks!", "hmm", "never mind")[number_of(key + "w", 4)]
+        session = f"session-{number_of(key + 's', 6)}"
         self.write("detect", key, org, token, turn_service.DetectFeedbackRequest(
-            session_id=f"session-{number_of(key + 's', 6)}", turn_id=key, message=words), lambda reported: [reported.id])
+            session_id=session, turn_id=key, message=words, exposure_refs=self.searched(key, org, token, session)),
+            lambda reported: [reported.id])
+
+    def searched(self, key, org, token, session):
+        """Every other call cites a search for its session, now and then one that was cited before."""
+        if number_of(key + "x", 2):
+            return []
+        reference = self.again("search", org, key) or self.read("search", token, turn_service.SearchStrategiesRequest(
+            query=f"laptops under {number_of(key + 'q', 9)}00 dollars", session_id=session, limit=3),
+            turn_service.SearchStrategiesResponse).exposure_ref
+        self.was_served("search", org, reference)
+        return [reference]
 
     def judge_turn(self, key, org, token):
         """A person's judgement of a turn that was acknowledged."""

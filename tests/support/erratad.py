@@ -273,6 +273,7 @@ class Client:
         self.reviews = review_service_grpc.ReviewServiceStub(self.channel)
         self.decisions = decision_service_grpc.DecisionServiceStub(self.channel)
         self.guidelines = guideline_service_grpc.GuidelineServiceStub(self.channel)
+        self.turns = turn_service_grpc.TurnServiceStub(self.channel)
         self.health = health_pb2_grpc.HealthStub(self.channel)
 
     def raw(self, path, body, timeout=10, metadata=()):

@@ -60,6 +60,10 @@ enum err turn_service_detect_feedback_prepare(struct turn_service_detect_feedbac
     }
     err = texts_copy(call->ctx->arena, request->entities, request->n_entities, &input->entities);
     if (err == OK) {
+        err = turn_wire_read_references(call->service, request->exposure_refs,
+                                        request->n_exposure_refs, &input->references);
+    }
+    if (err == OK) {
         err = read_words(call->ctx->arena, request, input);
     }
     if (err == OK) {
@@ -74,13 +78,19 @@ enum err turn_service_detect_feedback_prepare(struct turn_service_detect_feedbac
 enum err turn_service_detect_feedback_write(struct turn_service_detect_feedback_call *call)
 {
     struct detect_input input = *(const struct detect_input *)call->prepared;
-    enum err err = OK;
+    struct log_head before;
+    uint64_t seq = 0;
+    enum err err = log_read_head(call->txn, call->org, &before);
 
     input.caller = caller_of(call->service);
-    err = turn_detect(call->ctx, call->txn, call->org, call->service->env->cues, &input,
-                      &call->result->first_seq);
     if (err == OK) {
-        call->result->count = 1;
+        err = turn_detect(call->ctx, call->txn, call->org, call->service->env->cues, &input, &seq);
+    }
+    if (err == OK) {
+        bool is_new = seq > before.last_seq;
+
+        call->result->first_seq = is_new ? before.last_seq + 1 : seq;
+        call->result->count = is_new ? (uint32_t)(seq - before.last_seq) : 1;
     }
     return err;
 }
@@ -101,7 +111,7 @@ static enum err encode_previous(struct turn_service_detect_feedback_call *call,
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
     feedback.user_said = detected->previous_user_said;
-    return turn_wire_encode(call->ctx->arena, &event, &feedback, ret_turn);
+    return turn_encode(call->ctx->arena, &event, &feedback, ret_turn);
 }
 
 enum err turn_service_detect_feedback_answer(struct turn_service_detect_feedback_call *call)
@@ -110,7 +120,9 @@ enum err turn_service_detect_feedback_answer(struct turn_service_detect_feedback
     struct feedback_detected_view detected;
     struct matched_cue_view cue = {.evidence = {NULL, 0}};
     struct event event;
-    enum err err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
+    /* Exposures come before the detection. */
+    enum err err = log_read(call->txn, call->result->org,
+                            call->result->first_seq + call->result->count - 1, &event);
 
     if (err == OK) {
         err = event.kind != EVENT_FEEDBACK_DETECTED

@@ -65,6 +65,10 @@ enum err turn_service_record_turn_prepare(struct turn_service_record_turn_call *
         err = read_entities(call->ctx, turn, input);
     }
     if (err == OK) {
+        err = turn_wire_read_references(call->service, call->request->exposure_refs,
+                                        call->request->n_exposure_refs, &input->references);
+    }
+    if (err == OK) {
         err = turn_wire_take_vector(call->ctx, call->request->embedding, call->request->n_embedding,
                                     &input->vector);
     }
@@ -80,20 +84,25 @@ enum err turn_service_record_turn_prepare(struct turn_service_record_turn_call *
 enum err turn_service_record_turn_write(struct turn_service_record_turn_call *call)
 {
     struct turn_input input = *(const struct turn_input *)call->prepared;
-    enum err err = OK;
+    struct log_head before;
+    uint64_t seq = 0;
+    enum err err = log_read_head(call->txn, call->org, &before);
 
     input.caller = caller_of(call->service);
-    err = turn_record(call->ctx, call->txn, call->org, &input, &call->result->first_seq);
     if (err == OK) {
-        call->result->count = 1;
+        err = turn_record(call->ctx, call->txn, call->org, &input, &seq);
+    }
+    if (err == OK) {
+        call->result->first_seq = before.last_seq + 1;
+        call->result->count = (uint32_t)(seq - before.last_seq);
     }
     return err;
 }
 
-/* Puts a turn as it was when its event was written: no message had judged it. */
+/* Puts a turn as it was when its event was written: no message had judged it. Exposures come before its event. */
 enum err turn_service_record_turn_answer(struct turn_service_record_turn_call *call)
 {
-    const struct turn_record record = {.seq = call->result->first_seq};
+    const struct turn_record record = {.seq = call->result->first_seq + call->result->count - 1};
 
     return turn_wire_put(call->ctx->arena, call->txn, call->result->org, &record,
                          RECORD_TURN_RESPONSE_TURN_FIELD, call->body);

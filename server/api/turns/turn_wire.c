@@ -4,39 +4,17 @@
 #include "server/api/turns/turn_wire.h"
 
 #include "server/pipeline/embedding.h"
+#include "server/pipeline/env.h"
+#include "server/pipeline/texts.h"
+#include "store/base/assert.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/turn.fields.h>
 
-/* Bytes of what is said of a turn, without the user's words. */
-#define FEEDBACK_BYTES 256
+/* Strategies of a search that sets no limit. */
+#define SEARCH_LIMIT_DEFAULT 10
 
 _Static_assert(EMBEDDING_SPACE_BYTES_MAX <= TURN_SPACE_BYTES_MAX, "rows have room for every space");
-
-enum err turn_wire_encode(struct arena *arena, const struct event *event,
-                          const struct user_feedback_view *feedback, struct slice *ret_turn)
-{
-    struct turn_view turn;
-    struct buffer whole;
-    struct turn_view more = {.has_user_feedback = true};
-    enum err err = turn_view_of_event(event, &turn);
-
-    if (err != OK) {
-        return err;
-    }
-    if (!view_encode(&user_feedback_view_type, feedback, arena, &more.user_feedback)) {
-        return ERR_MEMORY;
-    }
-    more.satisfaction_score = turn_satisfaction(turn.validation_outcome, feedback->status);
-    more.ranking_score = turn_ranking(turn.quality_score, feedback->status);
-    buffer_init(&whole, arena,
-                event->facts.size + event->content.size + more.user_feedback.size + FEEDBACK_BYTES);
-    buffer_append(&whole, event->facts);
-    buffer_append(&whole, event->content);
-    view_write_range(&turn_view_type, &more, TURN_USER_FEEDBACK_FIELD, UINT32_MAX, &whole);
-    *ret_turn = buffer_slice(&whole);
-    return buffer_ok(&whole) ? OK : ERR_MEMORY;
-}
 
 enum err turn_wire_put(struct arena *arena, struct store_txn *txn, struct org_id org,
                        const struct turn_record *record, uint32_t field, struct buffer *body)
@@ -50,13 +28,26 @@ enum err turn_wire_put(struct arena *arena, struct store_txn *txn, struct org_id
         err = turn_feedback_read(txn, org, record, &feedback);
     }
     if (err == OK) {
-        err = turn_wire_encode(arena, &event, &feedback, &turn);
+        err = turn_encode(arena, &event, &feedback, &turn);
     }
     if (err == OK) {
         wire_put_bytes(body, field, turn);
         err = buffer_ok(body) ? OK : ERR_MEMORY;
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+enum err turn_wire_read_references(const struct service *service, char *const *references,
+                                   size_t count, struct turn_references *ret_references)
+{
+    const struct slice *items = NULL;
+    enum err err = texts_copy(service->ctx->arena, references, count, &items);
+
+    if (UNEXPECTED(count > TURN_REFERENCES_MAX)) {
+        return ERR_INTERNAL; /* check_request refuses it */
+    }
+    *ret_references = (struct turn_references){&service->env->exposure_key, items, count};
+    return err;
 }
 
 static struct turn_vector vector_of(const struct embedding *embedding)
@@ -95,5 +86,38 @@ enum err turn_wire_embed(const struct service *service, struct org_id org, struc
     if (err == OK) {
         *vector = vector_of(&embedding);
     }
+    return err;
+}
+
+enum err turn_wire_read_search(const struct service *service, struct org_id org,
+                               const Errata__V1__SearchStrategiesRequest *request,
+                               struct strategy_query **ret_query)
+{
+    struct strategy_query *query = arena_calloc(service->ctx->arena, 1, sizeof(*query));
+    enum err err = OK;
+
+    if (query == NULL) {
+        return ERR_MEMORY;
+    }
+    *query = (struct strategy_query){
+        .org = org,
+        .text = slice_text(request->query),
+        .intent = slice_text(request->intent),
+        .similarity_min = request->_similarity_min_case != 0 ? (float)request->similarity_min
+                                                             : (float)STRATEGY_SIMILARITY_MIN,
+        .limit = request->limit > 0 ? (size_t)request->limit : SEARCH_LIMIT_DEFAULT,
+        .embedder = service->env->embedder,
+        .cancelled = &service->cancelled,
+    };
+    err = turn_wire_take_vector(service->ctx, request->embedding, request->n_embedding,
+                                &query->vector);
+    if (err == OK && request->n_embedding == 0 && query->text.size == 0) {
+        fault_add(service->ctx->fault, SLICE("query"),
+                  "missing, as is embedding; expected one of them");
+    }
+    if (err == OK) {
+        err = turn_wire_embed(service, org, query->text, &query->vector);
+    }
+    *ret_query = query;
     return err;
 }

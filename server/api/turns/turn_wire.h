@@ -4,19 +4,21 @@
 #ifndef ERRATA_SERVER_API_TURNS_TURN_WIRE_H
 #define ERRATA_SERVER_API_TURNS_TURN_WIRE_H
 
-#include "server/domain/turns/turns.h"
+#include "server/domain/turns/strategies.h"
 #include "server/pipeline/service.h"
 #include "store/base/buffer.h"
 
-/* Returns the encoded turn of an event with what is said of it, in the arena. `feedback`: borrowed. */
-MUST_CHECK enum err turn_wire_encode(struct arena *arena, const struct event *event,
-                                     const struct user_feedback_view *feedback,
-                                     struct slice *ret_turn);
+#include <errata/v1/turn_service.pb-c.h>
+
 /* Appends a turn as field `field`, with what is said of it now. */
 MUST_CHECK enum err turn_wire_put(struct arena *arena, struct store_txn *txn, struct org_id org,
                                   const struct turn_record *record, uint32_t field,
                                   struct buffer *body);
 
+/* Reads the references of a request, borrowed. ERR_MEMORY. */
+MUST_CHECK enum err turn_wire_read_references(const struct service *service,
+                                              char *const *references, size_t count,
+                                              struct turn_references *ret_references);
 /* Takes the caller's vector; without numbers `ret_vector` is of no space. A vector that cannot be taken is a fault of the
  * field `embedding`. ERR_MEMORY. */
 MUST_CHECK enum err turn_wire_take_vector(struct ctx *ctx, const float *values, size_t count,
@@ -25,5 +27,10 @@ MUST_CHECK enum err turn_wire_take_vector(struct ctx *ctx, const float *values, 
  * long as the arena of the service's ctx. ERR_INVALID, ERR_MEMORY, ERR_CANCELLED. */
 MUST_CHECK enum err turn_wire_embed(const struct service *service, struct org_id org,
                                     struct slice text, struct turn_vector *vector);
+/* Reads a search, and embeds its query; `is_past` and `as_of_seq` are not set. The query is in the arena of the service's
+ * ctx, its texts are borrowed from the request. ERR_INVALID, ERR_MEMORY, ERR_CANCELLED. */
+MUST_CHECK enum err turn_wire_read_search(const struct service *service, struct org_id org,
+                                          const Errata__V1__SearchStrategiesRequest *request,
+                                          struct strategy_query **ret_query);
 
 #endif

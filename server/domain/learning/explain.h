@@ -11,6 +11,7 @@
 #include "server/domain/mappings/match.h"
 #include "server/domain/prompts/prompts.h"
 #include "server/domain/reviews/placeholders.h"
+#include "server/domain/turns/strategies.h"
 
 /* Maximum events of one artifact that are listed, more than people read. */
 #define EXPLAIN_EVIDENCE_MAX 20
@@ -27,6 +28,7 @@ struct explain_query {
     struct prompt_query *prompt; /* the rest of the prompt; NULL: not given */
     struct match *match; /* the lines; NULL: not given */
     struct placeholders_request *placeholders; /* the prompts to fill; NULL: not given */
+    struct strategy_query *strategies; /* the search, without its time; NULL: not given */
 };
 
 /* Appends the wire bytes of an ExplainExposureResponse. Returns ERR_INVALID for a reference that

@@ -51,6 +51,12 @@ MUST_CHECK enum err explain_signals(struct explaining *explaining, struct store_
 /* Appends the prompts again, if the caller sent the request, and sets `hash` to that of their texts. */
 MUST_CHECK enum err explain_prompts(struct explaining *explaining, struct store_txn *txn,
                                     const uint8_t **hash);
+/* Appends a turn whose strategy was offered. */
+MUST_CHECK enum err explain_strategy(struct explaining *explaining, struct store_txn *txn,
+                                     const struct exposed_artifact *artifact);
+/* Appends the strategies again, if the caller sent the request and its vector is comparable, and sets `hash` to theirs. */
+MUST_CHECK enum err explain_strategies(struct explaining *explaining, struct store_txn *txn,
+                                       bool *ret_is_known, uint8_t hash[EXPOSURE_TEXT_HASH_BYTES]);
 /* Appends the outcomes that cited the exposure. */
 MUST_CHECK enum err explain_outcomes(struct explaining *explaining, struct store_txn *txn);
 

@@ -6,6 +6,7 @@
 #include "server/domain/exposures/exposures.h"
 
 #include "server/domain/extractions/rows/extraction_rows.h"
+#include "server/domain/turns/turns.h"
 
 #include <errata/v1/event.views.h>
 #include <errata/v1/review.views.h>
@@ -83,6 +84,28 @@ static enum err describe_review(struct ctx *ctx, const struct event *event,
     return err == OK && !buffer_ok(&run) ? ERR_MEMORY : err;
 }
 
+static enum err describe_turn(struct store_txn *txn, const struct event *event,
+                              struct exposure_outcome_view *view)
+{
+    struct turn_record record;
+    struct turn_hash hash;
+    struct turn_view turn;
+    enum err err = turn_view_read(event->facts, &turn);
+
+    if (err == OK) {
+        hash = turn_hash_of(turn.session_id, turn.turn_id);
+        err = turn_read(txn, event->org, &hash, &record);
+    }
+    if (err != OK || !turn_status_from_wire((int32_t)record.status, &view->turn_status)) {
+        return err == OK || err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    view->session_id = turn.session_id;
+    view->has_session_id = true;
+    view->turn_id = turn.turn_id;
+    view->has_turn_id = true;
+    return OK;
+}
+
 static enum err describe_verdict(const struct event *event, struct exposure_outcome_view *view)
 {
     struct verdict_submission_view submission;
@@ -120,6 +143,9 @@ enum err outcome_describe(struct ctx *ctx, struct store_txn *txn, struct org_id 
     }
     if (event.kind == EVENT_REVIEW_SUBMITTED) {
         return describe_review(ctx, &event, ret_view);
+    }
+    if (event.kind == EVENT_TURN_RECORDED) {
+        return describe_turn(txn, &event, ret_view);
     }
     return event.kind == EVENT_MAPPING_APPLIED ? describe_uses(&event, ret_view)
                                                : describe_verdict(&event, ret_view);

@@ -27,6 +27,10 @@ static enum err refuse_kind(struct ctx *ctx, enum artifact_kind kind)
                          "artifact_id: of an example item; expected PutItem, or RetractEvent of "
                          "its review");
     }
+    if (kind == ARTIFACT_KIND_STRATEGY) {
+        return fault_say(ctx->fault, ERR_PRECONDITION,
+                         "artifact_id: of a strategy; expected SetFeedback of its turn");
+    }
     return kind == ARTIFACT_KIND_PROMPT_TEMPLATE
                ? fault_say(ctx->fault, ERR_PRECONDITION,
                            "artifact_id: of a prompt template; expected PutPromptTemplate")

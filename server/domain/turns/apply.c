@@ -2,7 +2,7 @@
  * apply.c: applies the events of turns: rows of turns, their lists by time, session and status, detections, and
  * judgements of detections.
  */
-#include "server/domain/turns/turns.h"
+#include "server/domain/turns/citations.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 
@@ -26,15 +26,19 @@ static enum err put_status(struct store_txn *txn, struct org_id org, const struc
     return store_put(txn, TABLE_TURN_STATUS, key_slice(&key), turn_hash_slice(hash));
 }
 
-/* Changes the status of a turn, and the list that it is in. */
+/* Changes the status of a turn, the list that it is in, and the outcomes that it is. */
 static enum err change(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                        const struct turn_hash *hash, struct turn_record *record, uint32_t status)
 {
     struct key key =
         key_turn_status(event->org, record->status, record->created_at_us, record->seq);
+    int bad = (status == TURN_STATUS_REJECTED) - (record->status == TURN_STATUS_REJECTED);
     enum err err = store_del(txn, TABLE_TURN_STATUS, key_slice(&key));
 
     record->status = status;
+    if (err == OK && bad != 0) {
+        err = turn_citations_turn_bad(ctx, txn, event->org, record, bad);
+    }
     if (err == OK) {
         err = put_status(txn, event->org, hash, record);
     }
@@ -72,7 +76,9 @@ static enum err apply_recorded(struct ctx *ctx, struct store_txn *txn, const str
         key = key_turn_session(event->org, &hash, event->created_at_us, event->seq);
         err = store_put(txn, TABLE_TURN_SESSION, key_slice(&key), turn_hash_slice(&hash));
     }
-    return err;
+    return err != OK ? err
+                     : turn_citations_count(ctx, txn, event->org, &hash, event->seq,
+                                            view.exposure_seqs.run);
 }
 
 static enum err apply_detected(struct ctx *ctx, struct store_txn *txn, const struct event *event)
@@ -96,6 +102,9 @@ static enum err apply_detected(struct ctx *ctx, struct store_txn *txn, const str
     }
     hash = turn_hash_of(view.session_id, view.previous_turn_id);
     err = turn_read(txn, event->org, &hash, &record);
+    if (err == OK) {
+        err = turn_citations_count(ctx, txn, event->org, &hash, record.seq, view.exposure_seqs.run);
+    }
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }

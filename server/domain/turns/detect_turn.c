@@ -5,8 +5,9 @@
 #include "server/domain/cues/veto.h"
 #include "server/domain/embed/calibration.h"
 #include "server/domain/embed/embedder.h"
+#include "server/domain/settings/turn_settings.h"
+#include "server/domain/turns/citations.h"
 #include "server/domain/turns/section.h"
-#include "server/domain/turns/turns.h"
 #include "store/base/bytes.h"
 
 #include <event_apply.h>
@@ -29,6 +30,7 @@ struct deciding {
     bool is_late;
     bool marks;
     uint32_t rejections;
+    struct turn_citations citations;
     struct feedback_detected_view view; /* to store */
 };
 
@@ -171,6 +173,48 @@ static enum err read_entities(struct ctx *ctx, struct deciding *deciding,
     return OK;
 }
 
+/* Reads the organisation's own cues. */
+static enum err read_extras(struct ctx *ctx, const struct turn_settings *settings,
+                            struct reading_input *reading)
+{
+    struct extra_cue *extras = NULL;
+    struct extra_cues_view cues;
+    struct slice message = {NULL, 0};
+    size_t count = 0;
+    enum err err = extra_cues_view_read(settings->extra_cues, &cues);
+
+    if (err != OK) {
+        return err;
+    }
+    extras = arena_calloc(ctx->arena, cues.cues.count + 1, sizeof(*extras));
+    if (extras == NULL) {
+        return ERR_MEMORY;
+    }
+    while (err == OK && view_next(&cues.cues.run, &message)) {
+        struct extra_cue_view cue;
+
+        err = extra_cue_view_read(message, &cue);
+        if (err == OK && !cue_class_find(cue.cue_class, &extras[count].class)) {
+            err = ERR_CORRUPT;
+        }
+        if (err == OK) {
+            extras[count++].phrase = cue.phrase;
+        }
+    }
+    reading->extras = extras;
+    reading->extra_count = count;
+    return err;
+}
+
+/* Applies the organisation's setting of what a change of the topic says. */
+static void set_topic_change(const struct turn_settings *settings, struct detection *detection)
+{
+    if (detection->row == DETECT_TOPIC_CHANGE && settings->topic_change == TOPIC_CHANGE_NEUTRAL) {
+        detection->status = DETECT_NEUTRAL;
+        detection->confidence = DETECT_NOTHING_HUNDREDTHS / 100.0F;
+    }
+}
+
 /* Reads the message beside the previous turn. */
 static enum err read_message(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                              struct deciding *deciding)
@@ -180,10 +224,17 @@ static enum err read_message(struct ctx *ctx, struct store_txn *txn, struct org_
         .previous_query = deciding->previous.query,
         .previous_response = deciding->previous.response_summary,
     };
+    struct turn_settings settings;
     enum err err = compare(ctx, txn, org, deciding);
 
     if (err == OK) {
         err = read_entities(ctx, deciding, &input);
+    }
+    if (err == OK) {
+        err = turn_settings_read(txn, org, &settings);
+    }
+    if (err == OK) {
+        err = read_extras(ctx, &settings, &input);
     }
     deciding->reading = arena_calloc(ctx->arena, 1, sizeof(*deciding->reading));
     if (err == OK && deciding->reading == NULL) {
@@ -196,6 +247,7 @@ static enum err read_message(struct ctx *ctx, struct store_txn *txn, struct org_
         deciding->signals.intents = compare_intents(deciding);
         deciding->detection = detect_feedback(deciding->reading, &deciding->signals);
         deciding->veto = veto_apply(deciding->reading, &deciding->detection);
+        set_topic_change(&settings, &deciding->detection);
     }
     return err;
 }
@@ -236,17 +288,6 @@ static enum err decide(struct ctx *ctx, struct store_txn *txn, struct org_id org
     return err;
 }
 
-static const char *class_name(enum cue_class class)
-{
-    static const char *const names[] = {
-#define CLASS(name) #name,
-#include "server/domain/cues/cue_classes.def"
-#undef CLASS
-    };
-
-    return class < CUE_CLASS_COUNT ? names[class] : "";
-}
-
 static enum turn_status status_of(enum detect_status status)
 {
     switch (status) {
@@ -285,7 +326,9 @@ static void set_row(const struct detection *detection, struct feedback_detected_
         view->acceptance_kind = ACCEPTANCE_KIND_CONTINUATION;
         break;
     case DETECT_TOPIC_CHANGE:
-        view->acceptance_kind = ACCEPTANCE_KIND_TOPIC_CHANGE;
+        if (detection->status == DETECT_ACCEPTED) {
+            view->acceptance_kind = ACCEPTANCE_KIND_TOPIC_CHANGE;
+        }
         break;
     case DETECT_NOTHING:
         break;
@@ -299,7 +342,7 @@ static enum err set_evidence(struct ctx *ctx, const struct deciding *deciding,
     const struct detection_evidence_view evidence = {
         .row = deciding->reading != NULL ? (enum detection_row)detection->row
                                          : DETECTION_ROW_UNSPECIFIED,
-        .cue_class = slice_text(class_name(detection->class)),
+        .cue_class = cue_class_name(detection->class),
         .cue = detection->pattern,
         .has_similarity = deciding->signals.has_similarity,
         .similarity = (double)detection->similarity,
@@ -396,10 +439,16 @@ static enum err fill(struct ctx *ctx, struct deciding *deciding)
 static enum err append(struct ctx *ctx, struct store_txn *txn, struct deciding *deciding,
                        struct event_draft *draft, uint64_t *ret_seq)
 {
+    struct buffer seqs;
     enum err err = fill(ctx, deciding);
 
-    if (err != OK) {
-        return err;
+    buffer_init(&seqs, ctx->arena, deciding->citations.count * WIRE_OVERHEAD_BYTES);
+    for (size_t i = 0; i < deciding->citations.count; i++) {
+        feedback_detected_view_add_exposure_seqs(&seqs, deciding->citations.items[i].seq);
+    }
+    deciding->view.exposure_seqs.run = buffer_slice(&seqs);
+    if (err != OK || !buffer_ok(&seqs)) {
+        return err != OK ? err : ERR_MEMORY;
     }
     deciding->view.id = draft->stamp.id;
     deciding->view.org_id = draft->org.uuid;
@@ -428,7 +477,15 @@ static enum err detect_new(struct ctx *ctx, struct store_txn *txn, struct org_id
         err = event_time_check_now(ctx, txn, org, &input->time, slice_of(NULL, 0));
     }
     if (err == OK) {
+        err = turn_citations_read(ctx, txn, org, &input->references, &deciding->citations);
+    }
+    if (err == OK) {
         err = fault_result(ctx->fault);
+    }
+    if (err == OK) {
+        err = turn_citations_record(ctx, txn, org,
+                                    &(struct exposure_citer){draft.actor_user_id, input->time},
+                                    &deciding->citations);
     }
     if (err == OK) {
         err = event_draft_stamp(ctx, txn, &input->time, &draft);

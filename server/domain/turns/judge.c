@@ -14,6 +14,7 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, const struct judg
         .status = input->status,
         .turn_seq = record->seq,
         .detection_seq = record->marked_seq,
+        .previous_set_seq = record->set_seq,
         .has_created_at = true,
         .reason = input->reason,
     };

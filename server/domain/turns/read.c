@@ -15,6 +15,39 @@ enum err turn_read(struct store_txn *txn, struct org_id org, const struct turn_h
     return err != OK ? err : record_decode_turn(value, ret_record);
 }
 
+enum err turn_read_as_of(struct store_txn *txn, const struct event *recorded, uint64_t as_of_seq,
+                         struct turn_record *ret_record)
+{
+    struct turn_feedback_set_view set;
+    struct turn_record record;
+    struct turn_hash hash;
+    struct turn_view turn;
+    struct event event;
+    enum err err = recorded->kind == EVENT_TURN_RECORDED ? turn_view_read(recorded->facts, &turn)
+                                                         : ERR_CORRUPT;
+
+    if (err == OK) {
+        hash = turn_hash_of(turn.session_id, turn.turn_id);
+        err = turn_read(txn, recorded->org, &hash, &record);
+    }
+    while (err == OK && record.set_seq > as_of_seq) {
+        err = log_read(txn, recorded->org, record.set_seq, &event);
+        if (err == OK) {
+            err = turn_feedback_set_view_read(event.facts, &set);
+        }
+        if (err == OK && set.previous_set_seq >= record.set_seq) {
+            err = ERR_CORRUPT;
+        }
+        record.set_seq = err == OK ? set.previous_set_seq : 0;
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    record.marked_seq = record.marked_seq > as_of_seq ? 0 : record.marked_seq;
+    *ret_record = record;
+    return OK;
+}
+
 enum err turn_read_listed(struct store_txn *txn, struct org_id org, struct slice value,
                           struct turn_record *ret_record)
 {

@@ -1,7 +1,7 @@
 /*
  * record.c: decides and appends a turn.
  */
-#include "server/domain/turns/turns.h"
+#include "server/domain/turns/citations.h"
 
 #include <event_apply.h>
 #include <math.h>
@@ -9,8 +9,10 @@
 /* Quality scores are stored in this unit. */
 #define QUALITY_UNIT 1000000.0
 
-static enum err encode(struct ctx *ctx, const struct turn_input *input, struct event_draft *draft)
+static enum err encode(struct ctx *ctx, const struct turn_input *input,
+                       const struct turn_citations *citations, struct event_draft *draft)
 {
+    struct buffer seqs;
     struct turn_view view = {
         .id = draft->stamp.id,
         .org_id = draft->org.uuid,
@@ -31,7 +33,13 @@ static enum err encode(struct ctx *ctx, const struct turn_input *input, struct e
         .response_entities = {.run = input->entities},
     };
 
-    return view_encode_parts(&turn_view_type, &view, ctx->arena, &draft->facts, &draft->content)
+    buffer_init(&seqs, ctx->arena, citations->count * WIRE_OVERHEAD_BYTES);
+    for (size_t i = 0; i < citations->count; i++) {
+        turn_view_add_exposure_seqs(&seqs, citations->items[i].seq);
+    }
+    view.exposure_seqs.run = buffer_slice(&seqs);
+    return buffer_ok(&seqs) && view_encode_parts(&turn_view_type, &view, ctx->arena, &draft->facts,
+                                                 &draft->content)
                ? OK
                : ERR_MEMORY;
 }
@@ -58,8 +66,12 @@ enum err turn_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,
         .kind = EVENT_TURN_RECORDED,
         .annotator = ANNOTATOR_CODE,
     };
-    enum err err = check_new(ctx, txn, org, input);
+    struct turn_citations *citations = arena_calloc(ctx->arena, 1, sizeof(*citations));
+    enum err err = citations != NULL ? check_new(ctx, txn, org, input) : ERR_MEMORY;
 
+    if (err == OK) {
+        err = turn_citations_read(ctx, txn, org, &input->references, citations);
+    }
     if (err == OK) {
         err = actor_resolve(ctx, &input->caller, SLICE("turn"), slice_of(NULL, 0), false,
                             &draft.actor_user_id);
@@ -71,10 +83,14 @@ enum err turn_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,
         err = fault_result(ctx->fault);
     }
     if (err == OK) {
+        err = turn_citations_record(
+            ctx, txn, org, &(struct exposure_citer){draft.actor_user_id, input->time}, citations);
+    }
+    if (err == OK) {
         err = event_draft_stamp(ctx, txn, &input->time, &draft);
     }
     if (err == OK) {
-        err = encode(ctx, input, &draft);
+        err = encode(ctx, input, citations, &draft);
     }
     if (err != OK) {
         return err;

@@ -32,6 +32,8 @@ struct search {
     const struct strategy_query *query;
     const struct strategy_rows *rows;
     size_t row_count; /* those that the transaction has */
+    const uint8_t *statuses; /* of the rows, as the transaction has them */
+    const uint64_t *marks; /* likewise */
     float *vector; /* of the row that is compared */
     struct strategy_table *table;
     struct strategy_match *found[TURN_STATUS_NEUTRAL + 1]; /* by status, most similar first */
@@ -67,7 +69,7 @@ static uint8_t *make_kinds(struct search *search, struct strategies *strategies)
     for (size_t i = 0; kinds != NULL && i < search->row_count; i++) {
         bool is_comparable = space != STRATEGY_NO_SPACE && search->rows->spaces[i] == space;
 
-        kinds[i] = is_comparable ? search->rows->statuses[i] : VECTORS_KINDS;
+        kinds[i] = is_comparable ? search->statuses[i] : VECTORS_KINDS;
         strategies->searched += is_comparable;
     }
     strategies->incomparable = search->row_count - strategies->searched;
@@ -106,10 +108,10 @@ static enum err make_match(struct search *search, const struct vectors_match *fo
     const struct strategy_rows *rows = search->rows;
     struct strategy_match match = {
         .seq = rows->seqs[found->row],
-        .status = (enum turn_status)rows->statuses[found->row],
+        .status = (enum turn_status)search->statuses[found->row],
         .cosine = found->cosine,
         .strategy = rows->strategies[found->row],
-        .mark = rows->marks[found->row],
+        .mark = search->marks[found->row],
     };
     enum err err = log_read(search->txn, search->query->org, match.seq, &match.event);
 
@@ -221,11 +223,11 @@ static void note_rejections(struct search *search)
         }
     }
     for (size_t i = 0; i < search->row_count; i++) {
-        if (search->rows->statuses[i] == TURN_STATUS_ACCEPTED) {
+        if (search->statuses[i] == TURN_STATUS_ACCEPTED) {
             struct strategy_fact *fact = place_of(search->table, search->rows->strategies[i]);
 
-            if (fact->strategy != 0 && search->rows->marks[i] > fact->accepted_at) {
-                fact->accepted_at = search->rows->marks[i];
+            if (fact->strategy != 0 && search->marks[i] > fact->accepted_at) {
+                fact->accepted_at = search->marks[i];
             }
         }
     }
@@ -274,8 +276,8 @@ static void count_outcomes(struct search *search, struct strategies *strategies)
         struct strategy_fact *fact = place_of(search->table, search->rows->strategies[i]);
         bool counts = fact->strategy != 0 && (intent == 0 || search->rows->intents[i] == intent);
 
-        fact->accepted += counts && search->rows->statuses[i] == TURN_STATUS_ACCEPTED;
-        fact->rejected += counts && search->rows->statuses[i] == TURN_STATUS_REJECTED;
+        fact->accepted += counts && search->statuses[i] == TURN_STATUS_ACCEPTED;
+        fact->rejected += counts && search->statuses[i] == TURN_STATUS_REJECTED;
     }
     for (size_t i = 0; i < strategies->count; i++) {
         const struct strategy_fact *fact = place_of(search->table, strategies->items[i].strategy);
@@ -315,25 +317,116 @@ static enum err search_rows(struct search *search, struct strategies *strategies
     return OK;
 }
 
-enum err strategies_search(struct arena *arena, struct store_txn *txn, struct strategy_index *index,
-                           const struct strategy_query *query, struct strategies *ret_strategies)
+/* Reads the status of a turn, and what set it, in the transaction. */
+static enum err read_status(struct search *search, uint64_t seq, uint8_t *status, uint64_t *mark)
 {
-    struct search search = {.arena = arena, .txn = txn, .query = query};
-    struct log_head head;
-    enum err err = log_read_head(txn, query->org, &head);
+    struct turn_record record;
+    struct turn_hash hash;
+    struct turn_view turn;
+    struct event event;
+    enum err err = log_read(search->txn, search->query->org, seq, &event);
 
-    *ret_strategies = (struct strategies){.count = 0};
     if (err == OK) {
-        err = strategy_index_begin(index, txn, query->org, query->cancelled, &search.rows);
+        err = turn_view_of_event(&event, &turn);
+    }
+    if (err == OK) {
+        hash = turn_hash_of(turn.session_id, turn.turn_id);
+        err = turn_read(search->txn, search->query->org, &hash, &record);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    *status = (uint8_t)record.status;
+    *mark = record.set_seq != 0 ? record.set_seq : record.marked_seq;
+    return OK;
+}
+
+/* Sets the statuses of the rows. Another thread's transaction may have been newer: then they are copied, and those that were
+ * set later are read. */
+static enum err take_statuses(struct search *search, uint64_t last_seq)
+{
+    const struct strategy_rows *rows = search->rows;
+    size_t count = search->row_count;
+    uint8_t *statuses = NULL;
+    uint64_t *marks = NULL;
+    enum err err = OK;
+
+    search->statuses = rows->statuses;
+    search->marks = rows->marks;
+    if (rows->applied_seq <= last_seq || count == 0) {
+        return OK;
+    }
+    statuses = arena_calloc(search->arena, count, sizeof(*statuses));
+    marks = arena_calloc(search->arena, count, sizeof(*marks));
+    if (statuses == NULL || marks == NULL) {
+        return ERR_MEMORY;
+    }
+    memcpy(statuses, rows->statuses, count * sizeof(*statuses));
+    memcpy(marks, rows->marks, count * sizeof(*marks));
+    for (size_t i = 0; err == OK && i < count; i++) {
+        if (marks[i] > last_seq) {
+            err = read_status(search, rows->seqs[i], &statuses[i], &marks[i]);
+        }
+    }
+    search->statuses = statuses;
+    search->marks = marks;
+    return err;
+}
+
+/* Searches the rows of the index, without turns that the transaction does not have. */
+static enum err search_now(struct search *search, struct strategy_index *index,
+                           struct strategies *strategies)
+{
+    const struct strategy_query *query = search->query;
+    struct log_head head;
+    enum err err = log_read_head(search->txn, query->org, &head);
+
+    if (err == OK) {
+        err = strategy_index_begin(index, search->txn, query->org, query->cancelled, &search->rows);
     }
     if (err != OK) {
         return err;
     }
-    search.row_count = search.rows->count;
-    while (search.row_count > 0 && search.rows->seqs[search.row_count - 1] > head.last_seq) {
-        search.row_count--;
+    search->row_count = search->rows->count;
+    while (search->row_count > 0 && search->rows->seqs[search->row_count - 1] > head.last_seq) {
+        search->row_count--;
     }
-    err = search_rows(&search, ret_strategies);
-    strategy_index_end(index, search.rows);
+    err = take_statuses(search, head.last_seq);
+    if (err == OK) {
+        err = search_rows(search, strategies);
+    }
+    strategy_index_end(index, search->rows);
     return err;
+}
+
+static enum err search_past(struct search *search, struct strategies *strategies)
+{
+    const struct strategy_query *query = search->query;
+    struct strategy_rows *rows = arena_calloc(search->arena, 1, sizeof(*rows));
+    enum err err = OK;
+
+    if (rows == NULL) {
+        return ERR_MEMORY;
+    }
+    err = strategy_rows_make(rows, search->txn, query->org, query->as_of_seq, query->cancelled);
+    search->rows = rows;
+    search->row_count = rows->count;
+    if (err == OK) {
+        err = take_statuses(search, query->as_of_seq);
+    }
+    if (err == OK) {
+        err = search_rows(search, strategies);
+    }
+    strategy_rows_free(rows);
+    return err;
+}
+
+enum err strategies_search(struct arena *arena, struct store_txn *txn, struct strategy_index *index,
+                           const struct strategy_query *query, struct strategies *ret_strategies)
+{
+    struct search search = {.arena = arena, .txn = txn, .query = query};
+
+    *ret_strategies = (struct strategies){.count = 0};
+    return query->is_past ? search_past(&search, ret_strategies)
+                          : search_now(&search, index, ret_strategies);
 }

@@ -26,6 +26,8 @@ struct strategy_query {
     size_t limit; /* of the turns that are returned */
     const struct embedder *embedder; /* of the vector, unless it is the caller's */
     const atomic_bool *cancelled;
+    bool is_past; /* as it was after `as_of_seq` */
+    uint64_t as_of_seq;
 };
 
 /* A turn that was found. */

@@ -257,9 +257,9 @@ static enum err apply_event(struct strategy_rows *rows, struct arena *scratch,
     return err;
 }
 
-/* Applies the events that the transaction has after those that were applied. */
+/* Applies the events that the transaction has after those that were applied, up to `last_seq`. */
 static enum err catch_up(struct strategy_rows *rows, struct store_txn *txn, struct org_id org,
-                         const atomic_bool *cancelled)
+                         uint64_t last_seq, const atomic_bool *cancelled)
 {
     struct arena scratch;
     struct log_head head;
@@ -267,7 +267,7 @@ static enum err catch_up(struct strategy_rows *rows, struct store_txn *txn, stru
     enum err err = log_read_head(txn, org, &head);
 
     arena_init(&scratch, SCRATCH_BYTES);
-    while (err == OK && rows->applied_seq < head.last_seq) {
+    while (err == OK && rows->applied_seq < head.last_seq && rows->applied_seq < last_seq) {
         if (rows->applied_seq % EVENTS_PER_LOOK == 0) {
             arena_reset(&scratch);
             if (atomic_load_explicit(cancelled, memory_order_relaxed)) {
@@ -325,7 +325,7 @@ enum err strategy_index_begin(struct strategy_index *index, struct store_txn *tx
     place->users++;
     (void)pthread_mutex_unlock(&index->lock);
     (void)pthread_mutex_lock(&place->lock);
-    err = catch_up(&place->rows, txn, org, cancelled);
+    err = catch_up(&place->rows, txn, org, UINT64_MAX, cancelled);
     *ret_rows = &place->rows;
     if (err != OK) {
         strategy_index_end(index, &place->rows);
@@ -376,4 +376,16 @@ void strategy_index_end(struct strategy_index *index, const struct strategy_rows
     place->kept_rows = kept;
     evict(index);
     (void)pthread_mutex_unlock(&index->lock);
+}
+
+enum err strategy_rows_make(struct strategy_rows *rows, struct store_txn *txn, struct org_id org,
+                            uint64_t as_of_seq, const atomic_bool *cancelled)
+{
+    *rows = (struct strategy_rows){.count = 0};
+    return catch_up(rows, txn, org, as_of_seq, cancelled);
+}
+
+void strategy_rows_free(struct strategy_rows *rows)
+{
+    empty_rows(rows);
 }

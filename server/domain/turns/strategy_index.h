@@ -54,6 +54,13 @@ MUST_CHECK enum err strategy_index_begin(struct strategy_index *index, struct st
                                          struct org_id org, const atomic_bool *cancelled,
                                          const struct strategy_rows **ret_rows);
 void strategy_index_end(struct strategy_index *index, const struct strategy_rows *rows);
+/* Makes the rows of an organisation as they were after the event `as_of_seq`, outside the index; the caller frees them by
+ * strategy_rows_free, after a failure too. Reads the whole log up to there. ERR_CANCELLED, ERR_MEMORY, or as the store
+ * does. */
+MUST_CHECK enum err strategy_rows_make(struct strategy_rows *rows, struct store_txn *txn,
+                                       struct org_id org, uint64_t as_of_seq,
+                                       const atomic_bool *cancelled);
+void strategy_rows_free(struct strategy_rows *rows);
 
 /* Returns the hash of a tool and the folded text that it was called with, of an encoded TurnStrategy; 0 without one. */
 MUST_CHECK enum err strategy_hash(struct arena *arena, struct slice strategy, uint64_t *ret_hash);

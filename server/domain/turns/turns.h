@@ -8,6 +8,7 @@
 #include "server/domain/cues/detect.h"
 #include "server/domain/events/actor.h"
 #include "server/domain/events/draft.h"
+#include "server/domain/exposures/exposures.h"
 #include "server/domain/turns/records.h"
 #include "server/domain/turns/vector_row.h"
 
@@ -20,6 +21,16 @@
 #define TURN_CLARIFY_REJECTIONS 2
 /* Turns that a count of rejections in sequence looks at. */
 #define TURN_STREAK_MAX 100
+
+/* References that a call cites; max_items of the requests. */
+#define TURN_REFERENCES_MAX 20
+
+/* References to exposures of strategies, as a call cites them. */
+struct turn_references {
+    const struct exposure_key *key;
+    const struct slice *items; /* at most TURN_REFERENCES_MAX */
+    size_t count;
+};
 
 /* A turn to record. Slices are borrowed. */
 struct turn_input {
@@ -36,6 +47,7 @@ struct turn_input {
     struct slice strategy; /* an encoded TurnStrategy; empty without one */
     struct slice entities; /* the run of response_entities */
     struct turn_vector vector;
+    struct turn_references references;
 };
 
 /* A message to read. */
@@ -53,6 +65,7 @@ struct detect_input {
     struct slice what_went_wrong;
     struct slice advice;
     struct turn_vector vector; /* of the words */
+    struct turn_references references; /* of the previous turn */
 };
 
 /* A person's judgement. */
@@ -65,10 +78,10 @@ struct judge_input {
     struct slice reason;
 };
 
-/* Decides and appends EVENT_TURN_RECORDED, and stores the vector. ERR_EXISTS for a turn that the session has. */
+/* Decides and appends EVENT_TURN_RECORDED, after the events of exposures that it is first to cite, and stores the vector. ERR_EXISTS for a turn that the session has. */
 MUST_CHECK enum err turn_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                 const struct turn_input *input, uint64_t *ret_seq);
-/* Reads a message and appends EVENT_FEEDBACK_DETECTED; the number of an earlier one if the turn's message was read before.
+/* Reads a message and appends EVENT_FEEDBACK_DETECTED, after such events; the number of an earlier one if the turn's message was read before.
  * ERR_EXISTS if that was another message. */
 MUST_CHECK enum err turn_detect(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                 const struct cue_lexicon *lexicon, const struct detect_input *input,
@@ -80,6 +93,9 @@ MUST_CHECK enum err turn_judge(struct ctx *ctx, struct store_txn *txn, struct or
 /* Reads a turn's row. ERR_NOT_FOUND without one. */
 MUST_CHECK enum err turn_read(struct store_txn *txn, struct org_id org,
                               const struct turn_hash *hash, struct turn_record *ret_record);
+/* Reads the row of the turn that an event recorded as it was after the event `as_of_seq`; its status is not set. */
+MUST_CHECK enum err turn_read_as_of(struct store_txn *txn, const struct event *recorded,
+                                    uint64_t as_of_seq, struct turn_record *ret_record);
 /* Reads the turn of a list's row, by the row's value. ERR_CORRUPT if the row names no turn. */
 MUST_CHECK enum err turn_read_listed(struct store_txn *txn, struct org_id org, struct slice value,
                                      struct turn_record *ret_record);
@@ -98,6 +114,9 @@ MUST_CHECK enum err turn_view_of_event(const struct event *event, struct turn_vi
 MUST_CHECK enum err turn_feedback_read(struct store_txn *txn, struct org_id org,
                                        const struct turn_record *record,
                                        struct user_feedback_view *ret_feedback);
+/* Returns the encoded turn of an event with what is said of it, in the arena. `feedback`: borrowed. */
+MUST_CHECK enum err turn_encode(struct arena *arena, const struct event *event,
+                                const struct user_feedback_view *feedback, struct slice *ret_turn);
 /* Returns the satisfaction of a turn, and its rank among strategies. */
 double turn_satisfaction(enum validation_outcome outcome, enum turn_status status);
 double turn_ranking(double quality, enum turn_status status);

@@ -194,6 +194,27 @@ static void test_placeholders_round_trip(void **state)
     arena_deinit(&bench.arena);
 }
 
+/* Goal: strategies round trip, as many as a search returns. Method: none, one and 100 turns, far apart. */
+static void test_strategies_round_trip(void **state)
+{
+    static const size_t counts[] = {0, 1, 100};
+    struct exposed_artifact artifacts[100];
+    struct bench bench;
+
+    (void)state;
+    bench_init(&bench);
+    for (size_t i = 0; i < 100; i++) {
+        artifacts[i] = (struct exposed_artifact){
+            .seq = i % 2 == 0 ? i + 1 : UINT64_C(1) << 40, .version = 1, .line_count = 0};
+    }
+    for (size_t i = 0; i < 3; i++) {
+        struct exposure exposure = exposure_of(EXPOSURE_KIND_STRATEGIES, artifacts, counts[i]);
+
+        expect_round_trip(&bench, &exposure, true);
+    }
+    arena_deinit(&bench.arena);
+}
+
 /* Goal: 20 artifacts with any numbers fit into 312 characters. Method: far apart, with versions and
  * lines. */
 static void test_twenty_artifacts_fit_into_312_characters(void **state)
@@ -397,6 +418,7 @@ int run_reference_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exposure_round_trips),
         cmocka_unit_test(test_placeholders_round_trip),
+        cmocka_unit_test(test_strategies_round_trip),
         cmocka_unit_test(test_twenty_artifacts_fit_into_312_characters),
         cmocka_unit_test(test_a_long_list_is_stored_as_its_hash),
         cmocka_unit_test(test_changed_reference_is_refused),

@@ -13,9 +13,10 @@
 
 static struct json_value artifact_of(struct json_value object, const char **ret_kind)
 {
-    static const char *const members[] = {"example", "mapping", "promptTemplate", "learnedRule",
-                                          "fragmentSet"};
-    static const char *const kinds[] = {"example", "mapping", "template", "rule", "wording"};
+    static const char *const members[] = {"example",     "mapping",     "promptTemplate",
+                                          "learnedRule", "fragmentSet", "turn"};
+    static const char *const kinds[] = {"example", "mapping", "template",
+                                        "rule",    "wording", "strategy"};
     struct json_value artifact = {JSON_NULL, {NULL, 0}};
 
     *ret_kind = reply_member(object, "exampleItemJson").text.size > 2 ? "example item" : "expired";
@@ -55,7 +56,8 @@ static struct slice wording_text(struct cli *cli, struct json_value set)
                         comment.size > 0 ? ": " : "", SLICE_ARGS(comment));
 }
 
-/* An example's output, both SKUs of a mapping, the name of a template, the pattern of a rule, a wording, an item. */
+/* An example's output, both SKUs of a mapping, the name of a template, the pattern of a rule, a wording, a strategy, an
+ * item. */
 struct slice cell_artifact_text(struct cli *cli, struct json_value object, const char *name)
 {
     const char *kind = NULL;
@@ -72,6 +74,13 @@ struct slice cell_artifact_text(struct cli *cli, struct json_value object, const
     }
     if (strcmp(kind, "rule") == 0) {
         return reply_one_line(cli, artifact, "pattern");
+    }
+    if (strcmp(kind, "strategy") == 0) {
+        struct json_value strategy = reply_member(artifact, "strategy");
+
+        return arena_printf(&cli->arena, "%.*s: %.*s",
+                            SLICE_ARGS(reply_text(cli, strategy, "tool")),
+                            SLICE_ARGS(reply_one_line(cli, strategy, "text")));
     }
     if (strcmp(kind, "example item") == 0) {
         return reply_one_line(cli, object, "exampleItemJson");
@@ -97,10 +106,10 @@ static struct json_value first_of(struct json_value object, const char *name)
     return reply_next(&walk) ? walk.row : reply_member(object, name);
 }
 
-/* What an event is about: a document, a receipt or a run. */
+/* What an event is about: a document, a receipt, a run or a turn. */
 static struct slice subject_of(struct cli *cli, struct json_value event)
 {
-    static const char *const members[] = {"documentId", "receiptId", "runId"};
+    static const char *const members[] = {"documentId", "receiptId", "runId", "turnId"};
     struct slice subject = {NULL, 0};
 
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && subject.size == 0; i++) {
@@ -161,6 +170,9 @@ struct slice cell_outcome(struct cli *cli, struct json_value object, const char 
     }
     if (slice_equal(kind, SLICE("VERDICT_SUBMITTED"))) {
         return reply_word(cli, object, "correctVerdict", "VERDICT_");
+    }
+    if (slice_equal(kind, SLICE("TURN_RECORDED"))) {
+        return reply_word(cli, object, "turnStatus", "TURN_STATUS_");
     }
     return slice_equal(kind, SLICE("EXTRACTION_RECORDED")) ? SLICE("not corrected")
                                                            : SLICE("applied");
@@ -276,9 +288,11 @@ static enum cli_exit fill_explain(struct request *request, struct cli *cli)
 
 static const char *method_of(struct slice kind)
 {
-    static const char *const kinds[] = {"EXAMPLES", "PROMPT", "MATCHES", "SCORE", "PLACEHOLDERS"};
-    static const char *const methods[] = {"GetExamples", "PreparePrompt", "MatchLines",
-                                          "ScoreDocument", "ResolvePlaceholders"};
+    static const char *const kinds[] = {"EXAMPLES", "PROMPT",       "MATCHES",
+                                        "SCORE",    "PLACEHOLDERS", "STRATEGIES"};
+    static const char *const methods[] = {"GetExamples",         "PreparePrompt",
+                                          "MatchLines",          "ScoreDocument",
+                                          "ResolvePlaceholders", "SearchStrategies"};
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         if (slice_equal(kind, slice_text(kinds[i]))) {
@@ -356,15 +370,17 @@ const struct command explain_commands[] = {
     {.name = "explain",
      .arguments = "REFERENCE|@FILE|-",
      .summary = "what was served, from which corrections, and the outcomes",
-     .help = "Prints what the reference of a response of GetExamples, PreparePrompt, MatchLines, "
-             "ScoreDocument or ResolvePlaceholders served: each example, mapping, template, rule, "
-             "wording and item as it was then, the events that it was learned from and who "
-             "approved it, and what happened to it since; of prompts that reviews filled, which "
-             "reviews gave each signal its guidance; then the outcomes that cited the reference, "
-             "and which were corrected or found a signal again. REFERENCE may also be the id of "
-             "an EXPOSURE_RECORDED event (`errata events list --kind EXPOSURE_RECORDED`).\n\n"
-             "Nothing is stored. With the values that a prompt was filled with, it reports whether "
-             "the whole text has the recorded hash.",
+     .help =
+         "Prints what the reference of a response of GetExamples, PreparePrompt, MatchLines, "
+         "ScoreDocument, ResolvePlaceholders or SearchStrategies served: each example, mapping, "
+         "template, rule, wording, item and turn as it was then, the events that it was learned "
+         "from and who "
+         "approved it, and what happened to it since; of prompts that reviews filled, which "
+         "reviews gave each signal its guidance; then the outcomes that cited the reference, "
+         "and which were corrected or found a signal again. REFERENCE may also be the id of "
+         "an EXPOSURE_RECORDED event (`errata events list --kind EXPOSURE_RECORDED`).\n\n"
+         "Nothing is stored. With the values that a prompt was filled with, it reports whether "
+         "the whole text has the recorded hash.",
      .examples = {{"errata examples a1b2c3 --json | jq -r .exposureRef |\n"
                    "  errata explain -",
                    NULL},

@@ -18,6 +18,9 @@ static const struct option_spec record_options[] = {
     {"text", "TEXT", "what the tool was called with"},
     {"intent", "NAME", "the class of the query"},
     {"created-at", "TIME|SPAN", "time of the turn; now by default"},
+    {"exposure", "REFERENCE",
+     "strategies from which the answer was planned, by their reference; may be given several "
+     "times"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec detect_options[] = {
@@ -26,6 +29,8 @@ static const struct option_spec detect_options[] = {
     {"what-went-wrong", "TEXT", "for the section: what went wrong"},
     {"advice", "TEXT", "for the section: what to do instead"},
     {"created-at", "TIME|SPAN", "time of the message; now by default"},
+    {"exposure", "REFERENCE",
+     "strategies from which the previous answer was planned; may be given several times"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec judge_options[] = {
@@ -43,6 +48,8 @@ static const struct option_spec search_options[] = {
     {"intent", "NAME", "count outcomes of this class only"},
     {"limit", "NUMBER", "maximum number of strategies; 10 by default"},
     {"similarity-min", "NUMBER", "least similarity, 0 to 1; 0.5 by default"},
+    {"session", "SESSION", "the session that they are for; it may be held out"},
+    {"as-of", "TIME|SPAN", "what it would have been then"},
     {NULL, NULL, NULL}};
 
 static enum cli_exit fill_query(struct request *request, struct cli *cli)
@@ -125,6 +132,7 @@ static enum cli_exit print_strategies(struct cli *cli, struct json_value reply)
 {
     struct reply_walk found = reply_walk(reply, "strategies");
     struct reply_walk avoid = reply_walk(reply, "avoid");
+    struct slice reference = reply_text(cli, reply, "exposureRef");
 
     while (reply_next(&found)) {
         print_strategy(cli, found.row, reply_word(cli, found.row, "status", "TURN_STATUS_"));
@@ -133,6 +141,12 @@ static enum cli_exit print_strategies(struct cli *cli, struct json_value reply)
         print_strategy(cli, avoid.row, SLICE("avoid"));
     }
     cli_note(cli, "%.*s turns compared", SLICE_ARGS(reply_count(cli, reply, "searchedCount")));
+    if (slice_equal(reply_word(cli, reply, "arm", "EXPERIMENT_ARM_"), SLICE("CONTROL"))) {
+        cli_note(cli, "the session is held out: no strategies");
+    }
+    if (reference.size > 0) {
+        cli_note(cli, "reference: %.*s", SLICE_ARGS(reference));
+    }
     return CLI_OK;
 }
 

@@ -1,0 +1,34 @@
+/*
+ * citations.h: the exposures of strategies that a turn, or the message after it, cites. The turn is an outcome of each, once,
+ * and a bad one while it is rejected: messages and persons that change its status change the counts.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_TURNS_CITATIONS_H
+#define ERRATA_SERVER_DOMAIN_TURNS_CITATIONS_H
+
+#include "server/domain/turns/turns.h"
+
+struct turn_citations {
+    struct cited_exposure items[TURN_REFERENCES_MAX]; /* each reference once */
+    size_t count;
+};
+
+/* Reads references. Adds those that this server did not issue for strategies of the organisation to ctx->fault. */
+MUST_CHECK enum err turn_citations_read(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                        const struct turn_references *references,
+                                        struct turn_citations *ret_citations);
+/* Appends the events of exposures that are not in the log. */
+MUST_CHECK enum err turn_citations_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                          const struct exposure_citer *citer,
+                                          struct turn_citations *citations);
+
+/* Counts a turn as an outcome of the exposures of a run of numbers, except those that have it already, for apply; the turn is
+ * not rejected. */
+MUST_CHECK enum err turn_citations_count(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                         const struct turn_hash *hash, uint64_t turn_seq,
+                                         struct slice run);
+/* Makes the outcomes of a turn bad (sign 1), or good again (-1), for apply. */
+MUST_CHECK enum err turn_citations_turn_bad(struct ctx *ctx, struct store_txn *txn,
+                                            struct org_id org, const struct turn_record *record,
+                                            int sign);
+
+#endif

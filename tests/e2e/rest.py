@@ -9,7 +9,7 @@ import http.client
 import json
 import urllib.parse
 
-from erratad import ServerCase, feedback, main, mappings, roles, sku_mapping, verdict_service
+from erratad import ServerCase, feedback, main, mappings, roles, sku_mapping, turn, turn_service, verdict_service
 
 CONTENT = {"content-type": "application/json"}
 # The request of document 001, "Submit Feedback", literally.
@@ -26,7 +26,7 @@ SUBMISSION = """{
 }"""
 
 
-EVERY_ROLE = ("ListFeedbackEvents", "ListLearnedRules", "GetTriggers")
+EVERY_ROLE = ("ListFeedbackEvents", "ListLearnedRules", "GetTriggers", "GetTurn")
 
 
 class Schema:
@@ -208,6 +208,28 @@ class Rest(ServerCase):
         self.assertTrue(triggers["bad_format_trigger"])
         self.assertFalse(triggers["wrong_information_trigger"])
 
+    def test_document_004_metadata_of_a_turn(self):
+        """The document's example, literally: members, their order, values in its spelling."""
+        record = turn.Turn(session_id="henry", turn_id="turn_001233", query="Find me laptops", quality_score=0.85,
+                           validation_outcome=turn.VALIDATION_OUTCOME_APPROVE)
+        record.created_at.FromJsonString("2026-01-04T10:30:00Z")
+        self.admin.turns.RecordTurn(turn_service.RecordTurnRequest(turn=record))
+        template, path = "/turns/{session_id}/{turn_id}", "/turns/henry/turn_001233"
+        self.assertEqual(self.good("GET", path, template)["user_feedback"],
+                         {"status": "neutral", "detected_at": None, "detected_in_turn": None, "correction_type": None,
+                          "confidence": 0.5, "user_said": None})
+        said = turn_service.DetectFeedbackRequest(session_id="henry", turn_id="turn_001234",
+                                                  message="No, I meant gaming laptops not business laptops")
+        said.created_at.FromJsonString("2026-01-04T10:32:00Z")
+        self.admin.turns.DetectFeedback(said)
+        self.assertEqual(json.dumps(self.good("GET", path, template)), json.dumps({
+            "turn_id": "turn_001233", "session_id": "henry", "timestamp": "2026-01-04T10:30:00Z",
+            "validation_outcome": "APPROVE", "quality_score": 0.85, "user_feedback": {
+                "status": "rejected", "detected_at": "2026-01-04T10:32:00Z", "detected_in_turn": "turn_001234",
+                "correction_type": "explicit_correction", "confidence": 0.9,
+                "user_said": "No, I meant gaming laptops not business laptops"}}))
+        self.assertEqual(self.ask("GET", "/turns/henry/none")[0], 404)
+
     def test_both_spellings_are_accepted(self):
         for body in ({"receipt_id": "s1", "correct_verdict": "fake", "original_verdict": "real",
                       "original_score": 0.5},
@@ -255,7 +277,7 @@ class Rest(ServerCase):
     def test_every_alias_needs_a_token_and_a_role(self):
         for path, operations in self.document["paths"].items():
             for verb, operation in operations.items():
-                url = path.replace("{id}", "x").replace("{subcategory}", "x")
+                url = path.replace("{id}", "x").replace("{subcategory}", "x").replace("{session_id}", "x").replace("{turn_id}", "x")
                 body = b"{}" if "requestBody" in operation else None
                 self.connection.request(verb.upper(), url, body, CONTENT if body else {})
                 response = self.connection.getresponse()

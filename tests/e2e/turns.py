@@ -318,6 +318,23 @@ class Commands(CliCase):
         said = self.run_cli("turns", "search", "laptops under 1000 dollars")[0]
         self.assertEqual(said.strip().split("\t"), ["ACCEPTED", "1.0", "turn-1", "shop", "laptop price<1000"])
 
+    def test_chat_export_and_satisfaction(self):
+        """A conversation from a file: what each message says and why; then its turns and their mean."""
+        lines = ["laptops under 1000 dollars", "Here are three laptops.", "No, I meant gaming laptops", "Here are two.",
+                 "thanks, that helps", "You are welcome.", "hmm", ""]
+        said = self.run_cli("turns", "chat", "trial-1", stdin="\n".join(lines) + "\n")[0]
+        self.assertRegex(said, r"^REJECTED 0.9\ncue +\w+: .*\n(.*\n)*because +it rejects the answer in words(.*\n)*otherwise +without")
+        self.assertRegex(said, r"\nACCEPTED 0.7\n(.*\n)*because +it goes on from the answer(.*\n)*NEUTRAL 0.5\n(.*\n)*because +it says nothing")
+        turns = [json.loads(line) for line in self.run_cli("turns", "export", "--session", "trial-1")[0].splitlines()]
+        self.assertEqual([(one["turn_id"], one["user_feedback"]["status"]) for one in turns],
+                         [("turn_4", "neutral"), ("turn_3", "neutral"), ("turn_2", "accepted"), ("turn_1", "rejected")])
+        self.assertEqual(turns[3]["user_feedback"]["correction_type"], "explicit_correction")
+        self.assertEqual(list(turns[0]), ["turn_id", "session_id", "timestamp", "validation_outcome", "quality_score", "user_feedback"])
+        self.assertEqual(list(turns[0]["user_feedback"]), ["status", "detected_at", "detected_in_turn", "correction_type",
+                                                           "confidence", "user_said"])
+        said = self.run_cli("turns", "satisfaction", "--since", "1d")[0]
+        self.assertRegex(said, r"mean satisfaction +0?\.?\d+(.*\n)*DAY +INTENT +TURNS")
+
     def test_references_on_the_command_line(self):
         """What a search offered is cited by a turn, rejected by a message, and explained."""
         def record(*words):

@@ -9,7 +9,7 @@
 #include "store/base/assert.h"
 #include "store/base/wire.h"
 
-#include <errata/v1/turn.fields.h>
+#include <errata/v1/turn_service.views.h>
 
 /* Strategies of a search that sets no limit. */
 #define SEARCH_LIMIT_DEFAULT 10
@@ -48,6 +48,64 @@ enum err turn_wire_read_references(const struct service *service, char *const *r
     }
     *ret_references = (struct turn_references){&service->env->exposure_key, items, count};
     return err;
+}
+
+static enum metadata_correction correction_of(enum correction_type type)
+{
+    switch (type) {
+    case CORRECTION_TYPE_EXPLICIT:
+        return METADATA_CORRECTION_EXPLICIT_CORRECTION;
+    case CORRECTION_TYPE_REPHRASED:
+        return METADATA_CORRECTION_REPHRASED_QUERY;
+    case CORRECTION_TYPE_ABANDONMENT:
+        return METADATA_CORRECTION_ABANDONMENT;
+    case CORRECTION_TYPE_UNSPECIFIED:
+        break;
+    }
+    return METADATA_CORRECTION_UNSPECIFIED;
+}
+
+enum err turn_wire_put_metadata(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                const struct turn_record *record, uint32_t field,
+                                struct buffer *body)
+{
+    struct turn_metadata_view metadata = {.has_user_feedback = true};
+    struct user_feedback_view feedback;
+    struct turn_view turn;
+    struct event event;
+    enum err err = log_read(txn, org, record->seq, &event);
+
+    if (err == OK) {
+        err = turn_view_of_event(&event, &turn);
+    }
+    if (err == OK) {
+        err = turn_feedback_read(txn, org, record, &feedback);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    const struct metadata_feedback_view said = {
+        .status = feedback.status,
+        .has_detected_at = feedback.has_detected_at,
+        .detected_at_us = feedback.detected_at_us,
+        .has_detected_in_turn = feedback.has_detected_in_turn,
+        .detected_in_turn = feedback.detected_in_turn,
+        .correction_type = correction_of(feedback.correction_type),
+        .confidence = feedback.confidence,
+        .has_user_said = feedback.user_said.size > 0,
+        .user_said = feedback.user_said,
+    };
+    if (!view_encode(&metadata_feedback_view_type, &said, arena, &metadata.user_feedback)) {
+        return ERR_MEMORY;
+    }
+    metadata.turn_id = turn.turn_id;
+    metadata.session_id = turn.session_id;
+    metadata.has_timestamp = true;
+    metadata.timestamp_us = event.created_at_us;
+    metadata.validation_outcome = turn.validation_outcome;
+    metadata.quality_score = turn.quality_score;
+    turn_metadata_view_put(&metadata, field, body);
+    return buffer_ok(body) ? OK : ERR_MEMORY;
 }
 
 static struct turn_vector vector_of(const struct embedding *embedding)

@@ -1,10 +1,12 @@
 /*
  * turns.c: `errata turns`: turns of conversations, and what messages say of them.
  */
+#include "tools/errata/turns/turns.h"
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/paging.h"
+#include "tools/errata/engine/view.h"
 
 /* Characters of a similarity that are printed: 0.87. */
 #define SIMILARITY_CHARACTERS 4
@@ -52,6 +54,16 @@ static const struct option_spec search_options[] = {
     {"as-of", "TIME|SPAN", "what it would have been then"},
     {NULL, NULL, NULL}};
 
+static const struct option_spec satisfaction_options[] = {
+    {"since", "TIME|SPAN", "only turns from this time on, or of this long"},
+    {"until", "TIME|SPAN", "only turns before this time"},
+    {"intent", "NAME", "only turns of this class"},
+    {NULL, NULL, NULL}};
+static const struct option_spec export_options[] = {
+    {"session", "SESSION", "only turns of this one"},
+    {"status", "TURNSTATUS", "only turns with this one"},
+    {NULL, NULL, NULL}};
+
 static enum cli_exit fill_query(struct request *request, struct cli *cli)
 {
     struct slice text = {NULL, 0};
@@ -90,10 +102,9 @@ static enum cli_exit print_detected(struct cli *cli, struct json_value reply)
     reply_print_member(cli, "similarity", reply_text(cli, evidence, "similarity"));
     reply_print_member(cli, "model's probability",
                        reply_text(cli, evidence, "rejectionProbability"));
-    reply_print_member(cli, "turned into neutral",
-                       reply_word(cli, evidence, "vetoedRow", "DETECTION_ROW_"));
     reply_print_member(cli, "rejections in sequence",
                        reply_count(cli, reply, "consecutiveRejections"));
+    turns_print_reason(cli, reply);
     print_bytes(&cli->out, reply_text(cli, reply, "contextSection"));
     return CLI_OK;
 }
@@ -111,6 +122,25 @@ static enum cli_exit print_session(struct cli *cli, struct json_value reply)
     reply_print_member(cli, "started", reply_text(cli, session, "startedAt"));
     reply_print_member(cli, "last turn", reply_text(cli, session, "lastTurnAt"));
     return CLI_OK;
+}
+
+static enum cli_exit print_satisfaction(struct cli *cli, struct json_value reply)
+{
+    struct json_value total = reply_member(reply, "total");
+    enum cli_exit result = CLI_OK;
+
+    reply_print_member(cli, "turns", reply_count(cli, total, "turnCount"));
+    reply_print_member(cli, "rejected", reply_count(cli, total, "rejectedCount"));
+    reply_print_member(cli, "accepted", reply_count(cli, total, "acceptedCount"));
+    reply_print_member(cli, "mean satisfaction", reply_text(cli, total, "mean"));
+    result = view_print_table(cli, "Satisfaction", reply, "days", NULL);
+    if (result == CLI_OK) {
+        result = view_print_table(cli, "Satisfaction", reply, "intents", NULL);
+    }
+    if (result == CLI_OK && reply_text(cli, reply, "truncated").size > 0) {
+        cli_note(cli, "only the newest 100,000 turns are counted");
+    }
+    return result;
 }
 
 static void print_strategy(struct cli *cli, struct json_value row, struct slice word)
@@ -195,6 +225,35 @@ const struct command turn_commands[] = {
      .help = "Counts the turns of a session since its last silence of more than 30 minutes.",
      .examples = {{"errata turns session chat-7", NULL}},
      COMMAND_CALL("TurnService/GetSession", .print = print_session)},
+    {.group = "turns",
+     .name = "satisfaction",
+     .summary = "show the mean satisfaction by day and by intent",
+     .help =
+         "Prints the mean of the satisfaction of all turns, those without a signal included: -1 "
+         "for a rejected one, else by the validation, and 0.5 more if it was accepted.",
+     .examples = {{"errata turns satisfaction --since 30d", NULL}},
+     .options = satisfaction_options,
+     COMMAND_CALL("TurnService/GetSatisfaction", .print = print_satisfaction)},
+    {.group = "turns",
+     .name = "export",
+     .summary = "write turns as the files metadata.json, one on each line",
+     .help = "Writes all turns, newest first, as an assistant keeps them in a file metadata.json: "
+             "ids, time, validation, quality, and what is said of the answer. A line is a JSON "
+             "object.",
+     .examples = {{"errata turns export --session chat-7 > turns.jsonl", NULL}},
+     .options = export_options,
+     .run = turns_export},
+    {.group = "turns",
+     .name = "chat",
+     .arguments = "SESSION",
+     .summary = "try a conversation and see what each message says, and why",
+     .help = "Asks for a message and the answer to it, and so on, in a new session, and prints "
+             "after each message what it says of the answer before it: the cue, the similarity, "
+             "why, and what would have changed it. An empty message ends it. If the input is a "
+             "file, its lines are messages and answers in turn. The turns are stored.",
+     .examples = {{"errata turns chat trial-1", NULL},
+                  {"errata turns chat trial-2 < lines.txt", NULL}},
+     .run = turns_chat},
     {.group = "turns",
      .name = "search",
      .arguments = "TEXT|@FILE|-",

@@ -1,0 +1,16 @@
+/*
+ * turns.h: the commands of `errata turns` that take more than one call.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_TURNS_TURNS_H
+#define ERRATA_TOOLS_ERRATA_TURNS_TURNS_H
+
+#include "tools/errata/engine/command_call.h"
+
+/* Prints each turn as `metadata.json`, on a line. */
+MUST_CHECK enum cli_exit turns_export(struct cli *cli);
+/* Reads messages and answers of a conversation, and prints what each message says of the answer before it. */
+MUST_CHECK enum cli_exit turns_chat(struct cli *cli);
+/* Prints why a message was read as it was, and what would have changed it. */
+void turns_print_reason(struct cli *cli, struct json_value reply);
+
+#endif

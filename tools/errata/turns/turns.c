@@ -252,7 +252,9 @@ const struct command turn_commands[] = {
              "why, and what would have changed it. An empty message ends it. If the input is a "
              "file, its lines are messages and answers in turn. The turns are stored.",
      .examples = {{"errata turns chat trial-1", NULL},
-                  {"errata turns chat trial-2 < lines.txt", NULL}},
+                  {"printf '%s\\n' 'find laptops' 'Here are three.' 'No, tablets' |\n"
+                   "  errata turns chat trial-2",
+                   "messages and answers from another command"}},
      .run = turns_chat},
     {.group = "turns",
      .name = "search",

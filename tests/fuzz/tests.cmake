@@ -55,6 +55,7 @@ errata_fuzz(rows ROUNDS 300 USES api store_memory domain_replay
 errata_fuzz(placeholders USES domain)
 errata_fuzz(template USES domain_text)
 errata_fuzz(similarity USES domain_embed PARTS m)
+errata_fuzz(cues USES domain_cues PARTS m)
 errata_fuzz(tokens USES domain_embed mkmodel_pack)
 errata_fuzz(text USES domain_text SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/text/promises.c
             PARTS utf8proc)

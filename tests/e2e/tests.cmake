@@ -16,6 +16,7 @@ errata_python_test(e2e_demo_orders FILE tests/e2e/demo_orders.py LABEL e2e relea
 errata_python_test(e2e_demo_verdicts FILE tests/e2e/demo_verdicts.py LABEL e2e release)
 errata_python_test(e2e_demo_all FILE tests/e2e/demo_all.py LABEL e2e release)
 errata_python_test(e2e_demo_reviews FILE tests/e2e/demo_reviews.py LABEL e2e release)
+errata_python_test(e2e_demo_turns FILE tests/e2e/demo_turns.py LABEL e2e release)
 errata_python_test(e2e_review_failures FILE tests/e2e/review_failures.py LABEL e2e)
 errata_python_test(e2e_measure_learning FILE tests/e2e/measure_learning.py LABEL e2e release TIMEOUT 240)
 errata_python_test(e2e_cli FILE tests/e2e/cli.py LABEL e2e)

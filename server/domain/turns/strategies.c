@@ -159,7 +159,36 @@ static int by_rank(const void *a, const void *b)
     return left->seq < right->seq ? 1 : -(left->seq > right->seq);
 }
 
-/* Keeps the turns of a status at or above the least similarity, the most similar first. */
+/* Returns the shown similarity of a cosine, which different numbers and opposite words can only lower. */
+static float show_at_most(const struct search *search, float cosine)
+{
+    const struct turn_vector *vector = &search->query->vector;
+
+    if (vector->is_callers) {
+        return cosine > 0 ? cosine : 0;
+    }
+    return calibration_show(CALIBRATION_QUERY, vector->kind, cosine);
+}
+
+/* Returns whether a turn of at most this similarity, and those after it, change nothing: there are enough more similar ones.
+ * Of rejected turns, all with the same query count. */
+static bool is_enough(const struct strategy_match *matches, size_t count, uint32_t status,
+                      float similarity)
+{
+    size_t wanted =
+        status == TURN_STATUS_REJECTED ? STRATEGY_AVOID_MAX : (size_t)STRATEGY_CANDIDATES_MAX;
+    size_t better = 0;
+
+    if (count < wanted || (status == TURN_STATUS_REJECTED && similarity >= STRATEGY_SAME_QUERY)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        better += matches[i].similarity > similarity;
+    }
+    return better >= wanted;
+}
+
+/* Keeps the turns of a status at or above the least similarity, the most similar first; no more than are used. */
 static enum err keep(struct search *search, const struct vectors_found *found, uint32_t status)
 {
     struct strategy_match *matches =
@@ -168,6 +197,12 @@ static enum err keep(struct search *search, const struct vectors_found *found, u
     enum err err = matches != NULL ? OK : ERR_MEMORY;
 
     for (size_t i = 0; err == OK && i < found->count; i++) {
+        float similarity = show_at_most(search, found->matches[i].cosine);
+
+        if (similarity < search->query->similarity_min ||
+            is_enough(matches, count, status, similarity)) {
+            break; /* the others are less similar */
+        }
         err = make_match(search, &found->matches[i], &matches[count]);
         count += err == OK && matches[count].similarity >= search->query->similarity_min;
     }

@@ -4,7 +4,7 @@
 An organisation gets TURNS turns with vectors of the caller: texts (the first column), embedded by the server, each with noise;
 every tenth is accepted, every twentieth rejected. Then one call after the other searches by a vector that is near some of
 them: alone, and while N turns a second are recorded. Prints p50 and p99 as the caller sees them, beside GetServerInfo in the same
-state, and the time of the first search, which reads the turns. Needs numpy. Recall is measured by bench_vector_search.
+state, the CPU time of the server, and the time of the first search, which reads the turns. Needs numpy. Recall is measured by bench_vector_search.
 """
 import argparse
 import os
@@ -88,6 +88,13 @@ class Load:
         return sorted(searches), sorted(infos)
 
 
+def cpu_seconds(server):
+    """The CPU time that the server has used."""
+    with open(f"/proc/{server.process.pid}/stat", encoding="ascii") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def row(name, times):
     print(f"{name:<32} p50 {times[len(times) // 2]:7.2f} ms  p99 {times[len(times) * 99 // 100]:7.2f} ms  max {times[-1]:7.2f} ms", flush=True)
 
@@ -110,7 +117,9 @@ def main(arguments):
         print(f"{arguments.turns:,} turns of {load.base.shape[1]} numbers in {time.monotonic() - began:.0f} s")
         load.request = turn_service.SearchStrategiesRequest(embedding=load.vector(), limit=10)
         print(f"the first search, which reads the turns: {load.search():.2f} s")
+        before = cpu_seconds(server)
         searches, infos = load.measure(arguments.queries)
+        print(f"CPU of the server for a search: {1e3 * (cpu_seconds(server) - before) / arguments.queries:.2f} ms")
         row("SearchStrategies", searches)
         row("GetServerInfo", infos)
         ends = threading.Event()

@@ -123,11 +123,25 @@ class MeasureLearning(unittest.TestCase):
         self.assertEqual(ours[0], "1.000")  # a proposed rule is the phrase that all spam has
         self.assertEqual(self.run_tool(*words)[0], out)
 
+    def test_intents_are_measured(self):
+        """Three intents with words of their own: all are found once they are stored, but a known question is left out."""
+        words = {"card": "my card was stolen on the way", "cash": "the machine kept the cash of mine", "fee": "why is there a fee for payments"}
+        for part, count in (("train", 10), ("test", 4)):
+            lines = [f"{text} {part}{n},{label}" for n in range(count) for label, text in sorted(words.items())]
+            write(os.path.join(self.data, "banking", "banking_data", part + ".csv"), ("text,category\n" + "\n".join(lines) + "\n").encode())
+        known = os.path.join(self.data, "known.tsv")
+        write(known, f"{words['fee'].upper()} test0\tfee\n".encode())
+        out, _ = self.run_tool("--rows", "intents", "--stored", "2,30", "--known", known)
+        for count, wanted in ((2, None), (30, "1.000")):
+            ours, _, ceiling = self.figures(out, f"(11 questions) after {count} stored")
+            self.assertEqual(ours, wanted or ceiling)
+        self.assertLess(float(self.figures(out, "after 2 stored")[2]), 1)
+
     def test_missing_data_is_reported(self):
         _, said = self.run_tool("--rows", "receipts", code=1)
         self.assertIn("git clone --depth 1 https://github.com/zzzDavid/ICDAR-2019-SROIE", said)
         _, said = self.run_tool("--rows", "reviews", code=2)
-        self.assertIn("unknown row 'reviews'; expected receipts, forms, unseen, questions, messages", said)
+        self.assertIn("unknown row 'reviews'; expected receipts, forms, unseen, questions, messages, intents", said)
 
 
 if __name__ == "__main__":

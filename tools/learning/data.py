@@ -17,6 +17,9 @@ SOURCES = {
     "weak": ("https://github.com/awasthiabhijeet/Learning-From-Rules",
              "questions of TREC and messages of the SMS Spam Collection, with 68 and 73 weak rules "
              "(https://openreview.net/forum?id=SkeuexBtDr); the repository is under the Apache License 2.0"),
+    "banking": ("https://github.com/PolyAI-LDN/task-specific-datasets",
+                "BANKING77: 13,083 questions of a bank's customers with 77 intents (https://arxiv.org/abs/2003.04807), under "
+                "the Creative Commons Attribution 4.0 License"),
 }
 QUESTION_CLASSES = {"DESC": "DESCRIPTION", "ENTY": "ENTITY", "HUM": "HUMAN", "ABBR": "ABBREVIATION", "LOC": "LOCATION",
                     "NUM": "NUMERIC"}
@@ -115,4 +118,14 @@ def messages(folder):
     for part in ("train", "valid", "test"):
         with open(os.path.join(folder, part + ".csv"), encoding="latin1", newline="") as f:
             found[part] = [(row["v2"].lower().strip(), row["v1"]) for row in csv.DictReader(f)]
+    return found
+
+
+def intents(folder, known):
+    """Questions and their intents: {"train": [(text, intent)], "test": the same, without texts that are known}."""
+    found = {}
+    for part in ("train", "test"):
+        with open(os.path.join(folder, "banking_data", part + ".csv"), encoding="utf-8", newline="") as f:
+            found[part] = [(row["text"].strip(), row["category"]) for row in csv.DictReader(f)]
+    found["test"] = [(text, label) for text, label in found["test"] if text.lower() not in known]
     return found

@@ -19,12 +19,19 @@ static const struct {
 
 /* --- which member --- */
 
-/* Finds a member of a request; members that only the server sets are not part of it. */
+static bool holds_members(const struct field_info *field)
+{
+    return field->type == FIELD_MESSAGE && !field->repeated && !field->rules.output_only &&
+           field->message->well_known == MESSAGE_PLAIN;
+}
+
+/* Finds a member that a value can set: not one that only the server sets, and not a message, whose members are set one by
+ * one and may have its name. */
 static const struct field_info *find_input(const struct message_info *message, struct slice name)
 {
     const struct field_info *field = view_field_named(message, name);
 
-    return field != NULL && !field->rules.output_only ? field : NULL;
+    return field != NULL && !field->rules.output_only && !holds_members(field) ? field : NULL;
 }
 
 static const struct field_info *find_member(struct arena *arena, const struct message_info *message,
@@ -47,12 +54,6 @@ static const struct field_info *find_member(struct arena *arena, const struct me
         name[i] = option[i] == '-' ? '_' : (uint8_t)option[i];
     }
     return name != NULL ? find_input(message, slice_of(name, size)) : NULL;
-}
-
-static bool holds_members(const struct field_info *field)
-{
-    return field->type == FIELD_MESSAGE && !field->repeated && !field->rules.output_only &&
-           field->message->well_known == MESSAGE_PLAIN;
 }
 
 /* Returns whether an option may set the field: it is not a message, and the command does not set

@@ -4,6 +4,8 @@
 Goal: the rules of decisions hold over the wire. Method: one erratad without a model, stock gRPC; an organisation of its own
 for each test; vectors of the caller where similarity must be exact.
 """
+import json
+
 import grpc
 from google.protobuf import timestamp_pb2
 
@@ -344,6 +346,109 @@ class Similar(DecisionCase):
         made = self.record("First wish of many reviewers.", vector=[1, 0])
         self.assert_code(grpc.StatusCode.NOT_FOUND, lambda: self.admin.decisions.FindSimilar(
             decision_service.FindSimilarRequest(feedback_id=made.feedback_id)))
+
+
+class CommandLine(DecisionCase):
+    """`errata decisions`, `errata proposals generate` and `errata agent prompt --origin`, by `errata` only."""
+
+    def setUp(self):
+        super().setUp()
+        for name in ("anna", "berta", "carl", "paul"):
+            (self.folder / name).write_text(self.admin.create_token(
+                roles.ROLE_REVIEWER, org_id=self.org.id, user_id=name).secret)
+
+    def run_as(self, name, *words, **options):
+        return self.run_cli("--token-file", str(self.folder / name), *words, **options)
+
+    def decide(self, name, number, *words, **options):
+        """Records the number-th decision as a reviewer; its id, and what is noted of it."""
+        made, said = self.run_as(name, "decisions", "record", f"d-{number}", "--gate", "HITL-1", "--epic", "epic-1",
+                                 "--task", f"task-{number}", "--decision", "rejected", "--agent", "coder", *words, **options)
+        return made.strip(), said
+
+    def wish(self):
+        """Three reviewers ask for the same; the ids of their decisions."""
+        return [self.decide(name, number, "--comment", "Set a timeout on each remote call.")[0]
+                for number, name in enumerate(("anna", "berta", "carl"))]
+
+    def test_every_option_is_stored(self):
+        (self.folder / "change.diff").write_text("@@ -1 +1,2 @@\n-a\n+b\n+c\n")
+        made, said = self.decide(
+            "anna", 1, "--comment", "-", "--summary", "test added", "--diff", "@change.diff",
+            "--diff-path", "skills/x.diff", "--tag", "skill:testing", "--tag", "urgent", "--duration", "7",
+            "--output-sha", "aa", "--created-at", "2023-11-14T22:13:20Z", stdin="Add a test for the empty list.")
+        stored = self.get(feedback_id=made)
+        self.assertEqual(
+            (stored.decision_id, stored.gate_id, stored.epic_id, stored.task_id, stored.agent_name, stored.decision,
+             stored.reviewer_id, stored.reviewer_comment, stored.correction_summary, stored.correction_diff,
+             stored.correction_diff_path, list(stored.tags), stored.review_duration_seconds, stored.agent_output_sha,
+             stored.created_at.seconds),
+            ("d-1", "HITL-1", "epic-1", "task-1", "coder", REJECTED, "anna", "Add a test for the empty list.", "test added",
+             "@@ -1 +1,2 @@\n-a\n+b\n+c\n", "skills/x.diff", ["skill:testing", "urgent"], 7, "aa", 1700000000))
+        self.assertEqual(said.splitlines(), ["class: EDGE_CASE", *stored.rationale.splitlines()])
+
+    def test_mistakes_are_named(self):
+        said = self.run_as("anna", "decisions", "record", "d-1", "--gate", "HITL-1", "--epic", "epic-1", code=2)[1]
+        self.assertIn("--decision: missing", said)
+        said = self.run_as("anna", "decisions", "record", "d-1", "--gate", "HITL-1", "--epic", "epic-1",
+                           "--decision", "revise", code=2)[1]
+        self.assertIn("expected", said)
+        said = self.run_as("anna", "decisions", "evaluate", "00000000-0000-7000-8000-000000000000", code=1)[1]
+        self.assertIn("not found", said)
+
+    def test_decisions_are_listed_and_compared(self):
+        first, second, _ = self.wish()
+        other = self.decide("anna", 9, "--comment", "Sort the imports of each module.")[0]
+        listed = self.run_as("anna", "decisions", "list", "--csv")[0].splitlines()
+        self.assertEqual([line.split(",")[0] for line in listed[1:3]], [other, self.get(decision_id="d-2").id])
+        self.assertIn("GENERALIZABLE_HIGH", self.run_as("anna", "decisions", "list", "--agent", "coder")[0])
+        self.assertIn("no decisions", self.run_as("anna", "decisions", "list", "--agent", "tester")[1])
+        similar = self.run_as("anna", "decisions", "similar", first)[0]
+        self.assertIn(second, similar)
+        self.assertNotIn(first, similar)
+        self.assertNotIn(other, similar)
+        self.assertEqual(len(self.run_as("anna", "decisions", "similar", first, "--limit", "1")[0].split("\n\n")[-1].split()), 6)
+        self.assertIn("no similar decisions", self.run_as("anna", "decisions", "similar", first, "--agent", "tester")[1])
+
+    def test_classes_are_evaluated_and_overridden(self):
+        first = self.wish()[0]
+        shown = self.run_as("anna", "decisions", "evaluate", first)[0]
+        self.assertRegex(shown, r"class +GENERALIZABLE_HIGH")
+        self.assertRegex(shown, r"action +CREATE_RULE")
+        self.assertEqual(self.run_as("paul", "decisions", "override", first, "--class", "edge-case", "--reason",
+                                     "only here")[0], "EDGE_CASE\n")
+        changed = self.mine.decisions.GetDecision(decision_service.GetDecisionRequest(feedback_id=first)).evaluation
+        self.assertEqual((changed.classification, changed.evaluator_id, changed.rationale), (EDGE, "paul", "only here"))
+
+    def test_each_line_of_a_prompt_has_an_origin(self):
+        """From decisions to a rule in the prompt, back to the decisions and to those who approved it."""
+        made = self.wish()
+        drafted = self.run_as("paul", "proposals", "generate")[0].strip()
+        self.assertIn(drafted, self.run_as("paul", "proposals", "generate", made[0], code=1)[1])
+        self.assertIn("no cluster", self.run_as("paul", "proposals", "generate")[1])
+        for name in ("anna", "berta"):
+            self.run_as(name, "proposals", "approve", drafted)
+        plain = self.run_as("paul", "agent", "prompt", "coder", "--base", "You write code.")[0]
+        self.assertTrue(plain.endswith("- [NEGATIVE_EXAMPLE] Set a timeout on each remote call.\n"), plain)
+        shown = self.run_as("paul", "agent", "prompt", "coder", "--base", "You write code.", "--origin")[0]
+        self.assertTrue(shown.startswith(plain + "\n"), shown)
+        origin = shown[len(plain):]
+        self.assertRegex(origin, r"rule +Set a timeout on each remote call\.\n")
+        self.assertRegex(origin, rf"guideline +{drafted}\n")
+        self.assertRegex(origin, r"proposed by +errata\n")
+        self.assertRegex(origin, r"decisions +" + ", ".join(reversed(made)))
+        self.assertRegex(origin, r"approved by +anna, berta\n")
+        lines = [json.loads(line) for line in self.run_as(
+            "paul", "agent", "prompt", "coder", "--origin", "--json")[0].splitlines()]
+        self.assertEqual((lines[0]["guidelineIds"], lines[1]["proposal"]["createdFromFeedbackIds"]),
+                         ([drafted], made[::-1]))
+
+    def test_proposals_are_drafted_from_the_named_decisions(self):
+        made = [self.decide(name, number, "--comment", comment)[0] for number, (name, comment) in enumerate(
+            (("anna", "Sort the imports of each module."), ("berta", "Write tables in lower case.")))]
+        drafted = self.run_as("paul", "proposals", "generate", *made)[0].strip()
+        stored = self.mine.guidelines.GetProposal(guideline_service.GetProposalRequest(id=drafted)).proposal
+        self.assertEqual((set(stored.created_from_feedback_ids), stored.proposed_by), (set(made), "paul"))
 
 
 if __name__ == "__main__":

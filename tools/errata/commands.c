@@ -49,6 +49,8 @@ static const struct command_group groups[] = {
     {"Build prompts and measure the effect", NULL, NULL, example_commands, NULL},
     {"Build prompts and measure the effect", "prompts", "manage prompt templates and fill them",
      prompt_commands, NULL},
+    {"Build prompts and measure the effect", "decisions",
+     "record and classify people's decisions on agents' output", decision_commands, "decisions"},
     {"Build prompts and measure the effect", "proposals",
      "vote about rules that are proposed for agents", proposal_commands, "guidelines"},
     {"Build prompts and measure the effect", "guidelines", "list and retire rules for agents",

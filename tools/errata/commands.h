@@ -22,6 +22,7 @@ extern const struct command rule_commands[];
 extern const struct command label_commands[];
 extern const struct command review_commands[];
 extern const struct command fragment_commands[];
+extern const struct command decision_commands[];
 extern const struct command proposal_commands[];
 extern const struct command guideline_commands[];
 extern const struct command agent_commands[];

@@ -28,6 +28,8 @@ static const struct {
              {"GROUPING", "errata.v1.ExampleGrouping"},
              {"STACKING", "errata.v1.ScoreStacking"},
              {"DECISION", "errata.v1.ReviewDecision"},
+             {"OUTCOME", "errata.v1.DecisionOutcome"},
+             {"CLASS", "errata.v1.DecisionClass"},
              {"FORM", "errata.v1.RuleType"},
              {"TOPIC", "errata.v1.TopicChange"},
              {"PURPOSE", "errata.v1.SimilarityProfile"}};

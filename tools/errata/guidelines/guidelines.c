@@ -1,5 +1,5 @@
 /*
- * guidelines.c: `errata guidelines`: approved rules for agents, and `errata agent`: their prompts.
+ * guidelines.c: `errata guidelines`: approved rules for agents.
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
@@ -11,8 +11,6 @@ static const struct option_spec list_options[] = {
     {NULL, NULL, NULL}};
 static const struct option_spec retire_options[] = {
     {"reason", "TEXT", "why"}, IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
-static const struct option_spec prompt_options[] = {
-    {"base", "TEXT|@FILE|-", "the prompt that the rules are inserted into"}, {NULL, NULL, NULL}};
 
 const struct command guideline_commands[] = {
     {.group = "guidelines",
@@ -32,24 +30,4 @@ const struct command guideline_commands[] = {
                    NULL}},
      .options = retire_options,
      COMMAND_CALL("GuidelineService/RetireGuideline")},
-    {.name = NULL}};
-
-/* Prints the prompt as it is. */
-static enum cli_exit print_prompt(struct cli *cli, struct json_value reply)
-{
-    print_bytes(&cli->out, reply_text(cli, reply, "prompt"));
-    return CLI_OK;
-}
-
-const struct command agent_commands[] = {
-    {.group = "agent",
-     .name = "prompt",
-     .arguments = "AGENT",
-     .summary = "print an agent's prompt with its guidelines",
-     .help = "Inserts the guidelines of an agent into a prompt and prints it. With --json the ids "
-             "of the guidelines are shown too.",
-     .examples = {{"errata agent prompt coder --base 'You write code.'", NULL},
-                  {"errata agent prompt coder --json", NULL}},
-     .options = prompt_options,
-     COMMAND_CALL("GuidelineService/BuildAgentPrompt", .print = print_prompt)},
     {.name = NULL}};

@@ -23,6 +23,39 @@ static const struct option_spec approve_options[] = {
     {NULL, NULL, NULL}};
 static const struct option_spec reject_options[] = {
     {"reason", "TEXT", "why"}, IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
+/* Adds the ids of decisions; without one, the batch is requested. */
+static enum cli_exit add_decisions(struct request *request, struct cli *cli)
+{
+    struct buffer ids;
+
+    buffer_init(&ids, &cli->arena, 64);
+    for (size_t i = 0; i < cli->options.word_count; i++) {
+        buffer_append(&ids, i > 0 ? SLICE(",") : SLICE("["));
+        json_write_string(&ids, slice_text(cli->options.words[i]), false);
+    }
+    if (ids.size > 0) {
+        buffer_append_byte(&ids, ']');
+        request_raw(request, "feedback_ids", buffer_slice(&ids));
+    }
+    return CLI_OK;
+}
+
+/* Prints the ids of the proposals. */
+static enum cli_exit print_generated(struct cli *cli, struct json_value reply)
+{
+    struct reply_walk proposals = reply_walk(reply, "proposals");
+    bool has_one = false;
+
+    while (reply_next(&proposals)) {
+        print_line(&cli->out, reply_text(cli, proposals.row, "id"));
+        has_one = true;
+    }
+    if (!has_one) {
+        cli_note(cli, "no cluster of decisions is to be proposed");
+    }
+    return CLI_OK;
+}
+
 static const struct option_spec write_options[] = {IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
 
 /* Prints the votes of a proposal after a vote. */
@@ -65,6 +98,19 @@ const struct command proposal_commands[] = {
                    NULL}},
      .options = propose_options,
      COMMAND_CALL("GuidelineService/ProposeGuideline")},
+    {.group = "proposals",
+     .name = "generate",
+     .arguments = "[FEEDBACK...]",
+     .summary = "draft proposals from decisions and print their ids",
+     .help = "Drafts a proposal of a rule from decisions, by the server's ids of them; a single "
+             "one brings its whole cluster. Without an id it runs the batch, which otherwise runs "
+             "every 15 minutes: each cluster that is GENERALIZABLE_HIGH and has no proposal gets "
+             "one, at most 10 in a call.",
+     .examples = {{"errata proposals generate", NULL},
+                  {"errata proposals generate 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
+     .options = write_options,
+     COMMAND_CALL("GuidelineService/GenerateProposal", .fill = add_decisions,
+                  .print = print_generated)},
     {.group = "proposals",
      .name = "approve",
      .arguments = "PROPOSAL",

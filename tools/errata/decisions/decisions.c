@@ -1,0 +1,142 @@
+/*
+ * decisions.c: `errata decisions`: people's decisions on agents' output, and their classes.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/command_call.h"
+#include "tools/errata/engine/paging.h"
+
+static const struct option_spec record_options[] = {
+    {"gate", "GATE", "the gate at which it was made, such as HITL-1"},
+    {"epic", "EPIC", "the epic"},
+    {"decision", "OUTCOME", "what the person decided"},
+    {"agent", "AGENT", "the agent whose output it is about; by default, that of the gate"},
+    {"task", "TASK", "the task"},
+    {"comment", "TEXT|@FILE|-", "the reviewer's comment"},
+    {"summary", "TEXT|@FILE|-", "summary of the correction"},
+    {"diff", "@FILE|-", "the correction as a unified diff"},
+    {"diff-path", "PATH", "path of a diff; it is stored, not opened"},
+    {"tag", "TAG", "`skill` and `skill:NAME` say that a skill is meant; may be repeated"},
+    {"reviewer", "USER", "the reviewer; the token's user by default"},
+    {"duration", "SECONDS", "how long the review took"},
+    {"output-sha", "HASH", "hash of the agent's output"},
+    {"approved-sha", "HASH", "hash of the output that was approved; not with REJECTED"},
+    {"created-at", "TIME|SPAN", "when it was made; now by default"},
+    IDEMPOTENCY_OPTION,
+    {NULL, NULL, NULL}};
+static const struct option_spec list_options[] = {
+    {"agent", "AGENT", "only decisions on this agent's output"},
+    CSV_OPTION,
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
+static const struct option_spec similar_options[] = {
+    {"threshold", "NUMBER", "least similarity, 0 to 1; 0.8 by default"},
+    {"limit", "N", "at most N decisions (default 20)"},
+    {"agent", "AGENT", "only decisions on this agent's output"},
+    {NULL, NULL, NULL}};
+static const struct option_spec override_options[] = {{"class", "CLASS", "the class"},
+                                                      {"reason", "TEXT", "why"},
+                                                      IDEMPOTENCY_OPTION,
+                                                      {NULL, NULL, NULL}};
+
+static struct slice class_of(struct cli *cli, struct json_value evaluation)
+{
+    return reply_word(cli, evaluation, "classification", "DECISION_CLASS_");
+}
+
+/* Notes each line of the reasons of a class. */
+static void note_reasons(struct cli *cli, struct slice reasons)
+{
+    while (reasons.size > 0) {
+        const uint8_t *end = memchr(reasons.data, '\n', reasons.size);
+        size_t size = end != NULL ? (size_t)(end - reasons.data) : reasons.size;
+
+        cli_note(cli, "%.*s", SLICE_ARGS(slice_of(reasons.data, size)));
+        reasons = slice_after(reasons, end != NULL ? size + 1 : size);
+    }
+}
+
+/* Prints the id, and notes the class and its reasons. */
+static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
+{
+    struct json_value evaluation = reply_member(reply, "evaluation");
+    struct slice proposal = reply_text(cli, evaluation, "proposalId");
+
+    print_line(&cli->out, reply_text(cli, reply, "feedbackId"));
+    (void)fflush(cli->out.stream);
+    cli_note(cli, "class: %.*s", SLICE_ARGS(class_of(cli, evaluation)));
+    note_reasons(cli, reply_text(cli, evaluation, "rationale"));
+    if (proposal.size > 0) {
+        cli_note(cli, "proposal: %.*s", SLICE_ARGS(proposal));
+    }
+    return CLI_OK;
+}
+
+static enum cli_exit print_class(struct cli *cli, struct json_value reply)
+{
+    print_line(&cli->out, class_of(cli, reply_member(reply, "evaluation")));
+    return CLI_OK;
+}
+
+static enum cli_exit print_similar(struct cli *cli, struct json_value reply)
+{
+    struct reply_walk found = reply_walk(reply, "similar");
+
+    if (!reply_next(&found)) {
+        cli_note(cli, "no similar decisions");
+        return CLI_OK;
+    }
+    return view_print_table(cli, "SimilarDecision", reply, "similar", NULL);
+}
+
+const struct command decision_commands[] = {
+    {.group = "decisions",
+     .name = "record",
+     .arguments = "DECISIONID --gate GATE --epic EPIC --decision OUTCOME",
+     .summary = "store a decision, print its id and its class",
+     .help = "Stores a person's decision on an agent's output under your id DECISIONID, "
+             "which is unique forever, and prints the server's id. The class of the decision and "
+             "the reasons for it are printed on standard error.",
+     .examples = {{"errata decisions record d-17 --gate HITL-1 --epic epic-1 --agent coder \\\n"
+                   "  --decision REJECTED --comment 'Always set a timeout on each remote call.'",
+                   NULL}},
+     .options = record_options,
+     COMMAND_CALL("DecisionService/RecordDecision", .print = print_recorded)},
+    {.group = "decisions",
+     .name = "list",
+     .summary = "list decisions, newest first",
+     .help = "Lists decisions, newest first, with the class that each had when it was recorded.",
+     .examples = {{"errata decisions list", NULL},
+                  {"errata decisions list --agent coder", NULL},
+                  {"errata decisions list --all --csv > decisions.csv", NULL}},
+     .options = list_options,
+     COMMAND_CALL("DecisionService/ListDecisions", .nothing = "no decisions")},
+    {.group = "decisions",
+     .name = "similar",
+     .arguments = "FEEDBACK",
+     .summary = "list decisions that are similar to one",
+     .help = "Lists decisions whose words are similar to those of a decision, the most similar "
+             "first. FEEDBACK is the server's id of the decision.",
+     .examples = {{"errata decisions similar 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
+     .options = similar_options,
+     COMMAND_CALL("DecisionService/FindSimilar", .print = print_similar)},
+    {.group = "decisions",
+     .name = "evaluate",
+     .arguments = "FEEDBACK",
+     .summary = "classify a decision again",
+     .help = "Classifies a decision with all decisions of its cluster that are recorded now, and "
+             "prints the class, the reasons, and the proposal that was made of the cluster. Stores "
+             "nothing. FEEDBACK is the server's id of the decision.",
+     .examples = {{"errata decisions evaluate 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
+     COMMAND_CALL("DecisionService/Evaluate")},
+    {.group = "decisions",
+     .name = "override",
+     .arguments = "FEEDBACK --class CLASS",
+     .summary = "set the class of a decision",
+     .help = "Sets the class of a decision. It takes effect before those of evaluators, and is "
+             "what their accuracy is measured by. FEEDBACK is the server's id of the decision.",
+     .examples = {{"errata decisions override 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10 \\\n"
+                   "  --class EDGE_CASE --reason 'only this file'",
+                   NULL}},
+     .options = override_options,
+     COMMAND_CALL("DecisionService/OverrideEvaluation", .print = print_class)},
+    {.name = NULL}};

@@ -134,6 +134,7 @@ static enum err listen_and_publish(struct app *app)
     app_pdf_report_health(app);
     app_embed_report_health(app);
     app_access_report(app);
+    app_tokens_report(app);
     (void)fputs(line, stdout);
     (void)fflush(stdout);
     logger_printf(LOGGER_INFO, "serving on %s%s", app->bound.address,
@@ -185,6 +186,7 @@ static void on_health_timer(uv_timer_t *handle)
                             !app_lost_file(app) && stats.writable ? HEALTH_SERVING
                                                                   : HEALTH_NOT_SERVING);
         app_access_check(app);
+        app_tokens_check(app);
     }
     app_close_if_idle(app);
 }
@@ -391,6 +393,7 @@ static size_t read_counters(void *user, struct env_counter *counters, size_t max
     count = count < max ? count : max;
     memcpy(counters, all, count * sizeof(all[0]));
     count += app_tls_read_counters(app, counters + count, max - count);
+    count += app_tokens_read_counters(app, counters + count, max - count);
     return count + app_pdf_read_counters(app, counters + count, max - count);
 }
 
@@ -620,6 +623,7 @@ static enum err start_app(struct app *app)
                            on_turn_end); /* cannot fail if a callback is given */
     app_pdf_start(app);
     app_access_check(app);
+    app_tokens_check(app);
     app->warming = true;
     uv_update_time(&app->loop); /* opening a store may take long, so the loop's time is outdated */
     app->warm_from_ms = uv_now(&app->loop);

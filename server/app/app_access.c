@@ -9,8 +9,6 @@
 
 #include <inttypes.h>
 
-/* Warning time before expiry. */
-#define WARN_US (14 * INT64_C(86400) * 1000000)
 /* Interval at which the log repeats the warning. */
 #define LOG_AGAIN_MS UINT64_C(86400000)
 
@@ -49,7 +47,7 @@ static bool is_short(const struct app *app)
     const struct app_access *access = &app->access;
 
     return access->known && access->found.until_us != INT64_MAX &&
-           access->found.until_us - WARN_US < clock_wall_us(app->ctx.clock);
+           access->found.until_us - ADMIN_EXPIRY_WARN_US < clock_wall_us(app->ctx.clock);
 }
 
 static void log_warning(const struct app *app)

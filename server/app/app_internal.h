@@ -47,6 +47,19 @@ struct app_access {
     enum err read_result;
 };
 
+/* app_tokens.c: which tokens end soon. `read*` fields belong to the pool while `reading`. */
+struct app_tokens {
+    struct admin_token_expiry found;
+    uint64_t version; /* version of the token table from which `found` was read */
+    bool known; /* `found` has been read */
+    bool is_warned; /* health and the log have warned */
+    uint64_t log_again_ms; /* time of the next log line, by the loop's clock */
+    bool reading;
+    struct admin_token_expiry read;
+    uint64_t read_version;
+    enum err read_result;
+};
+
 /* Interval of log lines about refused connections, so that a burst does not fill the log. */
 #define APP_PRESSURE_LOG_US (60 * INT64_C(1000000))
 
@@ -140,6 +153,7 @@ struct app {
     bool warming; /* the tables are being read into memory */
     bool giving_back; /* the pool returns memory to the system */
     struct app_access access;
+    struct app_tokens tokens;
     struct slice model_file; /* mapped; empty without a model */
     bool lost_file; /* app_lost_file has logged the loss */
     size_t spare_bytes; /* unused heap after the last return to the system, which stays allocated */
@@ -189,6 +203,14 @@ MUST_CHECK enum err app_migrate(const struct config *config, uint64_t format, st
 void app_access_check(struct app *app);
 /* Reports the last result to health and log; healthy until the first result. */
 void app_access_report(struct app *app);
+
+/* app_tokens.c */
+/* Checks periodically which tokens end soon. */
+void app_tokens_check(struct app *app);
+/* Reports the last result to health and log; healthy until the first result. */
+void app_tokens_report(struct app *app);
+/* Writes at most `max` counters of tokens that end soon, and returns their number. */
+size_t app_tokens_read_counters(const struct app *app, struct env_counter *counters, size_t max);
 
 /* app_store.c */
 /* Opens the store: migrates one of an older format, and stores what only its journal has. On failure app->fault has the

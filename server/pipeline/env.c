@@ -14,6 +14,7 @@ static const struct slice part_names[HEALTH_PART_COUNT] = {
     [HEALTH_PART_WRITE] = {(const uint8_t *)"errata.write", 12},
     [HEALTH_PART_PDF] = {(const uint8_t *)"errata.pdf", 10},
     [HEALTH_PART_ADMIN] = {(const uint8_t *)"errata.admin", 12},
+    [HEALTH_PART_TOKENS] = {(const uint8_t *)"errata.tokens", 13},
     [HEALTH_PART_CLOCK] = {(const uint8_t *)"errata.clock", 12},
     [HEALTH_PART_EMBEDDER] = {(const uint8_t *)"errata.embedder", 15},
 };

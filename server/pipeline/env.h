@@ -40,6 +40,7 @@ enum health_part {
     HEALTH_PART_WRITE, /* "errata.write": writes are accepted */
     HEALTH_PART_PDF, /* "errata.pdf": documents are measured; the server does not depend on it */
     HEALTH_PART_ADMIN, /* "errata.admin": a token that can administer the server is valid for 14 days or more */
+    HEALTH_PART_TOKENS, /* "errata.tokens": no token ends within 14 days without a successor; only a warning */
     HEALTH_PART_CLOCK, /* "errata.clock": the event log is not ahead of the clock; only a warning */
     HEALTH_PART_EMBEDDER, /* "errata.embedder": texts are compared by a model, not only by n-grams */
     HEALTH_PART_COUNT

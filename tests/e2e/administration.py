@@ -127,6 +127,47 @@ class LastToken(unittest.TestCase):
                    "a line in the log", SECONDS)
 
 
+class ExpiringTokens(unittest.TestCase):
+    """Tokens that end within 14 days: health, log and metrics."""
+
+    def setUp(self):
+        self.server = Server().start()
+        self.addCleanup(self.server.close)
+        self.client = self.server.client()
+        self.addCleanup(self.client.close)
+
+    def health(self):
+        return self.client.health.Check(health_pb2.HealthCheckRequest(service="errata.tokens")).status
+
+    def counters(self):
+        return {one.name: one.value for one in self.client.admin.GetServerInfo(admin.GetServerInfoRequest()).counters}
+
+    def test_token_is_warned_of_when_its_last_14_days_begin_and_until_it_is_replaced(self):
+        """No token changes at that time; one that was made for 13 days is not warned of."""
+        now = time.time()
+        self.client.create_token(roles.ROLE_VIEWER, expire_us=int((now + 13 * DAY_SECONDS) * 1e6))
+        end = int(now + 14 * DAY_SECONDS) + 4
+        secret = self.client.create_token(roles.ROLE_VIEWER, expire_us=end * 1000000).secret
+        if time.time() < now + 2:  # else the machine is too busy to see the time before
+            self.assertEqual(self.health(), SERVING)
+            self.assertEqual(self.counters()["tokens_expiring"], 0)
+        wait_until(lambda: self.health() == NOT_SERVING, "the warning", SECONDS)
+        counters = self.counters()
+        self.assertEqual((counters["tokens_expiring"], counters["tokens_first_expires_at_s"]), (1, end))
+        line = wait_until(lambda: re.search(r".*tokens that end within 14 days: 1,.*", self.server.read_log()),
+                          "a line in the log", SECONDS)
+        self.assertIn(f"errata token rotate {key_id_of(secret)}", line.group())
+        shown = errata(self.server, "health")
+        self.assertEqual(shown.returncode, 0, shown)  # the server serves
+        self.assertRegex(shown.stdout, r"errata\.tokens +NOT_SERVING +warning")
+        self.assertEqual(errata(self.server, "health", "errata.tokens").returncode, 1)
+        done = errata(self.server, "token", "rotate", key_id_of(secret))
+        self.assertEqual(done.returncode, 0, done)
+        wait_until(lambda: self.health() == SERVING, "the end of the warning", SECONDS)
+        counters = self.counters()
+        self.assertEqual((counters["tokens_expiring"], counters["tokens_first_expires_at_s"]), (0, 0))
+
+
 class Rotation(unittest.TestCase):
     """`errata token rotate` and `errata admin audit`."""
 

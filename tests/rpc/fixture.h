@@ -156,6 +156,7 @@ int run_stream_tests(void);
 int run_status_tests(void);
 int run_isolation_tests(void);
 int run_start_tests(void);
+int run_token_expiry_tests(void);
 int run_document_tests(void);
 int run_document_end_tests(void);
 int run_document_text_tests(void);

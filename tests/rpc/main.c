@@ -18,6 +18,7 @@ int main(void)
     failed += run_status_tests();
     failed += run_isolation_tests();
     failed += run_start_tests();
+    failed += run_token_expiry_tests();
     failed += run_document_tests();
     failed += run_document_end_tests();
     failed += run_document_text_tests();

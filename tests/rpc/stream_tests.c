@@ -281,8 +281,8 @@ static int next_health(struct exchange *exchange)
  * worker. Method: Check of each while the worker is down, and of an unknown one. */
 static void test_health_reports_each_part(void **state)
 {
-    static const char *const names[] = {"", "errata.write", "errata.clock", "errata.pdf",
-                                        "errata.admin"};
+    static const char *const names[] = {"",           "errata.write", "errata.clock",
+                                        "errata.pdf", "errata.admin", "errata.tokens"};
     struct fixture fixture;
     struct exchange exchange;
     const struct exchange_start start = {.path = "grpc.health.v1.Health/Check"};
@@ -292,6 +292,7 @@ static void test_health_reports_each_part(void **state)
     fixture_init(&fixture);
     pipeline_set_health(fixture.pipeline, HEALTH_PART_PDF, HEALTH_NOT_SERVING);
     pipeline_set_health(fixture.pipeline, HEALTH_PART_ADMIN, HEALTH_NOT_SERVING);
+    pipeline_set_health(fixture.pipeline, HEALTH_PART_TOKENS, HEALTH_NOT_SERVING);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         request.service = (char *)(uintptr_t)names[i];
         exchange_open(&exchange, &fixture, &start);

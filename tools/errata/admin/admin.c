@@ -100,6 +100,7 @@ static enum cli_exit print_info(struct cli *cli, struct json_value reply)
 
 /* Parts of health that warn; nothing else depends on them. */
 #define ADMIN_PART "errata.admin"
+#define TOKENS_PART "errata.tokens"
 #define CLOCK_PART "errata.clock"
 
 /* Returns the warning of a service that is not serving; NULL if the service is not only a
@@ -109,6 +110,10 @@ static const char *warning_of(const char *part)
     if (strcmp(part, ADMIN_PART) == 0) {
         return "the last usable ADMIN token with the server flag ends within 14 days, or there is "
                "none; create another one with errata token create";
+    }
+    if (strcmp(part, TOKENS_PART) == 0) {
+        return "a token ends within 14 days; the server's log names it; replace it with errata "
+               "token rotate";
     }
     if (strcmp(part, CLOCK_PART) == 0) {
         return "the server's log is ahead of its clock; see errata admin info";
@@ -201,7 +206,8 @@ static void report_to_server(struct cli *cli, struct buffer *json)
 
 static enum cli_exit run_health(struct cli *cli)
 {
-    static const char *const parts[] = {"", "errata.write", PDF_PART, ADMIN_PART, CLOCK_PART};
+    static const char *const parts[] = {"",         "errata.write", PDF_PART,
+                                        ADMIN_PART, TOKENS_PART,    CLOCK_PART};
     const char *wanted = cli->options.word_count > 0 ? cli->options.words[0] : NULL;
     size_t count = wanted != NULL ? 1 : sizeof(parts) / sizeof(parts[0]);
     bool serving = true;
@@ -310,7 +316,9 @@ const struct command health_commands[] = {
      .help = "Checks the health of the server and of its services, or of one service: writes "
              "(`errata.write`), reading of PDFs (`errata.pdf`), administration (`errata.admin`: "
              "not serving if the last usable ADMIN token with the server flag expires within 14 "
-             "days) and the clock (`errata.clock`: not serving if the newest event is later than "
+             "days), tokens (`errata.tokens`: not serving if one that was made for longer, and is "
+             "not replaced, expires within 14 days) and the clock (`errata.clock`: not serving if "
+             "the newest event is later than "
              "the current time). A server that has just started gets up to 2 s to start its PDF "
              "worker. Needs no token.",
      .examples = {{"errata health", NULL},

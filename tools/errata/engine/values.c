@@ -39,6 +39,7 @@ static const struct command_word parts[] = {
     {SLICE("errata.embedder"), SLICE("whether a model compares texts")},
     {SLICE("errata.pdf"), SLICE("whether documents are measured")},
     {SLICE("errata.admin"), SLICE("whether a token can administer the server for 14 days more")},
+    {SLICE("errata.tokens"), SLICE("whether no token ends within 14 days without a successor")},
     {SLICE("errata.clock"), SLICE("whether the server's clock agrees with its log")}};
 
 /* The enum of a value name; NULL if there is none. */

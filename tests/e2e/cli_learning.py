@@ -423,7 +423,8 @@ class Learning(CliCase):
                                     "stacking": "SCORE_STACKING_SUM", "suspiciousAt": 0.4, "fakeAt": 0.6,
                                     "reviewsNeeded": 1, "votesNeeded": 2, "redactedMembers": {"names": [
                                         "email", "phone", "address", "iban", "password", "token", "reviewed_by", "notes"]},
-                                    "evaluatorId": "", "gateAgents": {}})
+                                    "evaluatorId": "", "gateAgents": {}, "extraCues": {},
+                                    "topicChange": "TOPIC_CHANGE_ACCEPTED"})
         out, _ = self.run_cli("org", "settings", "--stacking", "max", "--suspicious-at", "0.3", "--fake-at", "0.7",
                               "--reviews-needed", "2")
         self.assertRegex(out, r"stacking +MAX\nsuspicious at +0.3\nfake at +0.7\nreviews needed +2\n")

@@ -2,6 +2,7 @@
 
 A case has a server, a folder of its own as HOME and working directory, and the first start's token there.
 """
+import codecs
 import fcntl
 import os
 import pathlib
@@ -24,6 +25,7 @@ class Terminal:
 
     def __init__(self, words, environment, folder, width=80):
         self.out = ""
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a read may end within a character
         reader, self.gate = os.pipe()
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
@@ -47,7 +49,7 @@ class Terminal:
                 break  # the end of a pseudo-terminal
             if not piece:
                 break
-            self.out += piece.decode(errors="replace")
+            self.out += self.decoder.decode(piece)
         return self.out
 
     def send(self, text):

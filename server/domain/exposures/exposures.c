@@ -50,6 +50,29 @@ enum err exposure_find(struct ctx *ctx, struct store_txn *txn, const struct expo
     return OK;
 }
 
+bool exposure_is_among(const struct cited_exposure *cited, const struct cited_exposure *items,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (memcmp(items[i].reference_hash, cited->reference_hash, EXPOSURE_REFERENCE_HASH_BYTES) ==
+            0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum err exposure_check_kind(struct store_txn *txn, struct org_id org,
+                             const struct exposure *exposure, enum exposure_kind kind)
+{
+    struct log_head head;
+    enum err err = log_read_head(txn, org, &head);
+
+    return err == OK && (exposure->kind != kind || exposure->as_of_seq > head.last_seq)
+               ? ERR_INVALID
+               : err;
+}
+
 static bool encode_rule(struct arena *arena, const struct exposed_rule *rule,
                         struct exposed_artifact_view *artifact)
 {
@@ -317,6 +340,18 @@ enum err exposure_of_event(struct arena *arena, const struct event *event,
         *ret_exposure = exposure;
     }
     return err;
+}
+
+enum err exposure_read_recorded(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                uint64_t seq, struct exposure *ret_exposure)
+{
+    struct event event;
+    enum err err = log_read(txn, org, seq, &event);
+
+    if (err == OK) {
+        err = exposure_of_event(arena, &event, ret_exposure);
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
 /* Counts an exposure for each of its artifacts. */

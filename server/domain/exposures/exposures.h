@@ -133,10 +133,21 @@ struct cited_exposure {
 MUST_CHECK enum err exposure_find(struct ctx *ctx, struct store_txn *txn,
                                   const struct exposure_key *key, struct org_id org,
                                   struct slice reference, struct cited_exposure *ret_cited);
+/* Returns whether the reference of `cited` is among the items. */
+bool exposure_is_among(const struct cited_exposure *cited, const struct cited_exposure *items,
+                       size_t count);
+/* Checks that a reference was issued for what it is cited for. ERR_INVALID, without a fault, for another kind, and for a
+ * number that the log does not have: the reference is older than a backup that was restored. */
+MUST_CHECK enum err exposure_check_kind(struct store_txn *txn, struct org_id org,
+                                        const struct exposure *exposure, enum exposure_kind kind);
 /* Reads the exposure that an EVENT_EXPOSURE_RECORDED recorded; its artifacts are in the arena. ERR_CORRUPT for
  * facts that are not of an exposure; ERR_NOT_FOUND for an event of another kind. */
 MUST_CHECK enum err exposure_of_event(struct arena *arena, const struct event *event,
                                       struct exposure *ret_exposure);
+/* Reads the exposure of an event that another one names. ERR_CORRUPT if that event is not of an exposure. */
+MUST_CHECK enum err exposure_read_recorded(struct arena *arena, struct store_txn *txn,
+                                           struct org_id org, uint64_t seq,
+                                           struct exposure *ret_exposure);
 /* Appends and applies the event of an exposure that is not in the log, and sets its seq; does
  * nothing if it is in the log. */
 MUST_CHECK enum err exposure_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,

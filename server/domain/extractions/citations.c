@@ -31,17 +31,6 @@ static bool is_kind_cited(enum exposure_kind kind)
            kind == EXPOSURE_KIND_MATCHES;
 }
 
-static bool is_listed_already(const struct citations *citations, const struct cited_exposure *cited)
-{
-    for (size_t i = 0; i < citations->count; i++) {
-        if (memcmp(citations->items[i].reference_hash, cited->reference_hash,
-                   EXPOSURE_REFERENCE_HASH_BYTES) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static enum err read_reference(struct ctx *ctx, struct store_txn *txn,
                                const struct extraction_request *request, size_t place,
                                struct cited_exposure *ret_cited)
@@ -111,7 +100,8 @@ enum err citations_read(struct ctx *ctx, struct store_txn *txn,
         if (err == OK) {
             err = find_document_events(ctx, txn, request->org, &budget, &cited->exposure);
         }
-        citations->count += err == OK && !is_listed_already(citations, cited);
+        citations->count +=
+            err == OK && !exposure_is_among(cited, citations->items, citations->count);
         err = err == ERR_INVALID ? OK : err;
     }
     return err;

@@ -12,33 +12,16 @@ static const char not_ours[] = "unknown, incomplete or changed; expected the exp
                                "ResolvePlaceholders response of "
                                "this organisation";
 
-static bool is_listed_already(const struct review_citations *citations,
-                              const struct cited_exposure *cited)
-{
-    for (size_t i = 0; i < citations->count; i++) {
-        if (memcmp(citations->items[i].reference_hash, cited->reference_hash,
-                   EXPOSURE_REFERENCE_HASH_BYTES) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static enum err read_one(struct ctx *ctx, struct store_txn *txn,
                          const struct review_request *request, size_t place,
                          struct cited_exposure *ret_cited)
 {
-    struct log_head head;
     enum err err = exposure_find(ctx, txn, request->key, request->org,
                                  request->input->exposure_refs[place], ret_cited);
 
     if (err == OK) {
-        err = log_read_head(txn, request->org, &head);
-    }
-    /* A reference with a later number is older than a backup that was restored. */
-    if (err == OK && (ret_cited->exposure.kind != EXPOSURE_KIND_PLACEHOLDERS ||
-                      ret_cited->exposure.as_of_seq > head.last_seq)) {
-        err = ERR_INVALID;
+        err = exposure_check_kind(txn, request->org, &ret_cited->exposure,
+                                  EXPOSURE_KIND_PLACEHOLDERS);
     }
     if (err == ERR_INVALID) {
         fault_add(ctx->fault, arena_printf(ctx->arena, "review.exposure_refs[%zu]", place), "%s",
@@ -73,7 +56,8 @@ enum err review_citations_read(struct ctx *ctx, struct store_txn *txn,
         err = read_one(ctx, txn, request, i, cited);
         if (err == OK) {
             err = decide_measured(txn, request, cited, &citations->is_measured[citations->count]);
-            citations->count += err == OK && !is_listed_already(citations, cited);
+            citations->count +=
+                err == OK && !exposure_is_among(cited, citations->items, citations->count);
         }
         err = err == ERR_INVALID ? OK : err;
     }
@@ -142,14 +126,11 @@ static enum err count_artifacts(struct ctx *ctx, struct store_txn *txn, const st
         .outcome_seq = event->seq,
     };
     struct exposure exposure;
-    struct event recorded;
-    enum err err = log_read(txn, event->org, cited->exposure_seq, &recorded);
+    enum err err =
+        exposure_read_recorded(ctx->arena, txn, event->org, cited->exposure_seq, &exposure);
 
-    if (err == OK) {
-        err = exposure_of_event(ctx->arena, &recorded, &exposure);
-    }
     if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+        return err;
     }
     change.arm = exposure.arm;
     for (size_t i = 0;

@@ -8,33 +8,15 @@
 static const char not_ours[] = "unknown, incomplete or changed; expected the exposure_ref of a "
                                "SearchStrategies response of this organisation";
 
-static bool is_listed_already(const struct turn_citations *citations,
-                              const struct cited_exposure *cited)
-{
-    for (size_t i = 0; i < citations->count; i++) {
-        if (memcmp(citations->items[i].reference_hash, cited->reference_hash,
-                   EXPOSURE_REFERENCE_HASH_BYTES) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static enum err read_one(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                          const struct turn_references *references, size_t place,
                          struct cited_exposure *ret_cited)
 {
-    struct log_head head;
     enum err err =
         exposure_find(ctx, txn, references->key, org, references->items[place], ret_cited);
 
     if (err == OK) {
-        err = log_read_head(txn, org, &head);
-    }
-    /* A reference with a later number is older than a backup that was restored. */
-    if (err == OK && (ret_cited->exposure.kind != EXPOSURE_KIND_STRATEGIES ||
-                      ret_cited->exposure.as_of_seq > head.last_seq)) {
-        err = ERR_INVALID;
+        err = exposure_check_kind(txn, org, &ret_cited->exposure, EXPOSURE_KIND_STRATEGIES);
     }
     if (err == ERR_INVALID) {
         fault_add(ctx->fault, arena_printf(ctx->arena, "exposure_refs[%zu]", place), "%s",
@@ -54,7 +36,8 @@ enum err turn_citations_read(struct ctx *ctx, struct store_txn *txn, struct org_
         struct cited_exposure *cited = &ret_citations->items[ret_citations->count];
 
         err = read_one(ctx, txn, org, references, i, cited);
-        ret_citations->count += err == OK && !is_listed_already(ret_citations, cited);
+        ret_citations->count +=
+            err == OK && !exposure_is_among(cited, ret_citations->items, ret_citations->count);
         err = err == ERR_INVALID ? OK : err;
     }
     return err;
@@ -78,14 +61,10 @@ static enum err count_artifacts(struct ctx *ctx, struct store_txn *txn, struct o
                                 uint64_t exposure_seq, struct artifact_change change)
 {
     struct exposure exposure;
-    struct event recorded;
-    enum err err = log_read(txn, org, exposure_seq, &recorded);
+    enum err err = exposure_read_recorded(ctx->arena, txn, org, exposure_seq, &exposure);
 
-    if (err == OK) {
-        err = exposure_of_event(ctx->arena, &recorded, &exposure);
-    }
     if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+        return err;
     }
     change.arm = exposure.arm;
     for (size_t i = 0; exposure.is_listed && i < exposure.artifact_count && err == OK; i++) {

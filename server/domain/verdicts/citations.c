@@ -11,30 +11,13 @@ static const char not_ours[] =
     "unknown, incomplete or changed; expected the exposure_ref of a ScoreDocument response of this "
     "organisation";
 
-static bool is_listed_already(const struct verdict_citations *citations,
-                              const struct cited_exposure *cited)
-{
-    for (size_t i = 0; i < citations->count; i++) {
-        if (memcmp(citations->items[i].reference_hash, cited->reference_hash,
-                   EXPOSURE_REFERENCE_HASH_BYTES) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Returns ERR_INVALID for an exposure with rules that this log does not have: a reference is older than a backup that was
- * restored. */
+/* Returns ERR_INVALID for an exposure with rules that this log does not have. */
 static enum err check_rules(struct store_txn *txn, struct org_id org,
                             const struct exposure *exposure)
 {
     struct learned_rule_row row;
-    struct log_head head;
-    enum err err = log_read_head(txn, org, &head);
+    enum err err = OK;
 
-    if (err == OK && exposure->as_of_seq > head.last_seq) {
-        err = ERR_INVALID;
-    }
     for (size_t i = 0; exposure->is_listed && i < exposure->artifact_count && err == OK; i++) {
         err = learned_rule_read(txn, org, exposure->artifacts[i].seq, &row);
         if (err == ERR_NOT_FOUND ||
@@ -52,8 +35,8 @@ static enum err read_one(struct ctx *ctx, struct store_txn *txn,
     enum err err = exposure_find(ctx, txn, request->key, request->org,
                                  request->input->exposure_refs[place], ret_cited);
 
-    if (err == OK && ret_cited->exposure.kind != EXPOSURE_KIND_SCORE) {
-        err = ERR_INVALID;
+    if (err == OK) {
+        err = exposure_check_kind(txn, request->org, &ret_cited->exposure, EXPOSURE_KIND_SCORE);
     }
     if (err == OK) {
         err = check_rules(txn, request->org, &ret_cited->exposure);
@@ -92,7 +75,8 @@ enum err verdict_citations_read(struct ctx *ctx, struct store_txn *txn,
         err = read_one(ctx, txn, request, i, cited);
         if (err == OK) {
             err = decide_measured(txn, request, cited, &citations->is_measured[citations->count]);
-            citations->count += err == OK && !is_listed_already(citations, cited);
+            citations->count +=
+                err == OK && !exposure_is_among(cited, citations->items, citations->count);
         }
         err = err == ERR_INVALID ? OK : err;
     }

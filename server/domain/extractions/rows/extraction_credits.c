@@ -82,14 +82,10 @@ static enum err list_exposure(struct ctx *ctx, struct store_txn *txn, struct org
                               uint64_t exposure_seq, struct credits *credits)
 {
     struct exposure exposure;
-    struct event event;
-    enum err err = log_read(txn, org, exposure_seq, &event);
+    enum err err = exposure_read_recorded(ctx->arena, txn, org, exposure_seq, &exposure);
 
-    if (err == OK) {
-        err = exposure_of_event(ctx->arena, &event, &exposure);
-    }
     if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+        return err;
     }
     return exposure.is_listed && exposure.kind != EXPOSURE_KIND_MATCHES
                ? list_artifacts(ctx->arena, &exposure, credits)

@@ -145,7 +145,7 @@ MUST_CHECK enum err log_append(struct ctx *ctx, struct store_txn *txn,
 MUST_CHECK enum err log_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                              struct event *ret_event);
 /* Reads a value that is the number of an event, 8 bytes, big-endian: of an EVENT_ID row, and of rows by which the
- * domain finds events. ERR_CORRUPT for another form. */
+ * domain finds events, some of which have 0 for none. ERR_CORRUPT for another form. */
 MUST_CHECK enum err log_read_id_row(struct slice value, uint64_t *ret_seq);
 /* Puts a row of the domain with such a value. */
 MUST_CHECK enum err log_put_id_row(struct store_txn *txn, enum store_table table,

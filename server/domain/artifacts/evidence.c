@@ -4,23 +4,14 @@
 #include "server/domain/artifacts/evidence.h"
 
 #include "server/domain/artifacts/keys.h"
-#include "store/base/bytes.h"
 #include "store/scan.h"
-
-static enum err put_row(struct store_txn *txn, const struct key *key, uint64_t retraction_seq)
-{
-    uint8_t value[sizeof(retraction_seq)];
-
-    bytes_put_be64(value, retraction_seq);
-    return store_put(txn, TABLE_ARTIFACT_EVIDENCE, key_slice(key), slice_of(value, sizeof(value)));
-}
 
 enum err artifact_evidence_add(struct store_txn *txn, struct org_id org, uint64_t artifact_seq,
                                uint64_t event_seq)
 {
     struct key key = key_artifact_evidence(org, artifact_seq, event_seq);
 
-    return put_row(txn, &key, 0);
+    return log_put_id_row(txn, TABLE_ARTIFACT_EVIDENCE, &key, 0);
 }
 
 enum err artifact_evidence_retract(struct store_txn *txn, struct org_id org, uint64_t artifact_seq,
@@ -33,16 +24,14 @@ enum err artifact_evidence_retract(struct store_txn *txn, struct org_id org, uin
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    return put_row(txn, &key, retraction_seq);
+    return log_put_id_row(txn, TABLE_ARTIFACT_EVIDENCE, &key, retraction_seq);
 }
 
 static enum err read_item(struct slice key, struct slice value, struct artifact_evidence_item *item)
 {
-    if (value.size != sizeof(uint64_t)) {
-        return ERR_CORRUPT;
-    }
-    item->retraction_seq = bytes_get_be64(value.data);
-    return key_read_artifact_evidence(key, &item->event_seq);
+    enum err err = log_read_id_row(value, &item->retraction_seq);
+
+    return err != OK ? err : key_read_artifact_evidence(key, &item->event_seq);
 }
 
 enum err artifact_evidence_list(struct store_txn *txn, struct org_id org, uint64_t artifact_seq,

@@ -3,8 +3,6 @@
  */
 #include "server/domain/events/retraction.h"
 
-#include "store/base/bytes.h"
-
 #include <errata/v1/event.views.h>
 
 struct key key_retracted(struct org_id org, uint64_t event_seq)
@@ -16,10 +14,8 @@ enum err retraction_put(struct store_txn *txn, struct org_id org, uint64_t event
                         uint64_t retraction_seq)
 {
     struct key key = key_retracted(org, event_seq);
-    uint8_t value[sizeof(retraction_seq)];
 
-    bytes_put_be64(value, retraction_seq);
-    return store_put(txn, TABLE_RETRACTED, key_slice(&key), slice_of(value, sizeof(value)));
+    return log_put_id_row(txn, TABLE_RETRACTED, &key, retraction_seq);
 }
 
 enum err retraction_find(struct store_txn *txn, struct org_id org, uint64_t event_seq,
@@ -30,11 +26,8 @@ enum err retraction_find(struct store_txn *txn, struct org_id org, uint64_t even
     enum err err = store_get(txn, TABLE_RETRACTED, key_slice(&key), &value);
 
     *ret_seq = 0;
-    if (err == OK && value.size != sizeof(*ret_seq)) {
-        return ERR_CORRUPT;
-    }
     if (err == OK) {
-        *ret_seq = bytes_get_be64(value.data);
+        err = log_read_id_row(value, ret_seq);
     }
     return err == ERR_NOT_FOUND ? OK : err;
 }

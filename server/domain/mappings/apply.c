@@ -11,7 +11,6 @@
 #include "server/domain/mappings/similar.h"
 #include "server/domain/mappings/uses.h"
 #include "store/base/assert.h"
-#include "store/base/bytes.h"
 
 #include <event_apply.h>
 
@@ -143,7 +142,6 @@ static enum err enter_lists(struct store_txn *txn, struct org_id org, uint64_t m
     struct key of_internal = key_mapping_internal(org, pair->folded_internal_sku, sku, mapping_seq);
     struct key of_all = key_mapping_all(org, sku, mapping_seq);
     struct key unique = key_mapping_pair(org, pair->customer_id, sku, pair->folded_internal_sku);
-    uint8_t seq[sizeof(uint64_t)];
     enum err err = store_put(txn, TABLE_MAPPING_SKU, key_slice(&of_customer), nothing);
 
     if (err == OK) {
@@ -152,10 +150,7 @@ static enum err enter_lists(struct store_txn *txn, struct org_id org, uint64_t m
     if (err == OK) {
         err = store_put(txn, TABLE_MAPPING_ALL, key_slice(&of_all), nothing);
     }
-    bytes_put_be64(seq, mapping_seq);
-    return err != OK
-               ? err
-               : store_put(txn, TABLE_MAPPING_PAIR, key_slice(&unique), slice_of(seq, sizeof(seq)));
+    return err != OK ? err : log_put_id_row(txn, TABLE_MAPPING_PAIR, &unique, mapping_seq);
 }
 
 /* Writes a mapping. If it is no longer confirmed, its earlier uses become bad outcomes. */

@@ -6,7 +6,6 @@
 #include "server/domain/mappings/keys.h"
 #include "server/domain/mappings/records.h"
 #include "server/domain/text/sku.h"
-#include "store/base/bytes.h"
 
 enum err mapping_row_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                           struct mapping_row *ret_row)
@@ -45,16 +44,6 @@ enum err mapping_row_keep(struct arena *arena, struct mapping_row *row)
                : ERR_MEMORY;
 }
 
-/* Reads a row of MAPPING_PAIR. */
-static enum err read_pair_seq(struct slice value, uint64_t *ret_seq)
-{
-    if (value.size != sizeof(uint64_t)) {
-        return ERR_CORRUPT;
-    }
-    *ret_seq = bytes_get_be64(value.data);
-    return OK;
-}
-
 enum err mapping_row_find(struct store_txn *txn, struct org_id org, const struct mapping_pair *pair,
                           struct mapping_row *ret_row)
 {
@@ -67,7 +56,7 @@ enum err mapping_row_find(struct store_txn *txn, struct org_id org, const struct
     if (err != OK) {
         return err;
     }
-    err = read_pair_seq(value, &seq);
+    err = log_read_id_row(value, &seq);
     if (err == OK) {
         err = mapping_row_read(txn, org, seq, ret_row);
         err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
@@ -143,7 +132,7 @@ enum err mapping_sku_scan_next(struct scan *scan, struct org_id org, struct mapp
     if (err != OK) {
         return err;
     }
-    err = read_pair_seq(value, &seq);
+    err = log_read_id_row(value, &seq);
     if (err == OK) {
         err = mapping_row_read(scan->cursor.txn, org, seq, ret_row);
         err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;

@@ -88,14 +88,11 @@ static enum err find_approval(struct store_txn *txn, struct org_id org, uint64_t
     if (err == OK) {
         err = store_cursor_next(&cursor, &key, &value);
     }
-    if (err == OK && value.size != sizeof(uint64_t)) {
-        err = ERR_CORRUPT;
-    }
     if (err == OK) {
         err = key_read_org_newest_seq(key, ret_approval_seq);
     }
     if (err == OK) {
-        *ret_seq = bytes_get_be64(value.data);
+        err = log_read_id_row(value, ret_seq);
     }
     store_cursor_deinit(&cursor);
     return err == ERR_NOT_FOUND ? OK : err;
@@ -340,7 +337,6 @@ static enum err apply_approved(struct ctx *ctx, struct store_txn *txn, const str
     struct fragment_set_approved_view facts;
     struct fragment_set_record record = {.seq = 0};
     struct key key = key_fragment_approval(event->org, event->seq);
-    uint8_t value[sizeof(facts.seq)];
     enum err err = fragment_set_approved_view_read(event->facts, &facts);
 
     if (err == OK && facts.version > 0) {
@@ -356,8 +352,7 @@ static enum err apply_approved(struct ctx *ctx, struct store_txn *txn, const str
     if (err != OK) {
         return err;
     }
-    bytes_put_be64(value, facts.seq);
-    return store_put(txn, TABLE_FRAGMENT_APPROVAL, key_slice(&key), slice_of(value, sizeof(value)));
+    return log_put_id_row(txn, TABLE_FRAGMENT_APPROVAL, &key, facts.seq);
 }
 
 enum err fragment_set_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)

@@ -4,7 +4,6 @@
 #include "server/domain/reviews/items.h"
 
 #include "server/domain/reviews/runs.h"
-#include "store/base/bytes.h"
 
 #include <errata/v1/review.views.h>
 #include <errata/v1/run_item.views.h>
@@ -66,10 +65,8 @@ enum err run_item_enter(struct store_txn *txn, struct org_id org, const struct r
                         uint64_t seq, uint64_t retracted_seq)
 {
     struct key key = key_review_item(org, run, seq);
-    uint8_t value[sizeof(retracted_seq)];
 
-    bytes_put_be64(value, retracted_seq);
-    return store_put(txn, TABLE_REVIEW_ITEM, key_slice(&key), slice_of(value, sizeof(value)));
+    return log_put_id_row(txn, TABLE_REVIEW_ITEM, &key, retracted_seq);
 }
 
 enum err run_item_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
@@ -102,14 +99,11 @@ enum err run_item_latest(struct store_txn *txn, struct org_id org,
         uint64_t seq = 0;
 
         err = store_cursor_next(&cursor, &key, &value);
-        if (err == OK && value.size != sizeof(retracted_seq)) {
-            err = ERR_CORRUPT;
-        }
         if (err == OK) {
             err = key_read_review_item(key, &seq);
         }
         if (err == OK) {
-            retracted_seq = bytes_get_be64(value.data);
+            err = log_read_id_row(value, &retracted_seq);
         }
         if (err == OK && seq <= as_of_seq && (retracted_seq == 0 || retracted_seq > as_of_seq)) {
             *ret_seq = seq;

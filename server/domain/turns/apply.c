@@ -4,7 +4,6 @@
  */
 #include "server/domain/turns/citations.h"
 #include "store/base/assert.h"
-#include "store/base/bytes.h"
 
 #include <event_apply.h>
 
@@ -86,7 +85,6 @@ static enum err apply_detected(struct ctx *ctx, struct store_txn *txn, const str
     struct feedback_detected_view view;
     struct turn_record record;
     struct turn_hash hash;
-    uint8_t value[sizeof(uint64_t)];
     struct key key;
     enum err err = feedback_detected_view_read(event->facts, &view);
 
@@ -95,8 +93,7 @@ static enum err apply_detected(struct ctx *ctx, struct store_txn *txn, const str
     }
     hash = turn_hash_of(view.session_id, view.turn_id);
     key = key_turn(event->org, &hash);
-    bytes_put_be64(value, event->seq);
-    err = store_put(txn, TABLE_TURN_DETECTION, key_slice(&key), slice_of(value, sizeof(value)));
+    err = log_put_id_row(txn, TABLE_TURN_DETECTION, &key, event->seq);
     if (err != OK || !view.marked) {
         return err;
     }

@@ -8,7 +8,6 @@
 #include "server/domain/settings/turn_settings.h"
 #include "server/domain/turns/citations.h"
 #include "server/domain/turns/section.h"
-#include "store/base/bytes.h"
 
 #include <event_apply.h>
 
@@ -48,11 +47,10 @@ static enum err find_earlier(struct ctx *ctx, struct store_txn *txn, struct org_
     if (err != OK) {
         return err;
     }
-    if (value.size != sizeof(*ret_seq)) {
-        return ERR_CORRUPT;
+    err = log_read_id_row(value, ret_seq);
+    if (err == OK) {
+        err = log_read(txn, org, *ret_seq, &event);
     }
-    *ret_seq = bytes_get_be64(value.data);
-    err = log_read(txn, org, *ret_seq, &event);
     if (err == OK) {
         err = view_read_parts(&feedback_detected_view_type, event.facts, event.content, &view);
     }

@@ -4,7 +4,6 @@
 #include "server/domain/verdicts/list.h"
 
 #include "server/domain/verdicts/keys.h"
-#include "store/base/bytes.h"
 
 static bool by_id(const struct learned_rule_list *list)
 {
@@ -41,17 +40,8 @@ static enum err next_seq(const struct learned_rule_list *list, uint64_t *ret_seq
     if (err != OK) {
         return err;
     }
-    if (by_id(list)) {
-        return log_read_id_row(value, ret_seq);
-    }
-    if (list->pattern.size == 0) {
-        return key_read_learned_rule(key, ret_seq);
-    }
-    if (value.size != sizeof(uint64_t)) {
-        return ERR_CORRUPT;
-    }
-    *ret_seq = bytes_get_be64(value.data);
-    return OK;
+    return by_id(list) || list->pattern.size > 0 ? log_read_id_row(value, ret_seq)
+                                                 : key_read_learned_rule(key, ret_seq);
 }
 
 static bool matches(const struct learned_rule_list *list, const struct learned_rule_record *record)

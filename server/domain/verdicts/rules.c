@@ -4,7 +4,6 @@
 #include "server/domain/verdicts/rules.h"
 
 #include "server/domain/verdicts/keys.h"
-#include "store/base/bytes.h"
 #include "store/record_pb.h"
 
 enum err learned_rule_read(struct store_txn *txn, struct org_id org, uint64_t seq,
@@ -37,15 +36,16 @@ enum err learned_rule_find(struct store_txn *txn, struct org_id org, struct slic
 {
     struct key key = key_learned_rule_pattern(org, pattern, (uint32_t)rule_type);
     struct slice value = {NULL, 0};
+    uint64_t seq = 0;
     enum err err = store_get(txn, TABLE_LEARNED_RULE_PATTERN, key_slice(&key), &value);
 
     if (err != OK) {
         return err;
     }
-    if (value.size != sizeof(uint64_t)) {
-        return ERR_CORRUPT;
+    err = log_read_id_row(value, &seq);
+    if (err == OK) {
+        err = learned_rule_read(txn, org, seq, ret_row);
     }
-    err = learned_rule_read(txn, org, bytes_get_be64(value.data), ret_row);
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
@@ -80,10 +80,8 @@ enum err learned_rule_enter(struct store_txn *txn, struct org_id org,
                             const struct learned_rule_row *row)
 {
     struct key key = key_learned_rule_pattern(org, row->record.pattern, row->record.rule_type);
-    uint8_t seq[sizeof(uint64_t)];
 
-    bytes_put_be64(seq, row->seq);
-    return store_put(txn, TABLE_LEARNED_RULE_PATTERN, key_slice(&key), slice_of(seq, sizeof(seq)));
+    return log_put_id_row(txn, TABLE_LEARNED_RULE_PATTERN, &key, row->seq);
 }
 
 void learned_rule_count(const struct learned_rule_count *count, enum learned_rule_effect effect,

@@ -102,17 +102,14 @@ MUST_CHECK enum err admin_read_server_access(struct store_txn *txn, int64_t now_
 
 /* Warning time before the expiry of a token. One that was made for no longer is meant to end, and is not warned of. */
 #define ADMIN_EXPIRY_WARN_US (14 * INT64_C(86400) * 1000000)
-/* A token that ends within the warning time and has no successor: not revoked, not expired at `now_us` (wall clock),
- * not replaced by a rotation, and made for longer than the warning time. */
-bool admin_token_is_expiring(const struct token_record *token, int64_t now_us);
-/* The expiring tokens of all organisations. */
+/* The expiring tokens of all organisations: those that end within the warning time and are not revoked, not expired, not
+ * replaced by a rotation, and made for longer than the warning time. */
 struct admin_token_expiry {
     uint64_t count;
     int64_t first_at_us; /* when the first of them ends; 0 if count is 0 */
     uint32_t key_id; /* key id of that token */
     int64_t read_at_us; /* the time of which this is the result */
-    int64_t
-        changes_at_us; /* the result is another from then on; INT64_MAX: only if a token changes */
+    int64_t changes_at_us; /* the result differs from then on; INT64_MAX: only if a token changes */
 };
 /* Scans the first `tokens_max` tokens of all organisations; of more tokens, some may be missed. */
 MUST_CHECK enum err admin_read_token_expiry(struct store_txn *txn, int64_t now_us,

@@ -1,13 +1,10 @@
 /*
- * server_access.c: which tokens can administer the whole server, and until when. Scans the token
- * table: there is no index by flag, since few tokens have it and this is read rarely. If every such
- * token expires, the whole table is scanned, at about 0.3 us per token.
+ * server_access.c: which tokens can administer the whole server, and until when. Scans the token table, which has few
+ * such tokens and is read for this rarely, instead of an index by flag. If every such token expires, the whole table is
+ * scanned, at about 0.3 us per token.
  */
 #include "server/domain/admin/admin.h"
-#include "server/domain/admin/keys.h"
-#include "server/domain/admin/records.h"
-
-#include "store/scan.h"
+#include "server/domain/admin/token_scan.h"
 
 #include <errata/v1/role.fields.h>
 
@@ -17,30 +14,15 @@ bool admin_token_rules_server(const struct token_record *token, int64_t now_us)
            (token->expire_at_us == 0 || token->expire_at_us > now_us);
 }
 
-/* Adds one row of the scan to the result. */
-static enum err take_row(struct slice key, struct slice value, int64_t now_us,
-                         const uint32_t *except_key_id, struct admin_server_access *access)
+/* Adds a token that can administer the server to the result. */
+static void take_token(const struct token_record *token, uint32_t key_id,
+                       struct admin_server_access *access)
 {
-    struct token_record token;
-    uint32_t key_id = 0;
-    int64_t until_us = 0;
-    enum err err = key_read_token(key, &key_id);
+    int64_t until_us = token->expire_at_us == 0 ? INT64_MAX : token->expire_at_us;
 
-    if (err == OK) {
-        err = record_decode_token(value, &token);
-    }
-    if (err != OK) {
-        return err;
-    }
-    if (!admin_token_rules_server(&token, now_us) ||
-        (except_key_id != NULL && *except_key_id == key_id)) {
-        return OK;
-    }
-    until_us = token.expire_at_us == 0 ? INT64_MAX : token.expire_at_us;
     if (until_us > access->until_us) {
         *access = (struct admin_server_access){until_us, key_id};
     }
-    return OK;
 }
 
 enum err admin_read_server_access(struct store_txn *txn, int64_t now_us,
@@ -48,20 +30,16 @@ enum err admin_read_server_access(struct store_txn *txn, int64_t now_us,
                                   struct admin_server_access *ret_access)
 {
     struct admin_server_access access = {0, 0};
-    const struct scan_range range = {
-        .table = TABLE_TOKEN,
-        .prefix = key_global_prefix(),
-        .rows_max = tokens_max,
-    };
+    struct token_record token;
     struct scan scan;
-    struct slice key;
-    struct slice value;
-    enum err err = scan_init(&scan, txn, &range);
+    uint32_t key_id = 0;
+    enum err err = token_scan_init(&scan, txn, tokens_max);
 
     while (err == OK && access.until_us != INT64_MAX) {
-        err = scan_next(&scan, &key, &value);
-        if (err == OK) {
-            err = take_row(key, value, now_us, except_key_id, &access);
+        err = token_scan_next(&scan, &token, &key_id);
+        if (err == OK && admin_token_rules_server(&token, now_us) &&
+            (except_key_id == NULL || *except_key_id != key_id)) {
+            take_token(&token, key_id, &access);
         }
     }
     scan_deinit(&scan);

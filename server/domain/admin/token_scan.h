@@ -1,0 +1,16 @@
+/*
+ * token_scan.h: the tokens of all organisations, one after the other. Only admin/ reads its table as a whole.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_ADMIN_TOKEN_SCAN_H
+#define ERRATA_SERVER_DOMAIN_ADMIN_TOKEN_SCAN_H
+
+#include "server/domain/admin/records.h"
+#include "store/scan.h"
+
+/* Begins with the first of at most `tokens_max` tokens; scan_deinit ends it, after a failure too. */
+MUST_CHECK enum err token_scan_init(struct scan *scan, struct store_txn *txn, uint32_t tokens_max);
+/* Reads the next token; its slices are borrowed from the transaction. ERR_NOT_FOUND after the last. */
+MUST_CHECK enum err token_scan_next(struct scan *scan, struct token_record *ret_token,
+                                    uint32_t *ret_key_id);
+
+#endif

@@ -22,13 +22,9 @@ enum err turn_service_get_turn_read(struct turn_service_get_turn_call *call)
         return fault_say(call->ctx->fault, err,
                          "turn_id: not found in this session; expected the id of a recorded turn");
     }
-    if (err == OK) {
-        err = turn_wire_put(call->ctx->arena, call->txn, call->org, &record,
-                            GET_TURN_RESPONSE_TURN_FIELD, call->body);
-    }
     return err != OK ? err
-                     : turn_wire_put_metadata(call->ctx->arena, call->txn, call->org, &record,
-                                              GET_TURN_RESPONSE_METADATA_FIELD, call->body);
+                     : turn_wire_put_response(call->ctx->arena, call->txn, call->org, &record,
+                                              call->body);
 }
 
 enum err turn_service_list_turns_read(struct turn_service_list_turns_call *call)

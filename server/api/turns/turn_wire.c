@@ -9,6 +9,7 @@
 #include "store/base/assert.h"
 #include "store/base/wire.h"
 
+#include <errata/v1/turn_service.fields.h>
 #include <errata/v1/turn_service.views.h>
 
 /* Strategies of a search that sets no limit. */
@@ -16,25 +17,41 @@
 
 _Static_assert(EMBEDDING_SPACE_BYTES_MAX <= TURN_SPACE_BYTES_MAX, "rows have room for every space");
 
+/* Reads the event of a turn, and what is said of the turn now. */
+static enum err read_turn(struct store_txn *txn, struct org_id org,
+                          const struct turn_record *record, struct event *ret_event,
+                          struct user_feedback_view *ret_feedback)
+{
+    enum err err = log_read(txn, org, record->seq, ret_event);
+
+    if (err == OK) {
+        err = turn_feedback_read(txn, org, record, ret_feedback);
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+static enum err put_turn(struct arena *arena, const struct event *event,
+                         const struct user_feedback_view *feedback, uint32_t field,
+                         struct buffer *body)
+{
+    struct slice turn = {NULL, 0};
+    enum err err = turn_encode(arena, event, feedback, &turn);
+
+    if (err != OK) {
+        return err;
+    }
+    wire_put_bytes(body, field, turn);
+    return buffer_ok(body) ? OK : ERR_MEMORY;
+}
+
 enum err turn_wire_put(struct arena *arena, struct store_txn *txn, struct org_id org,
                        const struct turn_record *record, uint32_t field, struct buffer *body)
 {
     struct user_feedback_view feedback;
-    struct slice turn = {NULL, 0};
     struct event event;
-    enum err err = log_read(txn, org, record->seq, &event);
+    enum err err = read_turn(txn, org, record, &event, &feedback);
 
-    if (err == OK) {
-        err = turn_feedback_read(txn, org, record, &feedback);
-    }
-    if (err == OK) {
-        err = turn_encode(arena, &event, &feedback, &turn);
-    }
-    if (err == OK) {
-        wire_put_bytes(body, field, turn);
-        err = buffer_ok(body) ? OK : ERR_MEMORY;
-    }
-    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    return err != OK ? err : put_turn(arena, &event, &feedback, field, body);
 }
 
 enum err turn_wire_read_references(const struct service *service, char *const *references,
@@ -65,47 +82,52 @@ static enum metadata_correction correction_of(enum correction_type type)
     return METADATA_CORRECTION_UNSPECIFIED;
 }
 
-enum err turn_wire_put_metadata(struct arena *arena, struct store_txn *txn, struct org_id org,
-                                const struct turn_record *record, uint32_t field,
-                                struct buffer *body)
+/* Puts a turn as `metadata.json` has it. */
+static enum err put_metadata(struct arena *arena, const struct event *event,
+                             const struct user_feedback_view *feedback, struct buffer *body)
 {
-    struct turn_metadata_view metadata = {.has_user_feedback = true};
-    struct user_feedback_view feedback;
-    struct turn_view turn;
-    struct event event;
-    enum err err = log_read(txn, org, record->seq, &event);
-
-    if (err == OK) {
-        err = turn_view_of_event(&event, &turn);
-    }
-    if (err == OK) {
-        err = turn_feedback_read(txn, org, record, &feedback);
-    }
-    if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
-    }
     const struct metadata_feedback_view said = {
-        .status = feedback.status,
-        .has_detected_at = feedback.has_detected_at,
-        .detected_at_us = feedback.detected_at_us,
-        .has_detected_in_turn = feedback.has_detected_in_turn,
-        .detected_in_turn = feedback.detected_in_turn,
-        .correction_type = correction_of(feedback.correction_type),
-        .confidence = feedback.confidence,
-        .has_user_said = feedback.user_said.size > 0,
-        .user_said = feedback.user_said,
+        .status = feedback->status,
+        .has_detected_at = feedback->has_detected_at,
+        .detected_at_us = feedback->detected_at_us,
+        .has_detected_in_turn = feedback->has_detected_in_turn,
+        .detected_in_turn = feedback->detected_in_turn,
+        .correction_type = correction_of(feedback->correction_type),
+        .confidence = feedback->confidence,
+        .has_user_said = feedback->user_said.size > 0,
+        .user_said = feedback->user_said,
     };
+    struct turn_metadata_view metadata = {.has_user_feedback = true};
+    struct turn_view turn;
+    enum err err = turn_view_of_event(event, &turn);
+
+    if (err != OK) {
+        return err;
+    }
     if (!view_encode(&metadata_feedback_view_type, &said, arena, &metadata.user_feedback)) {
         return ERR_MEMORY;
     }
     metadata.turn_id = turn.turn_id;
     metadata.session_id = turn.session_id;
     metadata.has_timestamp = true;
-    metadata.timestamp_us = event.created_at_us;
+    metadata.timestamp_us = event->created_at_us;
     metadata.validation_outcome = turn.validation_outcome;
     metadata.quality_score = turn.quality_score;
-    turn_metadata_view_put(&metadata, field, body);
+    turn_metadata_view_put(&metadata, GET_TURN_RESPONSE_METADATA_FIELD, body);
     return buffer_ok(body) ? OK : ERR_MEMORY;
+}
+
+enum err turn_wire_put_response(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                const struct turn_record *record, struct buffer *body)
+{
+    struct user_feedback_view feedback;
+    struct event event;
+    enum err err = read_turn(txn, org, record, &event, &feedback);
+
+    if (err == OK) {
+        err = put_turn(arena, &event, &feedback, GET_TURN_RESPONSE_TURN_FIELD, body);
+    }
+    return err != OK ? err : put_metadata(arena, &event, &feedback, body);
 }
 
 static struct turn_vector vector_of(const struct embedding *embedding)

@@ -14,11 +14,10 @@
 MUST_CHECK enum err turn_wire_put(struct arena *arena, struct store_txn *txn, struct org_id org,
                                   const struct turn_record *record, uint32_t field,
                                   struct buffer *body);
-
-/* Appends a turn as `metadata.json` has it, as field `field`, with what is said of it now. */
-MUST_CHECK enum err turn_wire_put_metadata(struct arena *arena, struct store_txn *txn,
+/* Appends the members of a GetTurnResponse: a turn, and the turn as `metadata.json` has it, with what is said of it now. */
+MUST_CHECK enum err turn_wire_put_response(struct arena *arena, struct store_txn *txn,
                                            struct org_id org, const struct turn_record *record,
-                                           uint32_t field, struct buffer *body);
+                                           struct buffer *body);
 /* Reads the references of a request, borrowed. ERR_MEMORY. */
 MUST_CHECK enum err turn_wire_read_references(const struct service *service,
                                               char *const *references, size_t count,

@@ -78,11 +78,12 @@ struct judge_input {
     struct slice reason;
 };
 
-/* Decides and appends EVENT_TURN_RECORDED, after the events of exposures that it is first to cite, and stores the vector. ERR_EXISTS for a turn that the session has. */
+/* Decides and appends EVENT_TURN_RECORDED, after the events of exposures that it is first to cite, and stores the vector.
+ * ERR_EXISTS for a turn that the session has. */
 MUST_CHECK enum err turn_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                 const struct turn_input *input, uint64_t *ret_seq);
-/* Reads a message and appends EVENT_FEEDBACK_DETECTED, after such events; the number of an earlier one if the turn's message was read before.
- * ERR_EXISTS if that was another message. */
+/* Reads a message and appends EVENT_FEEDBACK_DETECTED, after such events; the number of an earlier one if the turn's
+ * message was read before. ERR_EXISTS if that was another message. */
 MUST_CHECK enum err turn_detect(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                 const struct cue_lexicon *lexicon, const struct detect_input *input,
                                 uint64_t *ret_seq);

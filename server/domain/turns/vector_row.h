@@ -29,7 +29,7 @@ MUST_CHECK enum err turn_vector_put(struct arena *arena, struct store_txn *txn, 
 /* Reads it into the arena, except is_callers and kind. ERR_NOT_FOUND without a row. */
 MUST_CHECK enum err turn_vector_read(struct arena *arena, struct store_txn *txn, struct org_id org,
                                      uint64_t seq, struct turn_vector *ret_vector);
-/* Reads a vector of this space and width into `ret_values`. ERR_NOT_FOUND if there is no such one. */
+/* Reads a vector of this space and width into `ret_values`. ERR_NOT_FOUND for another one, or without a row. */
 MUST_CHECK enum err turn_vector_load(struct store_txn *txn, struct org_id org, uint64_t seq,
                                      const struct turn_vector *like, float *ret_values);
 

@@ -60,12 +60,6 @@ class GuidelineCase(CliCase):
         return self.mine.guidelines.BuildAgentPrompt(guideline_service.BuildAgentPromptRequest(
             agent_name=agent, base_prompt=base))
 
-    def refusal(self, code, call):
-        with self.assertRaises(grpc.RpcError) as caught:
-            call()
-        self.assertEqual(caught.exception.code(), code, caught.exception.details())
-        return caught.exception
-
 
 class Pages(GuidelineCase):
     def test_lists_have_pages(self):
@@ -85,7 +79,7 @@ class Voting(GuidelineCase):
         """The proposer, a second vote of one person, and a vote taken back do not count; the response has the votes."""
         made = self.propose("Set a timeout on each remote call.", evidence_summary="three incidents")
         self.assertEqual((made.status, made.votes_needed, made.proposed_by), (PENDING, 2, "paul"))
-        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(made, "paul"))
+        self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(made, "paul"))
         self.approve(made, "anna")
         voted = self.approve(made, "anna")
         self.assertEqual(([vote.approver_id for vote in voted.votes], voted.status), (["anna"], PENDING))
@@ -102,26 +96,26 @@ class Voting(GuidelineCase):
         self.assertEqual(self.pending(), [])
         found = self.mine.guidelines.GetProposal(guideline_service.GetProposalRequest(id=made.id)).proposal
         self.assertEqual(found, voted)
-        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(made, "carl"))
+        self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(made, "carl"))
 
     def test_vote_belongs_to_the_user_of_the_token(self):
         made = self.propose("Set a timeout on each remote call.")
-        refused = self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.mine.guidelines.ApproveProposal(
+        refused = self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.mine.guidelines.ApproveProposal(
             guideline_service.ApproveProposalRequest(proposal_id=made.id)))
         self.assertIn("errata token create --role REVIEWER", refused.details())
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.approve(made, "anna", approver_id="berta"))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.approve(made, "anna", approver_id="berta"))
         self.assertEqual(len(self.approve(made, "anna", approver_id="anna").votes), 1)
 
     def test_rejection_ends_a_proposal(self):
         made = self.propose("Set a timeout on each remote call.")
-        refused = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.person("anna").guidelines.RejectProposal(
+        refused = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.person("anna").guidelines.RejectProposal(
             guideline_service.RejectProposalRequest(proposal_id=made.id)))
         self.assertEqual(list(bad_fields(refused)), ["reason"])
         rejected = self.person("anna").guidelines.RejectProposal(guideline_service.RejectProposalRequest(
             proposal_id=made.id, reason="too general")).proposal
         self.assertEqual((rejected.status, rejected.rejected_by, rejected.rejection_reason),
                          (REJECTED, "anna", "too general"))
-        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(made, "berta"))
+        self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(made, "berta"))
         self.assertEqual((self.pending(), self.active()), ([], []))
 
     def test_contradiction_must_be_acknowledged(self):
@@ -136,7 +130,7 @@ class Voting(GuidelineCase):
             rule_content="Always indent with tabs.", affected_agents=["coder"])).conflicts
         self.assertEqual({one.guideline_id: one.kind for one in found}, {
             tabs.id: guideline.RULE_CONFLICT_KIND_DUPLICATE, spaces.id: guideline.RULE_CONFLICT_KIND_CONTRADICTION})
-        refused = self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(spaces, "anna"))
+        refused = self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(spaces, "anna"))
         self.assertIn(tabs.id, refused.details())
         self.approve(spaces, "anna", acknowledged_guideline_ids=[tabs.id])
         self.assertEqual(len(self.active("coder")), 2)
@@ -149,9 +143,9 @@ class Voting(GuidelineCase):
         reported = self.person("anna").guidelines.ApproveProposals(guideline_service.ApproveProposalsRequest(
             approvals=[guideline_service.ApproveProposalRequest(proposal_id=one.id) for one in made])).approvals
         self.assertEqual([(one.proposal_id, one.status) for one in reported], [(one.id, APPROVED) for one in made[:20]])
-        refused = self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(made[20], "anna"))
+        refused = self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(made[20], "anna"))
         self.assertIn("closest to each other", refused.details())
-        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.person("anna").guidelines.ApproveProposals(
+        self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.person("anna").guidelines.ApproveProposals(
             guideline_service.ApproveProposalsRequest(approvals=[
                 guideline_service.ApproveProposalRequest(proposal_id=made[20].id)])))
         self.assertEqual(len(self.pending()), 1)
@@ -174,8 +168,8 @@ class Voting(GuidelineCase):
             guideline_service.ApproveProposalRequest(proposal_id=made.id)] * 3)
         self.person("anna").guidelines.ApproveProposals(batch)
         self.person("anna").guidelines.ApproveProposals(batch)
-        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.person("paul").guidelines.ApproveProposals(batch))
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.mine.guidelines.ApproveProposals(batch))
+        self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.person("paul").guidelines.ApproveProposals(batch))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.mine.guidelines.ApproveProposals(batch))
         self.assertEqual(self.active(), [])
 
     def test_repeated_vote_returns_the_first_response(self):
@@ -187,7 +181,7 @@ class Voting(GuidelineCase):
         self.assertEqual(self.person("anna").guidelines.ApproveProposal(request, metadata=key), first)
 
     def test_invalid_fields_are_named_at_once(self):
-        refused = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.propose(
+        refused = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.propose(
             "{{{{}}}}", agents=["coder", "coder"], insertion_point="no name",
             replaces_guideline_ids=["0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10"]))
         self.assertEqual(sorted(bad_fields(refused)), [
@@ -234,7 +228,7 @@ class Serving(GuidelineCase):
         request = guideline_service.RetireGuidelineRequest(guideline_id=made.id, reason="obsolete")
         retired = self.mine.guidelines.RetireGuideline(request).guideline
         self.assertEqual((retired.id, retired.retirement_reason), (made.id, "obsolete"))
-        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.mine.guidelines.RetireGuideline(request))
+        self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.mine.guidelines.RetireGuideline(request))
         log = self.mine.log.ListEvents(event_service.ListEventsRequest(page_size=1)).events
         self.assertEqual(log[0].guideline_retired.guideline_id, made.id)
 

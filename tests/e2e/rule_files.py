@@ -63,12 +63,6 @@ class FileCase(CliCase):
         return (client or self.mine).verdicts.ScoreDocument(verdict_service.ScoreDocumentRequest(
             score=0.5, indicators=indicators, document_profile=verdicts.DocumentProfile(confidence=1))).score
 
-    def refusal(self, code, call):
-        with self.assertRaises(grpc.RpcError) as caught:
-            call()
-        self.assertEqual(caught.exception.code(), code)
-        return caught.exception
-
 
 class Export(FileCase):
     def test_export_has_every_rule_as_it_is(self):
@@ -252,7 +246,7 @@ class Import(FileCase):
                (rule("x13", action="decrease_weight"), "action"), (rule("x14", state="asleep"), "state"),
                (rule("x15", created_at=3), "created_at"), (rule("x16", confidence_adjustement=0.5), ""), (7, ""),
                (rule("ok"), "")]
-        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.load_rules(*[one for one, _ in bad]))
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.load_rules(*[one for one, _ in bad]))
         wanted = {f"rules[{place}]{'.' if member else ''}{member}"
                   for place, (_, member) in enumerate(bad) if member is not None}
         self.assertEqual(set(bad_fields(error)), wanted)
@@ -262,10 +256,10 @@ class Import(FileCase):
                             ('{"schema_version":1,"rules":[],"more":1}', "document_json"),
                             ('{"schema_version":1,"rules":[],"rules":[]}', "document_json"),
                             (before[:-20], "document_json")):
-            error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.load(text, replace=True))
+            error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.load(text, replace=True))
             self.assertEqual(set(bad_fields(error)), {field}, text)
         many = {"schema_version": 1, "rules": [rule(str(n)) for n in range(20001)]}
-        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.load(many))
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.load(many))
         self.assertEqual(list(bad_fields(error)), ["rules"])
         self.assertEqual((self.newest_seq(), self.export()), (newest, before))
 
@@ -489,7 +483,7 @@ class Backtests(FileCase):
                 ({"candidate": proposed(rule_type=MISSED_INDICATOR)}, grpc.StatusCode.INVALID_ARGUMENT,
                  "candidate.pattern"),
                 ({"rule_id": "0192f0c0-1111-7222-8333-444455556666"}, grpc.StatusCode.NOT_FOUND, "rule_id")):
-            error = self.refusal(code, lambda: self.backtest(**fields))
+            error = self.assert_code(code, lambda: self.backtest(**fields))
             self.assertIn(named, error.details() + str(bad_fields(error)))
 
     def test_command_prints_the_report(self):

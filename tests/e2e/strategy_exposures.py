@@ -24,12 +24,6 @@ class ExposureCase(StrategyCase):
         self.mine = self.server.client(self.admin.create_token(roles.ROLE_ADMIN, org_id=self.org.id, user_id="anna").secret)
         self.turns = self.mine.turns
 
-    def refusal(self, code, call):
-        with self.assertRaises(grpc.RpcError) as caught:
-            call()
-        self.assertEqual(caught.exception.code(), code)
-        return caught.exception
-
     def record(self, name, session="s", **fields):
         refs = fields.pop("exposure_refs", [])
         fields.setdefault("strategy", turn.TurnStrategy(tool="shop", text=name))
@@ -209,7 +203,7 @@ class Measured(ExposureCase):
         for reference in good[:-2], good[::-1], other:
             for call in (lambda: self.record("b", exposure_refs=[good, reference]),
                          lambda: self.detect("Thanks!", "a", exposure_refs=[good, reference])):
-                error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, call)
+                error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, call)
                 self.assertEqual(list(bad_fields(error)), ["exposure_refs[1]"])
         self.assertEqual(self.mine.events()[0].seq, before)
 

@@ -49,12 +49,6 @@ class ReviewCase(CliCase):
         self.mine.admin.UpdateSettings(admin.UpdateSettingsRequest(
             settings=organization_settings.OrganizationSettings(reviews_needed=reviewers)))
 
-    def refusal(self, code, call):
-        with self.assertRaises(grpc.RpcError) as caught:
-            call()
-        self.assertEqual(caught.exception.code(), code)
-        return caught.exception
-
     def at(self, seconds):
         """A time, as many seconds after a fixed one."""
         return timestamp_pb2.Timestamp(seconds=1700000000 + seconds)
@@ -98,11 +92,11 @@ class Storing(ReviewCase):
             self.assertEqual((seen.id, seen.notes, seen.item_snapshot_json), (made.id, "", ""))
 
     def test_every_invalid_field_is_named(self):
-        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.mine.submit_review(
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.mine.submit_review(
             run_id="x" * 129, missing_spec=["y" * 101, *[f"f{n}" for n in range(51)]], item_snapshot_json="[]"))
         self.assertLessEqual({"review.run_id", "review.subcategory", "review.decision", "review.item_snapshot_json"},
                              set(bad_fields(error)))
-        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.submit(
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.submit(
             missing_spec=["y" * 101, *[f"f{n}" for n in range(51)]]))
         self.assertEqual(set(bad_fields(error)), {"review.missing_spec", "review.missing_spec[0]"})
         self.assertEqual(self.reviews(), [])
@@ -110,11 +104,11 @@ class Storing(ReviewCase):
     def test_person_reviews_as_itself(self):
         anna = self.client(roles.ROLE_REVIEWER, user_id="anna")
         self.assertEqual(self.submit(client=anna).reviewed_by, "anna")
-        error = self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.submit(client=anna, reviewed_by="ben"))
+        error = self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.submit(client=anna, reviewed_by="ben"))
         self.assertIn("review.reviewed_by", error.details())
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.submit(client=anna, created_at=self.at(0)))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.submit(client=anna, created_at=self.at(0)))
         integrator = self.client(roles.ROLE_INTEGRATOR)
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.submit(client=integrator))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.submit(client=integrator))
         self.assertFalse(self.submit(client=integrator, created_at=self.at(0)).HasField("reviewed_by"))
 
     def test_repeat_of_a_key_stores_once(self):
@@ -158,9 +152,9 @@ class Listing(ReviewCase):
         other = self.server.client(self.admin.create_token(
             roles.ROLE_ADMIN, org_id=self.admin.create_org("other of " + self.id()[-20:]).id).secret)
         self.assertEqual(self.reviews(other), [])
-        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.run_of(client=other))
-        self.refusal(grpc.StatusCode.NOT_FOUND,
-                     lambda: other.reviews.GetReview(review_service.GetReviewRequest(id=made.id)))
+        self.assert_code(grpc.StatusCode.NOT_FOUND, lambda: self.run_of(client=other))
+        self.assert_code(grpc.StatusCode.NOT_FOUND,
+                         lambda: other.reviews.GetReview(review_service.GetReviewRequest(id=made.id)))
 
 
 class Runs(ReviewCase):
@@ -189,13 +183,13 @@ class Runs(ReviewCase):
         self.assertEqual(list(run.answers[1].missing_spec), ["Height", "width"])
 
     def test_run_without_reviews_is_not_found(self):
-        self.refusal(grpc.StatusCode.NOT_FOUND, self.run_of)
+        self.assert_code(grpc.StatusCode.NOT_FOUND, self.run_of)
         made = [self.submit(decision=REVIEWED), self.submit(decision=REJECTED, subcategory="phones")]
         self.retract(made[1].id)
         run = self.run_of()
         self.assertEqual((run.newest_review.id, run.reviewed, run.review_count), (made[0].id, True, 1))
         self.retract(made[0].id)
-        self.refusal(grpc.StatusCode.NOT_FOUND, self.run_of)
+        self.assert_code(grpc.StatusCode.NOT_FOUND, self.run_of)
         self.assertEqual([(one.id, one.HasField("retracted_at")) for one in self.reviews(run_id="run")],
                          [(made[1].id, True), (made[0].id, True)])
 
@@ -262,8 +256,8 @@ class Triggers(ReviewCase):
         self.submit("run", bad_format=True)
         for n in range(9):
             self.submit(f"run-{n}")
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED,
-                     lambda: self.set_thresholds(client=self.client(roles.ROLE_REVIEWER, user_id="anna"), bad_format=1))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED,
+                         lambda: self.set_thresholds(client=self.client(roles.ROLE_REVIEWER, user_id="anna"), bad_format=1))
         self.assertFalse(self.triggers().bad_format)
         self.assertEqual(self.set_thresholds(bad_format=1, reviews_needed=2),
                          review_triggers.ReviewThresholds(bad_format=1, reviews_needed=2))
@@ -273,7 +267,7 @@ class Triggers(ReviewCase):
                          (2, 1))
         self.set_thresholds()
         self.assertFalse(self.triggers().bad_format)
-        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.set_thresholds(bad_format=11, missing_spec=0))
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.set_thresholds(bad_format=11, missing_spec=0))
         self.assertEqual(set(bad_fields(error)), {"thresholds.bad_format", "thresholds.missing_spec"})
 
     def test_random_histories_now_and_then(self):
@@ -413,17 +407,17 @@ class Placeholders(ReviewCase):
             learning.ExplainExposureRequest(exposure_ref=plain.exposure_ref)).artifacts)
 
     def test_roles_and_faults(self):
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.resolve(self.client(roles.ROLE_VIEWER)))
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.resolve(self.client(roles.ROLE_INTEGRATOR)))
-        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.resolve(
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.resolve(self.client(roles.ROLE_VIEWER)))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.resolve(self.client(roles.ROLE_INTEGRATOR)))
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.resolve(
             current_review=review_prompts.CurrentReview(missing_spec=["y" * 101])))
         self.assertEqual(set(bad_fields(error)), {"current_review.missing_spec[0]"})
-        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.put(json="[]"))
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.put(json="[]"))
         self.assertEqual(set(bad_fields(error)), {"item.item_json"})
         anna = self.client(roles.ROLE_OPERATOR, user_id="anna")
         self.assertEqual(self.put(client=anna).actor_user_id, "anna")
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.put(client=anna, actor_user_id="ben"))
-        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.retract(self.put().id))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.put(client=anna, actor_user_id="ben"))
+        self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.retract(self.put().id))
 
 
 class FragmentSets(ReviewCase):
@@ -494,21 +488,21 @@ class FragmentSets(ReviewCase):
 
     def test_who_decides(self):
         self.put(client=self.client(roles.ROLE_OPERATOR, user_id="otto"))
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.approve(1, self.client(roles.ROLE_OPERATOR,
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.approve(1, self.client(roles.ROLE_OPERATOR,
                                                                                             user_id="otto")))
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.approve(1, self.mine))  # it has no user
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.put(self.client(roles.ROLE_INTEGRATOR)))
-        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.approve(2))
-        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(0))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.approve(1, self.mine))  # it has no user
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.put(self.client(roles.ROLE_INTEGRATOR)))
+        self.assert_code(grpc.StatusCode.NOT_FOUND, lambda: self.approve(2))
+        self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(0))
         self.approve(1)
-        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(1))
+        self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(1))
 
     def test_faults(self):
         def fragment(signal, placeholder, text="Text."):
             return fragment_set.PromptFragment(signal=signal, placeholder=placeholder, text=text)
         bad_format, extraction = (review_prompts.REVIEW_SIGNAL_BAD_FORMAT,
                                   review_prompts.REVIEW_PLACEHOLDER_EXTRACTION_REVIEW)
-        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.put(fragments=[
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.put(fragments=[
             fragment(bad_format, extraction, "x" * 301), fragment(bad_format, extraction),
             fragment(bad_format, review_prompts.REVIEW_PLACEHOLDER_CATEGORIZER_REVIEW),
             fragment(review_prompts.REVIEW_SIGNAL_EXAMPLE_ITEM, review_prompts.REVIEW_PLACEHOLDER_EXAMPLE_ITEM)],
@@ -517,7 +511,7 @@ class FragmentSets(ReviewCase):
             "fragment_set.fragments[0].text", "fragment_set.fragments[1]", "fragment_set.fragments[2]",
             "fragment_set.fragments[3]", "fragment_set.label_focus_fields"})
         self.put(text="\u00e4" * 300, label_focus_fields="\u00e4" * 100)
-        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.anna.reviews.ApproveFragmentSet(
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.anna.reviews.ApproveFragmentSet(
             review_service.ApproveFragmentSetRequest()))
         self.assertEqual(set(bad_fields(error)), {"version"})
 
@@ -649,8 +643,8 @@ class Exposures(ReviewCase):
         other = foreign.reviews.ResolvePlaceholders(self.inputs("run")).exposure_ref
         before = self.mine.events()[0].seq
         for reference in good[:-2], good[::-1], other:
-            error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT,
-                                 lambda: self.submit("run", exposure_refs=[good, reference]))
+            error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT,
+                                     lambda: self.submit("run", exposure_refs=[good, reference]))
             self.assertEqual(list(bad_fields(error)), ["review.exposure_refs[1]"])
         self.assertEqual(self.mine.events()[0].seq, before)
         self.assertEqual(self.resolve("run", as_of_seq=before).exposure_ref, "")

@@ -49,12 +49,6 @@ class VerdictCase(CliCase):
         return (client or self.mine).log.RetractEvent(
             event_service.RetractEventRequest(event_id=event_id, reason="wrong receipt")).retraction
 
-    def refusal(self, code, call):
-        with self.assertRaises(grpc.RpcError) as caught:
-            call()
-        self.assertEqual(caught.exception.code(), code)
-        return caught.exception
-
 
 class Learning(VerdictCase):
     def test_false_negative_learns_two_rules_of_an_indicator(self):
@@ -106,7 +100,7 @@ class Learning(VerdictCase):
         self.assertEqual([rule.pattern for rule in self.rules(viewer)], ["spacing"])
 
     def test_invalid_submission_names_every_field(self):
-        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.mine.verdicts.SubmitVerdict(
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.mine.verdicts.SubmitVerdict(
             verdict_service.SubmitVerdictRequest(submission=verdicts.VerdictSubmission(
                 receipt_id="r", original_verdict=REAL, correct_verdict=FAKE, confirmed_indicators=["a", ""],
                 missed_indicators=["a"], corrections={"": "x", "y": "z" * 40000}))))
@@ -116,15 +110,15 @@ class Learning(VerdictCase):
         self.assertEqual(self.rules(), [])
         for fields in ({"original_score": 1.01}, {"missed_indicators": ["x" * 257]},
                        {"missed_indicators": [str(i) for i in range(51)]}, {"text": "x" * 16385}):
-            self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.submit(REAL, FAKE, **fields))
+            self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.submit(REAL, FAKE, **fields))
         self.submit(REAL, FAKE, missed_indicators=[f"{i:0256}" for i in range(50)], text="x" * 16384, original_score=1)
         self.assertEqual(len(self.rules()), 100)
 
     def test_reviewer_speaks_for_the_own_user(self):
         reviewer = self.client(roles.ROLE_REVIEWER, user_id="ann")
         self.assertEqual(self.submit(REAL, REAL, reviewer).submission.actor_user_id, "ann")
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED,
-                     lambda: self.submit(REAL, REAL, reviewer, actor_user_id="bob"))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED,
+                         lambda: self.submit(REAL, REAL, reviewer, actor_user_id="bob"))
 
     def test_repeated_key_has_the_first_response(self):
         body = verdict_service.SubmitVerdictRequest(submission=verdicts.VerdictSubmission(
@@ -170,11 +164,11 @@ class Rules(VerdictCase):
     def test_only_known_rules_are_switched(self):
         other = self.admin.submit_verdict(receipt_id="r", original_verdict=FAKE, correct_verdict=FAKE,
                                           missed_indicators=["theirs"]).submission.rule_changes[0].rule
-        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.switch(other))
-        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.mine.verdicts.GetLearnedRule(
+        self.assert_code(grpc.StatusCode.NOT_FOUND, lambda: self.switch(other))
+        self.assert_code(grpc.StatusCode.NOT_FOUND, lambda: self.mine.verdicts.GetLearnedRule(
             verdict_service.GetLearnedRuleRequest(id=other.id)))
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED,
-                     lambda: self.switch(other, self.client(roles.ROLE_OPERATOR, user_id="ann")))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED,
+                         lambda: self.switch(other, self.client(roles.ROLE_OPERATOR, user_id="ann")))
         self.assertEqual(self.rules(), [])
 
     def test_pages_have_every_rule_once(self):
@@ -267,7 +261,7 @@ class States(VerdictCase):
 
     def test_bad_proposals_and_decisions_are_refused(self):
         rule = self.propose()
-        error = self.refusal(grpc.StatusCode.ALREADY_EXISTS, self.propose)
+        error = self.assert_code(grpc.StatusCode.ALREADY_EXISTS, self.propose)
         self.assertIn(rule.id, error.details())
         for fields, name in (({"pattern": ""}, "learned_rule.pattern"),
                              ({"rule_type": 0}, "learned_rule.rule_type"),
@@ -276,21 +270,21 @@ class States(VerdictCase):
                              ({"confidence_adjustment": float("nan"), "pattern": "x"}, "learned_rule.confidence_adjustment"),
                              ({"confidence_adjustment": -1.1, "pattern": "x", "rule_type": FALSE_POSITIVE},
                               "learned_rule.confidence_adjustment")):
-            error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda fields=fields: self.propose(**fields))
+            error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda fields=fields: self.propose(**fields))
             self.assertEqual(list(bad_fields(error)), [name], fields)
         for state in (artifact.ARTIFACT_STATE_PROPOSED, artifact.ARTIFACT_STATE_SUNSET_PROPOSED,
                       artifact.ARTIFACT_STATE_REJECTED):
-            error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda state=state: self.decide(rule, state))
+            error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda state=state: self.decide(rule, state))
             self.assertEqual(list(bad_fields(error)), ["state"])
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED,
-                     lambda: self.decide(rule, artifact.ARTIFACT_STATE_ACTIVE, self.client(roles.ROLE_OPERATOR)))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED,
+                         lambda: self.decide(rule, artifact.ARTIFACT_STATE_ACTIVE, self.client(roles.ROLE_OPERATOR)))
         example = self.mine.capture(event_type=EXTRACTED, layout_fingerprint="acme", actor_user_id="ann",
                                     before_json='{"a":1}', after_json='{"a":2}')
-        error = self.refusal(grpc.StatusCode.FAILED_PRECONDITION,
-                             lambda: self.decide(example, artifact.ARTIFACT_STATE_RETIRED))
+        error = self.assert_code(grpc.StatusCode.FAILED_PRECONDITION,
+                                 lambda: self.decide(example, artifact.ARTIFACT_STATE_RETIRED))
         self.assertIn("RetractEvent", error.details())
         submission = self.submit(FAKE, FAKE).submission
-        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.decide(submission, artifact.ARTIFACT_STATE_RETIRED))
+        self.assert_code(grpc.StatusCode.NOT_FOUND, lambda: self.decide(submission, artifact.ARTIFACT_STATE_RETIRED))
         self.assertEqual([one.state for one in self.rules()], [artifact.ARTIFACT_STATE_PROPOSED])
 
 
@@ -318,7 +312,7 @@ class Retractions(VerdictCase):
     def test_operator_retracts_own_verdicts_only(self):
         ann, bob = (self.client(roles.ROLE_OPERATOR, user_id=user) for user in ("ann", "bob"))
         made = self.submit(REAL, FAKE, ann, missed_indicators=["a"]).submission
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.retract(made.id, bob))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.retract(made.id, bob))
         self.retract(made.id, ann)
         self.assertEqual([rule.learned_from_feedback_count for rule in self.rules()], [0, 0])
 
@@ -326,7 +320,7 @@ class Retractions(VerdictCase):
         rule = self.submit(FAKE, FAKE, missed_indicators=["a"]).submission.rule_changes[0].rule
         self.switch(rule)
         for event in self.mine.events()[0], self.mine.log.GetEvent(event_service.GetEventRequest(id=rule.id)).event:
-            error = self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.retract(event.id))
+            error = self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.retract(event.id))
             self.assertIn("SetLearnedRuleEnabled", error.details())
 
 
@@ -342,7 +336,7 @@ class Statistics(VerdictCase):
         self.assertEqual((one.accuracy, one.false_positives, one.false_negatives), (50.0, 1, 0))
         self.assertEqual([(row.indicator, row.count) for row in self.stats().common_missed_indicators], [("old", 3)])
         for days in (-1, 367):
-            self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.stats(days=days))
+            self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.stats(days=days))
 
     def test_accuracy_is_absent_without_submissions(self):
         self.assertEqual(self.stats(), verdict_service.GetVerdictStatsResponse())
@@ -398,7 +392,7 @@ class Exposures(ScoringCase):
         self.assertEqual((made.base_verdict, made.verdict, made.shadow_verdict), (SUSPICIOUS, SUSPICIOUS, FAKE))
         other = self.admin.create_org("stranger")
         stranger = self.server.client(self.admin.create_token(roles.ROLE_ADMIN, org_id=other.id).secret)
-        self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: stranger.explain(exposure_ref=reply.exposure_ref))
+        self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: stranger.explain(exposure_ref=reply.exposure_ref))
 
     def test_score_of_the_past_has_the_rules_of_then(self):
         made = self.submit(REAL, FAKE, missed_indicators=["font"]).submission
@@ -427,7 +421,7 @@ class Exposures(ScoringCase):
         self.assertEqual(self.score(score=0.35, indicators=["font"]).verdict, REAL)
         self.mine.update_settings(suspicious_at=0.1, fake_at=0.4)
         self.assertEqual(self.score(score=0.35, indicators=["font"]).verdict, FAKE)
-        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.mine.update_settings(suspicious_at=0.5))
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.mine.update_settings(suspicious_at=0.5))
         self.assertEqual(list(bad_fields(error)), ["settings.suspicious_at"])
 
     def test_rule_in_shadow_changes_no_score(self):
@@ -503,7 +497,7 @@ class Measures(ScoringCase):
         before = len(self.mine.events())
         for wrong in (good[:-1], good[:-4], good[:20] + ("A" if good[20] != "A" else "B") + good[21:], foreign,
                       examples, "", "forged"):
-            error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.submit(
+            error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.submit(
                 REAL, FAKE, missed_indicators=["font"], exposure_refs=[good, wrong]))
             self.assertEqual(list(bad_fields(error)), ["submission.exposure_refs[1]"])
         self.assertEqual(len(self.mine.events()), before)
@@ -670,8 +664,8 @@ class Proposals(ScoringCase):
 
     def test_few_rules_and_roles(self):
         self.assertEqual(len(self.found(dry_run=True, max_rules=1).rules), 1)
-        self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.found(max_rules=21))
-        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.found(self.client(roles.ROLE_OPERATOR)))
+        self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.found(max_rules=21))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.found(self.client(roles.ROLE_OPERATOR)))
 
     def test_command_line_proposes(self):
         (self.folder / "org.token").write_text(
@@ -790,10 +784,10 @@ class Weights(ScoringCase):
                 (grpc.StatusCode.INVALID_ARGUMENT, (good, good), {}, "weights[1]"),
                 (grpc.StatusCode.NOT_FOUND, (good, self.admin.create_org("no rule")), {}, "weights[1]")):
             for apply in (False, True):
-                error = self.refusal(code, lambda: self.apply(*rules, apply=apply, **fields))
+                error = self.assert_code(code, lambda: self.apply(*rules, apply=apply, **fields))
                 self.assertIn(place, error.details())
         self.assertEqual(len(self.mine.events()), events)
-        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.suggested(rule_id=self.org.id))
+        self.assert_code(grpc.StatusCode.NOT_FOUND, lambda: self.suggested(rule_id=self.org.id))
 
     def test_applied_weights_equal_a_recount(self):
         moments = random.Random(11)
@@ -937,13 +931,13 @@ class Scoring(ScoringCase):
         self.assertEqual(results[0], results[2])
 
     def test_invalid_request_names_every_field(self):
-        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.mine.verdicts.ScoreDocument(
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.mine.verdicts.ScoreDocument(
             verdict_service.ScoreDocumentRequest(indicators=["a", ""])))
         self.assertEqual(sorted(bad_fields(error)), ["indicators[1]", "score"])
         for fields in ({"score": 1.01}, {"score": -0.01}, {"score": float("nan")}, {"text": "x" * 16385},
                        {"indicators": [str(i) for i in range(201)]}, {"indicators": ["x" * 257]},
                        {"features_json": "[]"}, {"features_json": '{"a":'}, {"confidence": 1.01}):
-            self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.score(**fields))
+            self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.score(**fields))
         self.score(indicators=[f"{i:0256}" for i in range(200)], text="x" * 16384, score=1)
 
 

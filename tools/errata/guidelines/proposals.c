@@ -23,6 +23,8 @@ static const struct option_spec approve_options[] = {
     {NULL, NULL, NULL}};
 static const struct option_spec reject_options[] = {
     {"reason", "TEXT", "why"}, IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
+static const struct option_spec write_options[] = {IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
+
 /* Adds the ids of decisions; without one, the batch is requested. */
 static enum cli_exit add_decisions(struct request *request, struct cli *cli)
 {
@@ -55,8 +57,6 @@ static enum cli_exit print_generated(struct cli *cli, struct json_value reply)
     }
     return CLI_OK;
 }
-
-static const struct option_spec write_options[] = {IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
 
 /* Prints the votes of a proposal after a vote. */
 static enum cli_exit print_voted(struct cli *cli, struct json_value reply)

@@ -96,8 +96,7 @@ enum cli_exit review_fragments_run(struct cli *cli)
 /* --- commands --- */
 
 static const struct option_spec list_options[] = {CSV_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};
-static const struct option_spec write_options[] = {
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"}, {NULL, NULL, NULL}};
+static const struct option_spec write_options[] = {IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
 
 const struct command fragment_commands[] = {
     {.group = "fragments",

@@ -301,7 +301,7 @@ static const struct option_spec item_options[] = {
     {"item-id", "ID", "your id of the item"},
     {"actor", "USER", "who stores it, if the token is bound to no user"},
     {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec resolve_options[] = {
     {"prompt", "NAME=TEXT|NAME=@FILE", "a prompt to fill; may be given several times"},
@@ -325,7 +325,7 @@ static const struct option_spec thresholds_options[] = {
     {"missing", "N", "runs that miss the same field; default 2"},
     {"information-missing", "N", "runs whose information is missing; default 4"},
     {"reviews-needed", "N", "reviewers that a reviewed run needs; default: that of the settings"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec submit_options[] = {
     {"subcategory", "NAME", "subcategory of the item"},
@@ -343,7 +343,7 @@ static const struct option_spec submit_options[] = {
     {"reviewer", "USER", "the reviewer, if the token is bound to no user"},
     {"annotator", "ANNOTATOR", "who or what judged"},
     {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec fill_options[] = {
     {"subcategory", "NAME", "subcategory of the item; default: that of the run's newest review"},

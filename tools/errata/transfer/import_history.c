@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Damaged records that are reported one by one; further ones are only counted. */
 /* A longer reason is cut. */
 #define FAULT_BYTES_MAX 256
 

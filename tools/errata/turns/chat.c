@@ -66,10 +66,20 @@ static const struct reason reasons[] = {
      "above a similarity of 0.85, or 0.8 with the same intent, it is REJECTED; below 0.3 ACCEPTED"},
 };
 
-void turns_print_reason(struct cli *cli, struct json_value reply)
+void turns_print_evidence(struct cli *cli, struct json_value reply)
 {
     struct json_value cue = reply_member(reply, "matchedCue");
     struct json_value evidence = reply_member(cue, "evidence");
+
+    reply_print_member(cli, "matched", reply_text(cli, cue, "matched"));
+    reply_print_member(cli, "similarity", reply_text(cli, evidence, "similarity"));
+    reply_print_member(cli, "model's probability",
+                       reply_text(cli, evidence, "rejectionProbability"));
+}
+
+void turns_print_reason(struct cli *cli, struct json_value reply)
+{
+    struct json_value evidence = reply_member(reply_member(reply, "matchedCue"), "evidence");
     struct slice row = reply_word(cli, evidence, "row", "DETECTION_ROW_");
     struct slice vetoed = reply_word(cli, evidence, "vetoedRow", "DETECTION_ROW_");
 
@@ -94,8 +104,7 @@ void turns_print_reason(struct cli *cli, struct json_value reply)
 /* Prints what a message says of the answer before it. */
 static void print_detected(struct cli *cli, struct json_value reply)
 {
-    struct json_value cue = reply_member(reply, "matchedCue");
-    struct json_value evidence = reply_member(cue, "evidence");
+    struct json_value evidence = reply_member(reply_member(reply, "matchedCue"), "evidence");
     struct slice pattern = reply_text(cli, evidence, "cue");
 
     print_text(&cli->out, "%.*s %.*s\n",
@@ -107,10 +116,7 @@ static void print_detected(struct cli *cli, struct json_value reply)
                                         SLICE_ARGS(reply_text(cli, evidence, "cueClass")),
                                         SLICE_ARGS(pattern)));
     }
-    reply_print_member(cli, "matched", reply_text(cli, cue, "matched"));
-    reply_print_member(cli, "similarity", reply_text(cli, evidence, "similarity"));
-    reply_print_member(cli, "model's probability",
-                       reply_text(cli, evidence, "rejectionProbability"));
+    turns_print_evidence(cli, reply);
     turns_print_reason(cli, reply);
     if (reply_text(cli, reply, "suggestClarify").size > 0) {
         reply_print_member(cli, "rejections in sequence",

@@ -90,18 +90,14 @@ static enum cli_exit print_status(struct cli *cli, struct json_value reply)
 /* Prints what a message says, and why: the row, the cue and its words, the similarity, the model's probability. */
 static enum cli_exit print_detected(struct cli *cli, struct json_value reply)
 {
-    struct json_value cue = reply_member(reply, "matchedCue");
-    struct json_value evidence = reply_member(cue, "evidence");
+    struct json_value evidence = reply_member(reply_member(reply, "matchedCue"), "evidence");
 
     reply_print_member(cli, "status", reply_word(cli, reply, "feedbackType", "TURN_STATUS_"));
     reply_print_member(cli, "confidence", reply_text(cli, reply, "confidence"));
     reply_print_member(cli, "kind", reply_word(cli, reply, "correctionType", "CORRECTION_TYPE_"));
     reply_print_member(cli, "row", reply_word(cli, evidence, "row", "DETECTION_ROW_"));
     reply_print_member(cli, "cue", reply_text(cli, evidence, "cue"));
-    reply_print_member(cli, "matched", reply_text(cli, cue, "matched"));
-    reply_print_member(cli, "similarity", reply_text(cli, evidence, "similarity"));
-    reply_print_member(cli, "model's probability",
-                       reply_text(cli, evidence, "rejectionProbability"));
+    turns_print_evidence(cli, reply);
     reply_print_member(cli, "rejections in sequence",
                        reply_count(cli, reply, "consecutiveRejections"));
     turns_print_reason(cli, reply);

@@ -10,6 +10,8 @@
 MUST_CHECK enum cli_exit turns_export(struct cli *cli);
 /* Reads messages and answers of a conversation, and prints what each message says of the answer before it. */
 MUST_CHECK enum cli_exit turns_chat(struct cli *cli);
+/* Prints what a message was read by: the matched words, the similarity, the model's probability. */
+void turns_print_evidence(struct cli *cli, struct json_value reply);
 /* Prints why a message was read as it was, and what would have changed it. */
 void turns_print_reason(struct cli *cli, struct json_value reply);
 

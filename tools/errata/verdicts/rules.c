@@ -214,13 +214,10 @@ static const struct option_spec list_options[] = {
     CSV_OPTION,
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
-static const struct option_spec switch_options[] = {
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"}, {NULL, NULL, NULL}};
+static const struct option_spec switch_options[] = {IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
 
 static const struct option_spec decide_options[] = {
-    {"reason", "TEXT", "reason of the decision; needed"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
-    {NULL, NULL, NULL}};
+    {"reason", "TEXT", "reason of the decision; needed"}, IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
 static const struct option_spec backtest_options[] = {
     {"pattern", "TEXT", "a rule that is not stored: its pattern"},
     {"type", "RULETYPE", "with --pattern: its type"},
@@ -230,7 +227,7 @@ static const struct option_spec backtest_options[] = {
 static const struct option_spec find_options[] = {
     {"max-rules", "N", "at most N rules; default and maximum: 20"},
     {"dry-run", NULL, "list the rules, and store nothing"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec suggest_options[] = {
     {"rule", "RULE", "only this rule"}, CSV_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};
@@ -238,18 +235,18 @@ static const struct option_spec apply_options[] = {
     {"rule", "RULE", "a rule; may be repeated"},
     {"apply", NULL, "store the weights; without it, they are only listed"},
     {"reason", "TEXT", "reason of the decision"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec import_options[] = {
     {"replace", NULL, "retire the rules that the document does not have"},
     {"dry-run", NULL, "check the document and list the changes, and store nothing"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec propose_options[] = {
     {"type", "RULETYPE", "type of the rule; needed"},
     {"adjustment", "NUMBER", "what it adds to a score; default: that of learned rules of its type"},
     {"reason", "TEXT", "reason of the proposal; needed"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 
 const struct command rule_commands[] = {

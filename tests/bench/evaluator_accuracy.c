@@ -50,7 +50,6 @@ static struct arena arena;
 static struct arena scratch;
 static struct row rows[ROWS_MAX];
 static size_t row_count;
-static const struct lexicon *lexicon;
 
 static const char *const class_names[CLASSES] = {"positive", "ambiguous", "generalizable_high",
                                                  "generalizable_low", "edge_case"};
@@ -138,8 +137,8 @@ static void read_row(struct embedder *embedder, struct slice line)
                         .epic = member_text(line, SLICE("epic_id")),
                         .theme = member_text(line, SLICE("theme")),
                         .label = class_of(member_text(line, SLICE("label")))};
-    need(comment_signals_read(lexicon, &arena, row->comment, &row->input.signals) == OK, "signals");
-    need(rule_parts_read(lexicon, &arena, row->comment, &row->parts) == OK, "parts");
+    need(comment_signals_read(&arena, row->comment, &row->input.signals) == OK, "signals");
+    need(rule_parts_read(&arena, row->comment, &row->parts) == OK, "parts");
     need(embedder_embed(embedder, &scratch, SLICE("bench"), &row->comment, 1, vector) == OK,
          "vector");
     need(theme_make(&arena, vector, width, &row->input.signals, &row->vector) == OK, "theme");
@@ -389,8 +388,8 @@ static void measure_rules(struct slice file, bool errors)
 
         need(json_member((struct json_value){JSON_OBJECT, line}, SLICE("conflict"), &label),
              "conflict");
-        need(rule_parts_read(lexicon, &scratch, texts[0], &parts[0]) == OK &&
-                 rule_parts_read(lexicon, &scratch, texts[1], &parts[1]) == OK,
+        need(rule_parts_read(&scratch, texts[0], &parts[0]) == OK &&
+                 rule_parts_read(&scratch, texts[1], &parts[1]) == OK,
              "rules");
         is_conflict = slice_equal(label.text, SLICE("true"));
         conflict = rule_parts_compare(&parts[0], &parts[1]);
@@ -437,7 +436,6 @@ int main(int argc, char **argv)
     struct slice line;
     bool errors = argc > 4;
     enum theme_kind kind = THEME_OF_NGRAMS;
-    double start = 0;
 
     need(argc > 3, "expected MODEL|- DECISIONS.jsonl RULE_PAIRS.jsonl");
     arena_init(&arena, (size_t)1 << 30);
@@ -446,9 +444,6 @@ int main(int argc, char **argv)
         model = read_file(argv[1]);
         kind = THEME_OF_MODEL;
     }
-    start = cpu_us();
-    need(lexicon_build(&arena, &lexicon) == OK, "lexicon");
-    (void)printf("lexicon: %.0f us\n", cpu_us() - start);
     need(embedder_new(&arena, model, &embedder) == OK, "model");
     file = read_file(argv[2]);
     while (next_line(&file, &line)) {

@@ -47,7 +47,6 @@ static void put_decision(struct fixture *fixture, struct store_txn *txn, unsigne
     struct decision_stored stored;
 
     direction[cluster] = 1;
-    assert_int_equal(lexicon_build(arena, &input.lexicon), OK);
     assert_int_equal(decision_read_signals(arena, &input), OK);
     assert_int_equal(theme_make(arena, direction, CLUSTERS, NULL, &input.theme), OK);
     assert_int_equal(decision_record(&fixture->ctx, txn, &request, &stored), OK);

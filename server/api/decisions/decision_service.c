@@ -117,9 +117,6 @@ decision_service_record_decision_prepare(struct decision_service_record_decision
         err = read_decision(call->ctx, call->request->decision, input);
     }
     if (err == OK) {
-        err = lexicon_build(call->ctx->arena, &input->lexicon);
-    }
-    if (err == OK) {
         err = decision_read_signals(call->ctx->arena, input);
     }
     if (err == OK) {

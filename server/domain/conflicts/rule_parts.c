@@ -381,8 +381,7 @@ static size_t read_one(struct reading *reading)
     return count;
 }
 
-enum err rule_parts_read(const struct lexicon *lexicon, struct arena *arena, struct slice rule,
-                         struct rule_parts *ret_parts)
+enum err rule_parts_read(struct arena *arena, struct slice rule, struct rule_parts *ret_parts)
 {
     struct lexicon_matches matches;
     struct words words;
@@ -390,7 +389,7 @@ enum err rule_parts_read(const struct lexicon *lexicon, struct arena *arena, str
     enum err err = words_split(arena, rule, &words);
 
     if (err == OK) {
-        err = lexicon_find(lexicon, arena, &words, &matches);
+        err = lexicon_find(arena, &words, &matches);
     }
     if (err != OK) {
         return err;

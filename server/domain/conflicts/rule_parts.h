@@ -5,7 +5,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_CONFLICTS_RULE_PARTS_H
 #define ERRATA_SERVER_DOMAIN_CONFLICTS_RULE_PARTS_H
 
-#include "server/domain/words/lexicon.h"
+#include "server/domain/lexicon/lexicon.h"
 
 /* Parts of a rule; later ones are ignored. */
 #define RULE_PARTS_MAX 12
@@ -55,8 +55,8 @@ struct rule_parts {
 };
 
 /* Reads a rule. Fails only with ERR_MEMORY. */
-MUST_CHECK enum err rule_parts_read(const struct lexicon *lexicon, struct arena *arena,
-                                    struct slice rule, struct rule_parts *ret_parts);
+MUST_CHECK enum err rule_parts_read(struct arena *arena, struct slice rule,
+                                    struct rule_parts *ret_parts);
 /* Returns how many of the words the other has not. */
 size_t rule_words_missing(const struct rule_words *words, const struct rule_words *other);
 

@@ -197,14 +197,14 @@ static bool is_new(const struct cluster_members *members, size_t index, size_t o
     return true;
 }
 
-static enum err find_contradiction(struct arena *arena, const struct lexicon *lexicon,
-                                   const struct cluster_members *members, bool *ret_found)
+static enum err find_contradiction(struct arena *arena, const struct cluster_members *members,
+                                   bool *ret_found)
 {
     struct rule_parts *parts = arena_calloc(arena, members->count + 1, sizeof(*parts));
     enum err err = parts != NULL ? OK : ERR_MEMORY;
 
     for (size_t i = 0; i < members->count && err == OK && !*ret_found; i++) {
-        err = rule_parts_read(lexicon, arena, members->items[i].words, &parts[i]);
+        err = rule_parts_read(arena, members->items[i].words, &parts[i]);
         for (size_t j = 0; j < i && err == OK && !*ret_found; j++) {
             *ret_found = rule_parts_oppose(&parts[i], &parts[j]);
         }
@@ -212,8 +212,7 @@ static enum err find_contradiction(struct arena *arena, const struct lexicon *le
     return err;
 }
 
-enum err cluster_support(struct arena *arena, const struct lexicon *lexicon,
-                         const struct cluster_members *members, int64_t now_us,
+enum err cluster_support(struct arena *arena, const struct cluster_members *members, int64_t now_us,
                          struct evaluator_support *ret_support)
 {
     struct evaluator_support support = {.members = (uint32_t)members->count};
@@ -232,7 +231,7 @@ enum err cluster_support(struct arena *arena, const struct lexicon *lexicon,
     if (members->count > 0) {
         support.age_days = age_us / US_PER_DAY / (double)members->count;
     }
-    err = find_contradiction(arena, lexicon, members, &support.contradicts);
+    err = find_contradiction(arena, members, &support.contradicts);
     *ret_support = support;
     return err;
 }

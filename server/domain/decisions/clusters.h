@@ -74,9 +74,8 @@ MUST_CHECK enum err clusters_high_read(struct store_txn *txn, struct org_id org,
                                        uint64_t before_seq, size_t max, uint64_t *ret_seqs,
                                        size_t *ret_count);
 /* Sums up the members: who, for which tasks, how old at `now_us`, and whether they contradict each other. */
-MUST_CHECK enum err cluster_support(struct arena *arena, const struct lexicon *lexicon,
-                                    const struct cluster_members *members, int64_t now_us,
-                                    struct evaluator_support *ret_support);
+MUST_CHECK enum err cluster_support(struct arena *arena, const struct cluster_members *members,
+                                    int64_t now_us, struct evaluator_support *ret_support);
 /* Adds a theme to the row of a cluster, for apply. */
 MUST_CHECK enum err cluster_add(struct arena *arena, struct store_txn *txn,
                                 const struct cluster_space *space, uint64_t cluster_seq,

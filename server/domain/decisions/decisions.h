@@ -23,7 +23,6 @@ struct decision_input {
     struct decision_view view; /* as the caller sent it; server-set members are zero */
     struct event_time time;
     struct evaluator_input evaluator;
-    const struct lexicon *lexicon;
     struct slice space;
     enum theme_kind kind;
     struct theme theme; /* of no numbers if the decision is not evidence */

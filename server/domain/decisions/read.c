@@ -127,9 +127,6 @@ enum err decision_evaluate(struct ctx *ctx, struct store_txn *txn, struct org_id
     enum err err = decision_read(txn, org, seq, &event, &input.view);
 
     if (err == OK) {
-        err = lexicon_build(ctx->arena, &input.lexicon);
-    }
-    if (err == OK) {
         err = decision_read_signals(ctx->arena, &input);
     }
     if (err == OK) {
@@ -137,8 +134,7 @@ enum err decision_evaluate(struct ctx *ctx, struct store_txn *txn, struct org_id
         err = cluster_members_read(ctx->arena, txn, &query, &members);
     }
     if (err == OK && members.count > 0) {
-        err = cluster_support(ctx->arena, input.lexicon, &members, clock_wall_us(ctx->clock),
-                              &support);
+        err = cluster_support(ctx->arena, &members, clock_wall_us(ctx->clock), &support);
     }
     if (err == OK) {
         err = evaluator_classify(ctx->arena, &input.evaluator, &support, &result);

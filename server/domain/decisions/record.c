@@ -61,7 +61,7 @@ enum err decision_read_signals(struct arena *arena, struct decision_input *input
     while (view_next(&tags, &tag)) {
         input->evaluator.names_skill = input->evaluator.names_skill || evaluator_names_skill(tag);
     }
-    return comment_signals_read(input->lexicon, arena, words, &input->evaluator.signals);
+    return comment_signals_read(arena, words, &input->evaluator.signals);
 }
 
 /* Writes kind, space and theme as the private part of the event. */
@@ -213,8 +213,7 @@ static enum err evaluate(struct ctx *ctx, struct store_txn *txn, struct recordin
         .created_at_us = created_at_us,
         .is_change = input->view.decision != DECISION_OUTCOME_APPROVED,
     };
-    err =
-        cluster_support(ctx->arena, input->lexicon, &members, clock_wall_us(ctx->clock), &support);
+    err = cluster_support(ctx->arena, &members, clock_wall_us(ctx->clock), &support);
     return err != OK
                ? err
                : evaluator_classify(ctx->arena, &input->evaluator, &support, &recording->result);

@@ -134,7 +134,7 @@ static struct slice trim(struct slice token)
 }
 
 /* A name: a capital and lower case letters, not at the start of a sentence, and not a term. */
-static bool is_name(const struct lexicon *lexicon, struct arena *arena, struct slice token)
+static bool is_name(struct arena *arena, struct slice token)
 {
     struct lexicon_matches matches;
     struct words words;
@@ -147,8 +147,7 @@ static bool is_name(const struct lexicon *lexicon, struct arena *arena, struct s
             return false;
         }
     }
-    if (words_split(arena, token, &words) != OK ||
-        lexicon_find(lexicon, arena, &words, &matches) != OK) {
+    if (words_split(arena, token, &words) != OK || lexicon_find(arena, &words, &matches) != OK) {
         return false;
     }
     for (size_t i = 0; i < matches.count; i++) {
@@ -160,7 +159,7 @@ static bool is_name(const struct lexicon *lexicon, struct arena *arena, struct s
     return true;
 }
 
-struct slice place_mark_find(const struct lexicon *lexicon, struct arena *arena, struct slice text)
+struct slice place_mark_find(struct arena *arena, struct slice text)
 {
     bool starts_sentence = true;
     size_t at = 0;
@@ -173,7 +172,7 @@ struct slice place_mark_find(const struct lexicon *lexicon, struct arena *arena,
             end++;
         }
         token = trim(slice_of(text.data + at, end - at));
-        if (is_mark(token) || (!starts_sentence && is_name(lexicon, arena, token))) {
+        if (is_mark(token) || (!starts_sentence && is_name(arena, token))) {
             return token;
         }
         if (end > at) {

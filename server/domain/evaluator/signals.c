@@ -134,8 +134,8 @@ static uint32_t count_content(const struct covering *covering)
     return count;
 }
 
-enum err comment_signals_read(const struct lexicon *lexicon, struct arena *arena,
-                              struct slice comment, struct comment_signals *ret_signals)
+enum err comment_signals_read(struct arena *arena, struct slice comment,
+                              struct comment_signals *ret_signals)
 {
     struct comment_signals signals = {.content_words = 0};
     struct lexicon_matches matches;
@@ -144,7 +144,7 @@ enum err comment_signals_read(const struct lexicon *lexicon, struct arena *arena
     enum err err = words_split(arena, comment, &words);
 
     if (err == OK) {
-        err = lexicon_find(lexicon, arena, &words, &matches);
+        err = lexicon_find(arena, &words, &matches);
     }
     covering.by_praise = arena_calloc(arena, WORDS_MAX, sizeof(bool));
     covering.by_vague = arena_calloc(arena, WORDS_MAX, sizeof(bool));
@@ -162,7 +162,7 @@ enum err comment_signals_read(const struct lexicon *lexicon, struct arena *arena
         read_match(&covering, &matches.items[i], &signals);
     }
     if (signals.specific.size == 0) {
-        signals.specific = place_mark_find(lexicon, arena, comment);
+        signals.specific = place_mark_find(arena, comment);
     }
     signals.content_words = count_content(&covering);
     *ret_signals = signals;

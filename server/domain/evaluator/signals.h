@@ -5,7 +5,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_EVALUATOR_SIGNALS_H
 #define ERRATA_SERVER_DOMAIN_EVALUATOR_SIGNALS_H
 
-#include "server/domain/words/lexicon.h"
+#include "server/domain/lexicon/lexicon.h"
 
 /* Fewer content words than this say nothing that a rule could be made of. */
 #define SIGNALS_CONTENT_WORDS_MIN 3
@@ -24,7 +24,7 @@ struct comment_signals {
 };
 
 /* Reads the signals of a comment of valid UTF-8. Fails only with ERR_MEMORY. */
-MUST_CHECK enum err comment_signals_read(const struct lexicon *lexicon, struct arena *arena,
-                                         struct slice comment, struct comment_signals *ret_signals);
+MUST_CHECK enum err comment_signals_read(struct arena *arena, struct slice comment,
+                                         struct comment_signals *ret_signals);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "server/domain/decisions/evaluations.h"
 #include "server/domain/generation/centre.h"
-#include "server/domain/words/lexicon.h"
 #include "store/base/text.h"
 
 /* The decisions that a proposal is made of. */
@@ -25,7 +24,6 @@ struct drafting {
     struct event_caller caller;
     bool by_server;
     bool expedited;
-    const struct lexicon *lexicon; /* built when first needed, in the arena */
 };
 
 /* --- reading --- */
@@ -97,16 +95,12 @@ static enum err classify(struct ctx *ctx, struct store_txn *txn, struct drafting
     enum err err =
         decision_read(txn, drafting->org, evidence->members.items[0].seq, &event, &input.view);
 
-    if (err == OK && drafting->lexicon == NULL) {
-        err = lexicon_build(ctx->arena, &drafting->lexicon);
-    }
     if (err == OK) {
-        input.lexicon = drafting->lexicon;
         err = decision_read_signals(ctx->arena, &input);
     }
     if (err == OK) {
-        err = cluster_support(ctx->arena, drafting->lexicon, &evidence->members,
-                              clock_wall_us(ctx->clock), &evidence->support);
+        err = cluster_support(ctx->arena, &evidence->members, clock_wall_us(ctx->clock),
+                              &evidence->support);
     }
     return err != OK ? err
                      : evaluator_classify(ctx->arena, &input.evaluator, &evidence->support,

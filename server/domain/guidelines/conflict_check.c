@@ -9,7 +9,6 @@
 struct checking {
     struct arena *arena;
     const struct conflict_query *query;
-    const struct lexicon *lexicon;
     struct rule_parts rule;
     struct found_conflicts *found;
 };
@@ -60,7 +59,7 @@ static enum err compare(struct checking *checking, const struct proposal *other)
     if (found->count == CONFLICTS_MAX || is_excepted(checking, other)) {
         return OK;
     }
-    err = rule_parts_read(checking->lexicon, checking->arena, other->view.rule_content, &parts);
+    err = rule_parts_read(checking->arena, other->view.rule_content, &parts);
     if (err != OK) {
         return err;
     }
@@ -139,12 +138,9 @@ enum err conflicts_find(struct arena *arena, struct store_txn *txn,
                         const struct conflict_query *query, struct found_conflicts *ret_found)
 {
     struct checking checking = {.arena = arena, .query = query, .found = ret_found};
-    enum err err = lexicon_build(arena, &checking.lexicon);
+    enum err err = rule_parts_read(arena, query->rule, &checking.rule);
 
     ret_found->count = 0;
-    if (err == OK) {
-        err = rule_parts_read(checking.lexicon, arena, query->rule, &checking.rule);
-    }
     if (err == OK) {
         err = compare_active(&checking, txn);
     }
@@ -170,8 +166,7 @@ enum err conflicts_find_closest(struct arena *arena, struct store_txn *txn, stru
 {
     struct rule_parts *parts = arena_calloc(arena, GUIDELINES_OF_AGENT_MAX, sizeof(*parts));
     struct uuid ids[GUIDELINES_OF_AGENT_MAX];
-    const struct lexicon *lexicon = NULL;
-    enum err err = parts != NULL ? lexicon_build(arena, &lexicon) : ERR_MEMORY;
+    enum err err = parts != NULL ? OK : ERR_MEMORY;
 
     for (size_t i = 0; i < list->count && err == OK; i++) {
         struct proposal proposal;
@@ -179,7 +174,7 @@ enum err conflicts_find_closest(struct arena *arena, struct store_txn *txn, stru
         err = proposal_read(txn, org, list->seqs[i], &proposal);
         if (err == OK) {
             ids[i] = proposal.view.id;
-            err = rule_parts_read(lexicon, arena, proposal.view.rule_content, &parts[i]);
+            err = rule_parts_read(arena, proposal.view.rule_content, &parts[i]);
         }
     }
     if (err != OK || list->count < 2) {

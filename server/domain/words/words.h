@@ -1,6 +1,6 @@
 /*
  * words.h: the words of an English text as cues and rules compare them: folded, with a stem that unites the forms of a
- * word. Nothing here knows what a word means (lexicon.h).
+ * word. Nothing here knows what a word means (server/domain/lexicon).
  */
 #ifndef ERRATA_SERVER_DOMAIN_WORDS_WORDS_H
 #define ERRATA_SERVER_DOMAIN_WORDS_WORDS_H

@@ -21,13 +21,11 @@ struct pair {
 
 static struct conflict compare(struct arena *arena, const char *a, const char *b)
 {
-    const struct lexicon *lexicon = NULL;
     struct rule_parts left;
     struct rule_parts right;
 
-    assert_int_equal(lexicon_build(arena, &lexicon), OK);
-    assert_int_equal(rule_parts_read(lexicon, arena, slice_text(a), &left), OK);
-    assert_int_equal(rule_parts_read(lexicon, arena, slice_text(b), &right), OK);
+    assert_int_equal(rule_parts_read(arena, slice_text(a), &left), OK);
+    assert_int_equal(rule_parts_read(arena, slice_text(b), &right), OK);
     return rule_parts_compare(&left, &right);
 }
 
@@ -172,18 +170,16 @@ static void test_comments(void **state)
          false},
         {"No tests were added.", "Add tests for the new path.", false},
     };
-    const struct lexicon *lexicon = NULL;
     struct arena arena;
 
     (void)state;
     arena_init(&arena, ARENA_BYTES);
-    assert_int_equal(lexicon_build(&arena, &lexicon), OK);
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         struct rule_parts a;
         struct rule_parts b;
 
-        assert_int_equal(rule_parts_read(lexicon, &arena, slice_text(pairs[i].a), &a), OK);
-        assert_int_equal(rule_parts_read(lexicon, &arena, slice_text(pairs[i].b), &b), OK);
+        assert_int_equal(rule_parts_read(&arena, slice_text(pairs[i].a), &a), OK);
+        assert_int_equal(rule_parts_read(&arena, slice_text(pairs[i].b), &b), OK);
         assert_int_equal(rule_parts_oppose(&a, &b), pairs[i].oppose);
         assert_int_equal(rule_parts_oppose(&b, &a), pairs[i].oppose);
     }

@@ -17,7 +17,6 @@
 
 struct fixture {
     struct arena arena;
-    const struct lexicon *lexicon;
 };
 
 static int set_up(void **state)
@@ -25,9 +24,6 @@ static int set_up(void **state)
     static struct fixture fixture;
 
     arena_init(&fixture.arena, ARENA_BYTES);
-    if (lexicon_build(&fixture.arena, &fixture.lexicon) != OK) {
-        return -1;
-    }
     *state = &fixture;
     return 0;
 }
@@ -48,8 +44,7 @@ static struct evaluator_input input_of(struct fixture *fixture, enum evaluator_d
                                     .has_correction = lines > 0,
                                     .changed_lines = lines};
 
-    assert_int_equal(comment_signals_read(fixture->lexicon, &fixture->arena, slice_text(comment),
-                                          &input.signals),
+    assert_int_equal(comment_signals_read(&fixture->arena, slice_text(comment), &input.signals),
                      OK);
     return input;
 }
@@ -220,8 +215,7 @@ static void test_themes(void **state)
     double mean = 0;
 
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(
-            comment_signals_read(f->lexicon, &f->arena, slice_text(comments[i]), &signals[i]), OK);
+        assert_int_equal(comment_signals_read(&f->arena, slice_text(comments[i]), &signals[i]), OK);
         assert_int_equal(theme_make(&f->arena, across[i % 2], 4, &signals[i], &themes[i]), OK);
         assert_true(theme_cosine(themes[i].numbers, themes[i].numbers, themes[i].width) > 0.999);
     }

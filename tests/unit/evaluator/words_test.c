@@ -1,7 +1,7 @@
 /*
  * words_test.c: texts split into words, their stems, and the phrases of the lexicon.
  */
-#include "server/domain/words/lexicon.h"
+#include "server/domain/lexicon/lexicon.h"
 #include "store/base/random.h"
 #include "tests/unit/evaluator/evaluator_suites.h"
 
@@ -111,17 +111,15 @@ static bool has(const struct lexicon_matches *matches, enum lexicon_list list, u
  * and of several words. */
 static void test_phrases_are_found(void **state)
 {
-    const struct lexicon *lexicon = NULL;
     struct lexicon_matches matches;
     struct words words;
     struct arena arena;
 
     (void)state;
     arena_init(&arena, ARENA_BYTES);
-    assert_int_equal(lexicon_build(&arena, &lexicon), OK);
     assert_int_equal(
         words_split(&arena, SLICE("Nothing to change here, no magic numbers."), &words), OK);
-    assert_int_equal(lexicon_find(lexicon, &arena, &words, &matches), OK);
+    assert_int_equal(lexicon_find(&arena, &words, &matches), OK);
     assert_true(has(&matches, LEXICON_PRAISE, 0, 3));
     assert_true(has(&matches, LEXICON_NEGATION, 4, 1));
     assert_true(has(&matches, LEXICON_CONCEPT, 5, 2));
@@ -131,7 +129,7 @@ static void test_phrases_are_found(void **state)
                      matches.items[i - 1].count >= matches.items[i].count));
     }
     assert_int_equal(words_split(&arena, SLICE("There is nothing to. Change it."), &words), OK);
-    assert_int_equal(lexicon_find(lexicon, &arena, &words, &matches), OK);
+    assert_int_equal(lexicon_find(&arena, &words, &matches), OK);
     assert_false(has(&matches, LEXICON_PRAISE, 2, 3));
     assert_int_equal(lexicon_concept_name(LEXICON_CONCEPTS_MAX).size, 0);
     assert_true(slice_equal(lexicon_concept_name(0), SLICE("tests")));
@@ -151,7 +149,6 @@ static void test_random_texts_are_read(void **state)
                                          "not ",     "no more than ",
                                          "_"};
     struct random_seeded random;
-    const struct lexicon *lexicon = NULL;
     struct arena arena;
 
     (void)state;
@@ -165,7 +162,6 @@ static void test_random_texts_are_read(void **state)
 
         if (i % 100 == 0) {
             arena_reset(&arena);
-            assert_int_equal(lexicon_build(&arena, &lexicon), OK);
         }
         random_fill(&random.random, draws, sizeof(draws));
         for (size_t j = 0; j < sizeof(draws) && strlen(text) < RANDOM_TEXT_BYTES_MAX; j++) {
@@ -173,7 +169,7 @@ static void test_random_texts_are_read(void **state)
         }
         assert_int_equal(words_split(&arena, slice_text(text), &words), OK);
         assert_true(words.count <= WORDS_MAX);
-        assert_int_equal(lexicon_find(lexicon, &arena, &words, &matches), OK);
+        assert_int_equal(lexicon_find(&arena, &words, &matches), OK);
     }
     arena_deinit(&arena);
 }

@@ -423,11 +423,8 @@ static enum err write_decision(struct fixture *fixture, struct store_txn *txn, s
     struct generation_batch batch = {.org = org};
     struct decision_stored stored = {0};
     uint64_t seq = 0;
-    enum err err = lexicon_build(fixture->ctx.arena, &input.lexicon);
+    enum err err = decision_read_signals(fixture->ctx.arena, &input);
 
-    if (err == OK) {
-        err = decision_read_signals(fixture->ctx.arena, &input);
-    }
     if (err == OK) {
         err = theme_make(fixture->ctx.arena, directions[chosen], 2, NULL, &input.theme);
     }

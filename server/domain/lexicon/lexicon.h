@@ -3,13 +3,11 @@
  * concepts of reviews, opposites, choices, units. The entries are data (lexicon.def, concepts.def). A phrase matches
  * by the stems of its words, within a sentence.
  */
-#ifndef ERRATA_SERVER_DOMAIN_WORDS_LEXICON_H
-#define ERRATA_SERVER_DOMAIN_WORDS_LEXICON_H
+#ifndef ERRATA_SERVER_DOMAIN_LEXICON_LEXICON_H
+#define ERRATA_SERVER_DOMAIN_LEXICON_LEXICON_H
 
 #include "server/domain/words/words.h"
 
-/* Words of a phrase. */
-#define LEXICON_PHRASE_WORDS_MAX 5
 /* Concepts that the data may number. */
 #define LEXICON_CONCEPTS_MAX 128
 
@@ -87,13 +85,9 @@ struct lexicon_matches {
     size_t count;
 };
 
-struct lexicon;
-
-/* Builds the lexicon in the arena: about a quarter of a millisecond. Fails only with ERR_MEMORY. */
-MUST_CHECK enum err lexicon_build(struct arena *arena, const struct lexicon **ret_lexicon);
 /* Finds every phrase in the words. Fails only with ERR_MEMORY. */
-MUST_CHECK enum err lexicon_find(const struct lexicon *lexicon, struct arena *arena,
-                                 const struct words *words, struct lexicon_matches *ret_matches);
+MUST_CHECK enum err lexicon_find(struct arena *arena, const struct words *words,
+                                 struct lexicon_matches *ret_matches);
 /* Returns the name of a concept, for people; empty if there is none of the number. */
 struct slice lexicon_concept_name(int concept);
 

@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-/* A power of two, so that most buckets have at most one pattern. */
-#define BUCKETS (1u << 18)
+/* Places and buckets of a new table. A power of two, as all later sizes. */
+#define ROOM_MIN 1024
 
 enum err candidates_init(struct candidates *candidates, struct arena *arena, uint64_t seed)
 {
-    *candidates = (struct candidates){.arena = arena, .seed = seed};
-    candidates->items = arena_calloc(arena, CANDIDATES_MAX, sizeof(*candidates->items));
-    candidates->buckets = arena_calloc(arena, BUCKETS, sizeof(*candidates->buckets));
+    *candidates = (struct candidates){.arena = arena, .seed = seed, .room = ROOM_MIN};
+    candidates->items = arena_calloc(arena, ROOM_MIN, sizeof(*candidates->items));
+    candidates->buckets = arena_calloc(arena, ROOM_MIN, sizeof(*candidates->buckets));
     return candidates->items != NULL && candidates->buckets != NULL ? OK : ERR_MEMORY;
 }
 
@@ -30,7 +30,7 @@ static uint32_t *bucket_of(const struct candidates *candidates, struct slice pat
         hash ^= hash >> 32;
     }
     hash *= candidates->seed | 1;
-    return &candidates->buckets[(hash >> 32) & (BUCKETS - 1)];
+    return &candidates->buckets[(hash >> 32) & (candidates->room - 1)];
 }
 
 static struct candidate *find(const struct candidates *candidates, struct slice pattern)
@@ -48,11 +48,38 @@ static struct candidate *find(const struct candidates *candidates, struct slice 
     return NULL;
 }
 
+/* Puts the candidate of a place, from 0, into its bucket. */
+static void link_candidate(struct candidates *candidates, uint32_t at)
+{
+    struct candidate *candidate = &candidates->items[at];
+    uint32_t *bucket = bucket_of(candidates, candidate->pattern);
+
+    candidate->next = *bucket;
+    *bucket = at + 1;
+}
+
+/* Doubles the table, which is full. */
+static enum err grow(struct candidates *candidates)
+{
+    uint32_t room = candidates->room * 2;
+    struct candidate *items = arena_calloc(candidates->arena, room, sizeof(*items));
+    uint32_t *buckets = arena_calloc(candidates->arena, room, sizeof(*buckets));
+
+    if (items == NULL || buckets == NULL) {
+        return ERR_MEMORY;
+    }
+    memcpy(items, candidates->items, candidates->count * sizeof(*items));
+    candidates->items = items;
+    candidates->buckets = buckets;
+    candidates->room = room;
+    for (uint32_t at = 0; at < candidates->count; at++) {
+        link_candidate(candidates, at);
+    }
+    return OK;
+}
+
 enum err candidates_add(struct candidates *candidates, struct slice pattern)
 {
-    struct candidate *candidate = NULL;
-    uint32_t *bucket = NULL;
-
     if (pattern.size == 0 || pattern.size > CANDIDATE_BYTES_MAX ||
         find(candidates, pattern) != NULL) {
         return OK;
@@ -61,14 +88,14 @@ enum err candidates_add(struct candidates *candidates, struct slice pattern)
         candidates->is_full = true;
         return OK;
     }
-    candidate = &candidates->items[candidates->count];
-    if (!arena_copy(candidates->arena, pattern, &candidate->pattern)) {
+    if (candidates->count == candidates->room && grow(candidates) != OK) {
         return ERR_MEMORY;
     }
-    bucket = bucket_of(candidates, pattern);
-    candidate->next = *bucket;
+    if (!arena_copy(candidates->arena, pattern, &candidates->items[candidates->count].pattern)) {
+        return ERR_MEMORY;
+    }
+    link_candidate(candidates, candidates->count);
     candidates->count++;
-    *bucket = candidates->count;
     return OK;
 }
 

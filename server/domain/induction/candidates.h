@@ -1,6 +1,6 @@
 /*
- * candidates.h: patterns that submissions have, and how many of them have each: a hash table of bounded size. A pattern
- * counts once for a submission.
+ * candidates.h: patterns that submissions have, and how many of them have each: a hash table that grows up to its bound.
+ * A pattern counts once for a submission.
  */
 #ifndef ERRATA_SERVER_DOMAIN_INDUCTION_CANDIDATES_H
 #define ERRATA_SERVER_DOMAIN_INDUCTION_CANDIDATES_H
@@ -29,10 +29,12 @@ struct candidate {
 };
 
 struct candidates {
-    struct arena *arena; /* owns the table and its patterns */
+    struct arena
+        *arena; /* owns the table and its patterns; keeps smaller tables that were replaced */
     struct candidate *items;
     uint32_t count;
-    uint32_t *buckets;
+    uint32_t room; /* of `items`, and the number of buckets */
+    uint32_t *buckets; /* the newest candidate, + 1; 0: none */
     uint64_t seed;
     bool is_full; /* a pattern was left out */
 };

@@ -61,7 +61,9 @@ VALUES = (
     (r"127\.0\.0\.1:7443", "ADDRESS"),
     (r"/tmp/", "FOLDER/"),
     (r"^erratad ", "erratad --listen ADDRESS "),
-    (r"(--preload|--extractions) 1M", r"\1 2k"),
+    (r"(--preload|--extractions) (1M|50k)", r"\1 2k"),
+    (r"--families 100\b", "--families 10"),
+    (r"--exposures 1000\b", "--exposures 20"),
     (r"--mappings 100k", "--mappings 200"),
     (r"^errata-bench (?=.*--(rate|sweep))", "errata-bench --lag-max 60s --warm-up 0 "),  # the machine may be busy
     (r"--rate 2000", "--rate 100 --duration 300ms"),

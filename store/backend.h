@@ -52,7 +52,7 @@ struct store_stats {
     uint64_t reader_lag_commits; /* commits since the oldest snapshot; pages freed since then
                                   * cannot be reused. 0 without a snapshot */
     uint64_t journal_memory_bytes; /* rows of a journal's commits, in memory; 0 without a journal */
-    uint64_t journal_waiting_commits; /* commits that are not in the tables yet; likewise */
+    uint64_t journal_waiting_commits; /* commits not in the tables yet; 0 without a journal */
 };
 
 struct store_backend; /* created and closed by lmdb/lmdb.h or memory/memory.h */
@@ -99,7 +99,7 @@ struct store_cursor {
     bool started;
     uint32_t
         changes; /* value of the table's counter when the cursor was opened; a change invalidates the cursor */
-    void *handle; /* the back end's */
+    void *handle; /* cursor of the back end */
 };
 
 /* Starts at the first key (in the order) that is not before `from`; an empty `from` is the prefix's
@@ -113,8 +113,8 @@ MUST_CHECK enum err store_cursor_next(struct store_cursor *cursor, struct slice 
 /* Accepts a zeroed cursor. */
 void store_cursor_deinit(struct store_cursor *cursor);
 
-/* Returns the first organisation after `after` (NULL: of all) that has a key in this table; the
- * zero one, for rows of no organisation, comes first. For work on a whole store. ERR_NOT_FOUND
+/* Returns the first organisation with a key in this table after `after` (NULL: the first of all);
+ * the zero one, for rows of no organisation, comes first. For work on a whole store. ERR_NOT_FOUND
  * after the last. */
 MUST_CHECK enum err store_next_org(struct store_txn *txn, enum store_table table,
                                    const struct uuid *after, struct uuid *ret_org);

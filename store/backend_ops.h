@@ -17,7 +17,7 @@ struct store_backend {
 /* State of log_begin_write for the next append of this transaction. */
 struct txn_log_write {
     uint32_t next_index; /* write_index of the next event */
-    struct event_idempotency idempotency; /* the first event's */
+    struct event_idempotency idempotency; /* key of the first event */
 };
 
 /* The head of the log that a read transaction last read: constant within its snapshot. */
@@ -27,8 +27,8 @@ struct txn_log_head {
     struct log_head head;
 };
 
-/* State of idempotency_begin for the keys of this transaction; zeroed: keys are judged by the wall
- * clock, and all rows of future hours count. */
+/* State of idempotency_begin for the keys of this transaction; if zeroed, keys are judged by the
+ * wall clock, and rows of all future hours count. */
 struct txn_key_time {
     bool is_set;
     int64_t now_us;

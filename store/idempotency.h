@@ -18,7 +18,7 @@
 /* A larger change of the clock at once counts as a jump: it was set, perhaps wrongly. */
 #define IDEMPOTENCY_JUMP_US (3600ll * 1000000)
 /* Time after a jump during which the time before it counts, too: longer than a key is valid, so
- * that a jump, in either direction, ends no key within its 24 hours. */
+ * that no jump, in either direction, makes a key expire within its 24 hours. */
 #define IDEMPOTENCY_DOUBT_US (25 * 3600ll * 1000000)
 
 /* No row is removed in a process's first hour, because an earlier jump of the clock cannot be
@@ -37,10 +37,9 @@ struct idempotency_time {
     bool ahead_counts; /* rows of future hours are kept, since they may be younger than a day */
     int64_t offset_us; /* wall clock minus monotonic clock, at the last update */
     int64_t trusted_offset_us; /* the same without jumps ahead */
-    int64_t
-        distrust_until_us; /* end of the time of distrust after a jump, by the monotonic clock */
-    int64_t ahead_until_us; /* the same, for ahead_counts */
-    int64_t quiet_until_us; /* the same, for is_quiet */
+    int64_t distrust_until_us; /* end of the period of doubt after a jump, by the monotonic clock */
+    int64_t ahead_until_us; /* the same for ahead_counts */
+    int64_t quiet_until_us; /* the same for is_quiet */
 };
 
 /* Reads the clock: when the writer starts, so that a later jump is noticed, and before each

@@ -1,10 +1,9 @@
 /*
- * key.h: the parts of keys. All numbers are big-endian, so that keys sort by them; newest first is
- * an inverted time, and then an inverted seq. A text is the first bytes of its SHA-256. Every key
- * begins with its organisation; rows of no organisation have zeros there, which only *_global
- * functions write.
- * The owner of a table builds its keys from these parts: the store its own (store/keys.h), each
- * capability its own (keys.h in its folder). FORMAT.md documents all of them.
+ * key.h: the parts of keys. All numbers are big-endian, so that keys sort by them; for newest first,
+ * the time is inverted, and then the seq. A text is replaced by the first bytes of its SHA-256.
+ * Every key begins with its organisation; rows of no organisation have zeros there, which only
+ * *_global functions write. The owner of a table builds its keys from these parts: the store its own
+ * (store/keys.h), each capability its own (keys.h in its folder). FORMAT.md documents all of them.
  */
 #ifndef ERRATA_STORE_KEY_H
 #define ERRATA_STORE_KEY_H
@@ -39,7 +38,7 @@ struct key key_org(struct org_id org);
 /* The prefix of rows of no organisation: 16 zero bytes. */
 struct key key_global_prefix(void);
 
-/* The key of a row by its seq, and by a time and its seq, newest first. */
+/* Build the key of a row by its seq, and by a time and its seq, newest first. */
 struct key key_org_seq(struct org_id org, uint64_t seq);
 struct key key_org_newest_first(struct org_id org, int64_t time_us, uint64_t seq);
 
@@ -48,7 +47,7 @@ void key_put_bytes(struct key *key, const void *bytes, size_t size);
 void key_put_byte(struct key *key, uint8_t byte);
 void key_put_be32(struct key *key, uint32_t value);
 void key_put_be64(struct key *key, uint64_t value);
-/* KEY_HASH_BYTES of a text. */
+/* Appends KEY_HASH_BYTES of the hash of a text. */
 void key_put_hash(struct key *key, struct slice text);
 /* The first `width` bytes of a text, which keep its order; a shorter one is padded with zeros. */
 void key_put_padded(struct key *key, struct slice text, size_t width);

@@ -26,7 +26,7 @@ enum annotator {
 enum log_source {
     SOURCE_LIVE = 1,
     SOURCE_BACKFILL = 2, /* created_at was set by the caller */
-    SOURCE_SYSTEM = 3 /* the server by itself, such as its first start */
+    SOURCE_SYSTEM = 3 /* the server itself, such as at its first start */
 };
 
 #define EVENT_SUBJECTS_MAX 4
@@ -42,7 +42,7 @@ struct event_subject {
  * event, so that a replay creates the same row. */
 struct event_idempotency {
     bool present;
-    struct org_id org; /* the caller's */
+    struct org_id org; /* the caller's idempotency key */
     uint8_t key_hash[16]; /* hash of token, method and key */
     struct sha256_digest request_sha256; /* hash of the request's bytes */
 };
@@ -130,8 +130,8 @@ MUST_CHECK enum err log_read_newest(struct store_txn *txn, int64_t *ret_recorded
  * has the key (NULL: none); write_index numbers the following ones. */
 void log_begin_write(struct store_txn *txn, const struct event_idempotency *key);
 /* Returns the number, id and times of the next event. recorded_at is the later of the wall clock's
- * time and the last event's recorded_at, so it never decreases; while it does not grow, the next id
- * is the last one plus a random step, so ids of an organisation have the order of their numbers.
+ * time and the last event's recorded_at, so it never decreases; while it stays the same, the next
+ * id is the last one plus a random step, so ids of an organisation have the order of their numbers.
  * created_at is always the wall clock's. Reads the clock and randomness of `ctx`, so decisions call
  * it, but apply never does. */
 MUST_CHECK enum err log_next_stamp(struct ctx *ctx, struct store_txn *txn, struct org_id org,

@@ -1,8 +1,8 @@
 /*
  * log_engine.h: makes the log durable. A write batch decides and applies in a transaction over the
  * tables that is not committed yet; then the engine makes the batch's events durable; then the
- * tables commit. Another engine (segment files, a database) may keep the log outside of the tables
- * and bring in events of other nodes; the first engine keeps it in the tables.
+ * tables commit. Another engine (segment files, a database) may keep the log outside the tables and
+ * add events of other nodes; the first engine keeps the log in the tables.
  */
 #ifndef ERRATA_STORE_LOG_ENGINE_H
 #define ERRATA_STORE_LOG_ENGINE_H

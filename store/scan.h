@@ -24,7 +24,7 @@ struct scan {
     bool is_cut; /* the scan ended at rows_max, and there is another row */
 };
 
-/* ERR_INTERNAL if `after` does not begin with the prefix. */
+/* Starts a scan. ERR_INTERNAL if `after` does not begin with the prefix. */
 MUST_CHECK enum err scan_init(struct scan *scan, struct store_txn *txn,
                               const struct scan_range *range);
 /* Returns the next row, borrowed from the transaction. ERR_NOT_FOUND after the last one, or after

@@ -21,8 +21,9 @@
 #define WORK_QUEUE_BYTES_MAX (16u << 20)
 #define WORK_BATCH_REQUESTS_MAX 256
 #define WORK_BATCH_BYTES_MAX (4u << 20)
-/* Limit of a batch's work besides its sync, by the last commits; if a sync takes longer, that is
- * the limit: so a slow disk makes batches larger, and the work at most doubles the wait. */
+/* Limit of a batch's work besides its sync, estimated from the last commits. If a sync takes
+ * longer, its duration is the limit: so a slow disk makes batches larger, and the work at most
+ * doubles the wait. */
 #define WORK_BATCH_WORK_US 20000
 
 /* The events that a write appended, from which its response is built. */
@@ -50,8 +51,9 @@ struct work_request {
         *next; /* next in exactly one of: an organisation's queue, a batch, completions */
     struct org_id org; /* organisation whose share of the queue it uses */
     size_t bytes; /* size counted for the queue's limit */
-    /* Monotonic; INT64_MAX: none. After it the request is not started: ERR_DEADLINE. It is refused
-     * before if the last commits show that it cannot be met: ERR_BUSY. */
+    /* Monotonic; INT64_MAX: none. After the deadline the request is not started: ERR_DEADLINE. If
+     * the last commits show that the deadline cannot be met, the request is refused earlier:
+     * ERR_BUSY. */
     int64_t deadline_us;
     _Atomic bool
         cancelled; /* set by the loop; the request then ends with ERR_CANCELLED instead of being started */

@@ -200,8 +200,7 @@ static void fail_started(struct batch *batch, enum err err)
     }
 }
 
-/* Runs all members in one transaction. `ret_again`: it stored nothing, and they may run one by
- * one. */
+/* Runs all members in one transaction. `ret_again` is set if it stored nothing and the members may run one by one. */
 static enum err write_together(struct writer *writer, struct batch *batch, bool *ret_again)
 {
     struct store_txn *txn = NULL;

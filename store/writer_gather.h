@@ -4,7 +4,7 @@
  * other syncs, so each request waits for two syncs. On a disk with slow syncs it pays to wait a
  * little after a commit until the answered callers are back: then one sync serves both groups.
  * A wait ends once most of them are back, and at the latest after a third of a sync. If fewer than
- * half came back, as with callers that send by a schedule, the next commits do not wait. A single
+ * half came back, as with callers that send on a schedule, the next commits do not wait. A single
  * caller never causes a wait. It measures nothing and reads no clock: the caller passes the times.
  */
 #ifndef ERRATA_STORE_WRITER_GATHER_H
@@ -17,8 +17,7 @@
 /* Minimum duration of a sync for waiting: on a faster disk the wait saves less than the wake-ups of
  * threads cost. */
 #define GATHER_SYNC_LEAST_US 4000
-/* Part of a sync. With callers that send by a schedule, fewer than half of a commit's number arrive
- * in it. */
+/* Maximum wait as a part of a sync. With callers that send on a schedule, fewer than half of a commit's number arrive in it. */
 #define GATHER_SYNC_PART 3
 /* Callers are back after some milliseconds, however slow the disk is. */
 #define GATHER_US_MAX 20000

@@ -64,7 +64,7 @@ void arena_deinit(struct arena *arena)
 
 static void free_detached(void *job)
 {
-    struct arena arena = *(struct arena *)job; /* the job is a piece of it, and is freed with it */
+    struct arena arena = *(struct arena *)job; /* the job is a piece of the arena */
 
     arena_deinit(&arena);
 }

@@ -19,7 +19,7 @@
 /* A larger first chunk (made for one large piece) is not kept by a reset. */
 #define ARENA_KEPT_BYTES_MAX ((size_t)64 * 1024)
 
-/* Larger arenas are freed on another thread: 16 MiB take the system 2 ms. */
+/* Larger arenas are freed on another thread: freeing 16 MiB takes 2 ms. */
 #define ARENA_FREE_HERE_BYTES ((size_t)1024 * 1024)
 
 struct arena_chunk;
@@ -54,7 +54,7 @@ bool arena_extend(struct arena *arena, const void *piece, size_t size, size_t ne
 MUST_CHECK void *arena_calloc(struct arena *arena, size_t count, size_t size);
 /* Copies `bytes` into the arena, followed by a NUL that the size does not count. */
 MUST_CHECK bool arena_copy(struct arena *arena, struct slice bytes, struct slice *ret_copy);
-/* Returns a formatted text in the arena; the empty slice if there is no room. */
+/* Returns a formatted text in the arena; an empty slice if there is no room. */
 struct slice arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Returns `size` bytes, aligned to 16, not zeroed; NULL above the limit or if malloc fails. */

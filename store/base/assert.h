@@ -15,7 +15,7 @@
 NORETURN void assert_failed(const char *fact, const char *file, int line);
 /* Counts and logs an unexpected condition; always true. */
 bool assert_unexpected(const char *condition, const char *file, int line);
-/* Returns how many there were since the start, on all threads. */
+/* Returns the number of unexpected conditions since the start, on all threads. */
 uint64_t assert_unexpected_count(void);
 
 #define ASSERT(fact) ((fact) ? (void)0 : assert_failed(#fact, __FILE__, __LINE__))

@@ -16,13 +16,13 @@ enum {
     BASE64_EXACT = 8 /* unused bits must be zero, so that the text of some bytes is unique */
 };
 
-/* The size of the text for `size` bytes: without and with padding. */
+/* Return the size of the text for `size` bytes, without and with padding. */
 #define BASE64_DIGITS(size) (((size)*4 + 2) / 3)
 #define BASE64_PADDED_BYTES(size) (((size) + 2) / 3 * 4)
 
-/* Writes into room for the above number of bytes, which it returns. */
+/* Writes the text, whose size is the above number of bytes, and returns that size. */
 size_t base64_write(struct slice bytes, unsigned form, uint8_t *text);
-/* Writes into room for text.size bytes; false if the text is not base64 of that form. */
+/* Decodes into room for text.size bytes; false if the text is not base64 of that form. */
 MUST_CHECK bool base64_read(struct slice text, unsigned form, uint8_t *bytes, size_t *ret_size);
 
 #endif

@@ -9,9 +9,9 @@
 struct clock {
     /* UTC in microseconds since 1970; may jump. */
     int64_t (*wall_us)(const struct clock *clock);
-    /* Microseconds since some start; never decreases. For deadlines and durations. */
+    /* Microseconds since an arbitrary start; never decreases. For deadlines and durations. */
     int64_t (*monotonic_us)(const struct clock *clock);
-    /* The same, up to some milliseconds late, at a fifth of the cost. */
+    /* The same clock, up to some milliseconds late, at a fifth of the cost. */
     int64_t (*monotonic_coarse_us)(const struct clock *clock);
 };
 

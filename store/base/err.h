@@ -28,11 +28,11 @@ enum err {
     ERR_COUNT
 };
 
-/* The error's name without its prefix, such as "NOT_FOUND"; "OK" for 0. */
+/* Returns the error's name without its prefix, such as "NOT_FOUND"; "OK" for 0. */
 const char *err_name(enum err err);
-/* The text that a caller may see. */
+/* Returns the text that a caller may see. */
 const char *err_text(enum err err);
-/* The status code. */
+/* Returns the gRPC status code. */
 enum status_code err_status(enum err err);
 /* Returns after how many milliseconds a retry makes sense; 0: unknown; RETRY_NEVER. */
 int32_t err_retry_ms(enum err err);

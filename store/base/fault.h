@@ -32,9 +32,9 @@ void fault_init(struct fault *fault, struct arena *arena);
 void fault_add(struct fault *fault, struct slice field, const char *format, ...) PRINTF_LIKE(3, 4);
 /* Sets the message of a failure that does not concern a field, and returns `err`. */
 enum err fault_say(struct fault *fault, enum err err, const char *format, ...) PRINTF_LIKE(3, 4);
-/* The same for a failure that programs distinguish from others with the same error by `reason`, a
- * literal of lower case letters and underscores. The message becomes `reason: formatted text`;
- * ErrorInfo has the reason in upper case. */
+/* Does the same for a failure that programs distinguish from others with the same error by
+ * `reason`, a literal of lower case letters and underscores. The message becomes `reason: formatted
+ * text`; ErrorInfo has the reason in upper case. */
 enum err fault_say_reason(struct fault *fault, enum err err, const char *reason, const char *format,
                           ...) PRINTF_LIKE(4, 5);
 /* ERR_INVALID if anything was added, else OK. */

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Free memory that is left to malloc: ordinary loads take and free it all the time. */
+/* Free memory that malloc keeps, since ordinary loads allocate and free it all the time. */
 #define HEAP_SPARE_BYTES_MAX (8u << 20)
 
-/* All are 0 under a sanitizer's malloc, and if the kernel does not report them. */
+/* All are 0 under a sanitizer's malloc, and if the kernel does not report the figures. */
 struct heap_figures {
     size_t used_bytes; /* allocated and not freed */
     size_t spare_bytes; /* the process's memory beyond used_bytes */

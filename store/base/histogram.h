@@ -1,6 +1,6 @@
 /*
- * histogram.h: counts of values by fixed bounds: one comparison for each bound up to the value's,
- * and no memory of its own. Not for several threads at once.
+ * histogram.h: counts of values by fixed bounds: recording a value compares it with each bound up
+ * to its own, and allocates nothing. Not thread-safe.
  */
 #ifndef ERRATA_STORE_BASE_HISTOGRAM_H
 #define ERRATA_STORE_BASE_HISTOGRAM_H
@@ -19,7 +19,7 @@ struct histogram {
     uint64_t sum;
 };
 
-/* Durations in microseconds: 25 us to 30 s. A lookup takes tens of them, a document seconds. */
+/* Durations in microseconds: 25 us to 30 s. A lookup takes tens of microseconds, a document seconds. */
 extern const struct histogram_bounds histogram_durations_us;
 /* Requests of a commit: 1 to 256, as many as a batch may have, doubling. */
 extern const struct histogram_bounds histogram_sizes;

@@ -81,7 +81,8 @@ MUST_CHECK enum err json_equal(struct arena *arena, struct json_value a, struct 
                                bool *ret_equal);
 
 /* Returns a hash of a checked value, mixed with `seed`: values that json_equal finds equal have the same. Not
- * cryptographic: others have the same with a chance of 2^-64, if their author does not aim at it. */
+ * cryptographic: two different values have the same hash with a probability of 2^-64, unless their
+ * author chose them for that. */
 uint64_t json_hash(struct json_value value, uint64_t seed);
 
 /* Appends text as a JSON string with quotes: escapes `"`, `\`, and control characters; all else
@@ -90,7 +91,7 @@ void json_write_string(struct buffer *buffer, struct slice text, bool ascii);
 /* Appends a double as the shortest text that reads back, like Python's repr; NaN, Infinity and
  * -Infinity like its json.dumps (not valid JSON: for texts that allow them). */
 void json_write_double(struct buffer *buffer, double value);
-/* The same, as the shortest text that reads back as the same float. */
+/* Does the same for a float: the shortest text that reads back as the same float. */
 void json_write_float(struct buffer *buffer, float value);
 
 #endif

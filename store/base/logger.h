@@ -23,10 +23,10 @@ enum logger_format {
 
 /* Sets level and format; defaults: INFO, TEXT. */
 void logger_configure(enum logger_level level, enum logger_format format);
-/* Writes lines to the end of this file from now on, which is created if it is missing; empty: to standard
- * error, as without a call. Called again with the same path it opens the file again: what a rotation needs.
- * False, with errno, if it cannot be opened; lines then go where they went. Called by one thread; others may write
- * lines meanwhile. */
+/* Writes lines to the end of this file from now on, which is created if it is missing; empty: to
+ * standard error, as without a call. Called again with the same path it opens the file again: what
+ * a rotation needs. False, with errno, if it cannot be opened; lines then go where they went.
+ * Called by one thread; others may write lines meanwhile. */
 MUST_CHECK bool logger_open(const char *path);
 bool logger_wants(enum logger_level level);
 

@@ -1,15 +1,14 @@
 /*
  * pack.h: compresses repetitions. Packed bytes refer to earlier bytes of their own, or to a
- * dictionary that reader and writer both have, such as another field of the same record. For rows
- * that have a text twice; not a general compressor (no entropy coding). The same dictionary and
- * bytes always give the same packed bytes, on any machine and in any version of this format: tables
- * are compared byte by byte with their replay.
- * Layout, after LZ4's block format (github.com/lz4/lz4, doc/lz4_Block_format.md) but with varints:
- * the size as a varint, then sequences until that size is reached. A sequence is a byte with two
- * counts of 4 bits, the number of literal bytes in the upper half, and the number of copied bytes
- * less 4 in the lower (15: a varint follows that is added); the literal bytes; unless these were
- * the last, the copy's distance back as a varint and the rest of its count. The dictionary precedes
- * the bytes; a copy that begins in the dictionary ends in it.
+ * dictionary that reader and writer both have, such as another field of the same record. Intended for
+ * rows that contain a text twice; not a general compressor (no entropy coding). The same dictionary and
+ * bytes always give the same packed bytes, on any machine and in any version of this format: tables are
+ * compared byte by byte with their replay. Layout, after LZ4's block format (github.com/lz4/lz4,
+ * doc/lz4_Block_format.md) but with varints: the size as a varint, then sequences until that size is
+ * reached. A sequence is a byte with two counts of 4 bits, the number of literal bytes in the upper
+ * half, and the number of copied bytes less 4 in the lower (15: a varint follows that is added); the
+ * literal bytes; unless these were the last, the copy's distance back as a varint and the rest of its
+ * count. The dictionary precedes the bytes; a copy that begins in the dictionary ends in it.
  */
 #ifndef ERRATA_STORE_BASE_PACK_H
 #define ERRATA_STORE_BASE_PACK_H

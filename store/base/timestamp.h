@@ -17,8 +17,8 @@
 /* Writes the text with 0, 3, 6 or 9 digits of a second, as few as are exact; returns its size. The
  * time is within the limits. */
 size_t timestamp_format(int64_t seconds, int32_t nanos, char text[TIMESTAMP_TEXT_BYTES_MAX]);
-/* Reads RFC 3339 text with any UTC offset and up to 9 digits of a second, `T` and `Z` in upper case
- * (as proto JSON requires); false for anything else and for a time outside of the limits. */
+/* Reads RFC 3339 text with any UTC offset and up to 9 digits of a second, with `T` and `Z` in upper
+ * case (as proto JSON requires); false for other text, and for a time outside the limits. */
 bool timestamp_parse(struct slice text, int64_t *ret_seconds, int32_t *ret_nanos);
 
 #endif

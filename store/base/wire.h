@@ -25,7 +25,7 @@ enum wire_type {
 /* Append a field. Zero or empty values are written, too: omitting defaults is up to the caller. */
 void wire_put_varint(struct buffer *buffer, uint32_t field, uint64_t value);
 void wire_put_bytes(struct buffer *buffer, uint32_t field, struct slice value);
-/* The same, but omits the default: an empty text, or 0. */
+/* Append a field, but omit the default: an empty text, or 0. */
 void wire_put_bytes_given(struct buffer *buffer, uint32_t field, struct slice value);
 void wire_put_varint_given(struct buffer *buffer, uint32_t field, uint64_t value);
 void wire_put_double(struct buffer *buffer, uint32_t field, double value);

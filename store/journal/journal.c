@@ -48,7 +48,7 @@ static enum err recover_record(void *user, uint64_t number)
                : OK;
 }
 
-/* Stores in the tables what only the journal has. */
+/* Stores in the tables the commits that only the journal has. */
 static enum err recover(struct journal *journal, struct fault *fault)
 {
     struct recovery recovery = {.journal = journal, .memtable = memtable_new()};
@@ -101,7 +101,7 @@ static void free_journal(struct journal *journal)
     free(journal);
 }
 
-/* Makes a journal whose commits are all in the tables, and which has no thread. */
+/* Creates a journal that has no thread, and whose commits are all in the tables. */
 static enum err make_recovered(const struct store_journal_config *config, struct fault *fault,
                                struct journal **ret_journal)
 {

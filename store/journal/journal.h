@@ -34,26 +34,27 @@ struct store_journal_config {
 
 /* Figures for monitoring. */
 struct store_journal_stats {
-    uint64_t memory_bytes; /* of both memtables */
+    uint64_t memory_bytes; /* memory of both memtables */
     uint64_t commits_waiting; /* commits that the tables lack */
     uint64_t stores; /* memtables that were stored in the tables */
-    int64_t store_duration_us; /* of all of them */
+    int64_t store_duration_us; /* total duration of storing them */
     uint64_t waits; /* commits that waited for the tables */
 };
 
-/* Opens the journal, and stores in the tables what they lack. On failure `fault` has the reason: ERR_CORRUPT if
- * commits are missing (segments.h); else as the tables' back end. */
+/* Opens the journal, and stores the missing commits in the tables. On failure `fault` has the
+ * reason: ERR_CORRUPT if commits are missing from the journal (segments.h); otherwise an error of
+ * the tables' back end. */
 MUST_CHECK enum err store_journal_open(const struct store_journal_config *config,
                                        struct fault *fault, struct store_backend **ret_backend);
-/* Stores in the tables what only the journal has, if its folder exists: before any use of tables that were opened
- * without it. */
+/* Stores in the tables the commits that only the journal has, if its folder exists. To be called
+ * before any use of tables that were opened without the journal. */
 MUST_CHECK enum err store_journal_recover(const struct store_journal_config *config,
                                           struct fault *fault);
-/* Stores everything in the tables, if it can, and closes the journal: what it could not store is in its files. No
- * transaction may exist. NULL is allowed. */
+/* Stores all commits in the tables, if possible, and closes the journal; commits that could not be
+ * stored remain in its files. No transaction may exist. NULL is allowed. */
 void store_journal_close(struct store_backend *take_backend);
-/* Returns once the tables have every commit that was made before the call. The error of storing them, if it fails. Any
- * thread but the writer's. */
+/* Returns once the tables have every commit that was made before the call. Returns the error if
+ * storing them fails. Any thread but the writer's. */
 MUST_CHECK enum err store_journal_checkpoint(struct store_backend *backend);
 /* Returns whether a write to the journal failed, so that nothing can be written until the program is started again. The
  * outcome of the last batch is unknown. Any thread. */

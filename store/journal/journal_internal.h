@@ -31,16 +31,16 @@ struct journal {
     uint64_t stored; /* the last commit that the tables have */
     int64_t last_commit_us; /* monotonic */
     int64_t frozen_at_us; /* monotonic */
-    enum err result; /* of the last attempt to store a memtable */
-    uint64_t attempts; /* to store one */
-    uint32_t checkpoints; /* calls that wait for one */
+    enum err result; /* result of the last attempt to store a memtable */
+    uint64_t attempts; /* number of attempts to store a memtable */
+    uint32_t checkpoints; /* number of calls that wait for a memtable to be stored */
     bool closing;
     struct store_journal_stats stats;
     struct journal_txn
         *oldest; /* the readers with a snapshot, in the order in which they took it */
     struct journal_txn *newest;
-    struct record record; /* of the write transaction */
-    /* The generation of the memtable that is being stored, or was last: the tables may have rows of it. */
+    struct record record; /* record of the write transaction */
+    /* The generation of the memtable that is being stored, or was stored last: the tables may have some of its rows. */
     atomic_uint_fast64_t storing_generation;
     uint64_t active_generation; /* protected by `lock` */
     atomic_bool broken;
@@ -49,29 +49,29 @@ struct journal {
 struct journal_cursor {
     struct journal_txn *txn;
     bool used;
-    bool kept; /* in the transaction's cache */
+    bool kept; /* kept in the transaction's cache */
     bool is_plain; /* the memtables have no row of the table: only `tables` counts */
     void *tables; /* the cursor of the tables' back end */
     struct memtable_cursor rows[MEMTABLES];
-    /* What each source is at; is_valid: false at its end. */
+    /* The current row of each source; is_valid is false at the source's end. */
     struct journal_source {
         bool is_valid;
         bool is_deleted;
         struct slice key;
         struct slice value;
-    } sources[MEMTABLES + 1]; /* the newest first: of the same key, the first counts */
+    } sources[MEMTABLES + 1]; /* newest first: for one key, the first source counts */
     struct slice at; /* the row that was returned last */
-    enum store_order order; /* of the last move */
+    enum store_order order; /* order of the last move */
 };
 
 struct journal_txn {
     struct store_txn txn; /* must be the first member */
     struct store_txn *tables; /* a read transaction of the tables */
-    struct memtable *memtables[MEMTABLES]; /* a reference each; NULL: none */
-    struct journal_txn *older; /* in the journal's list; only of a reader with a snapshot */
+    struct memtable *memtables[MEMTABLES]; /* one reference to each; NULL: none */
+    struct journal_txn *older; /* in the journal's list; used only by a reader with a snapshot */
     struct journal_txn *newer;
-    uint64_t stores; /* of memtables, before the snapshot */
-    uint64_t snapshot; /* versions up to this number are seen; of a write transaction, its own */
+    uint64_t stores; /* number of memtables stored before the snapshot */
+    uint64_t snapshot; /* number up to which versions are visible; a write has its own number */
     struct journal_cursor cursors[TABLE_COUNT]; /* one per table, kept between lookups */
 };
 
@@ -92,10 +92,10 @@ void journal_freeze(struct journal *journal);
 /* Stores a memtable in the tables, in one transaction, with the number of its last commit. */
 MUST_CHECK enum err journal_store(struct journal *journal, const struct memtable *memtable,
                                   uint64_t last);
-/* Reads the last commit that the tables have; 0 for new ones. */
+/* Reads the last commit that the tables have; 0 for new tables. */
 MUST_CHECK enum err journal_read_stored(struct store_backend *tables, uint64_t *ret_number);
-/* Waits until there is room for another commit, or slows down so that there will be. ERR_UNAVAILABLE if there is none
- * for too long; the error of storing if that is what fails. */
+/* Waits until there is room for another commit, or pauses so that there will be. ERR_UNAVAILABLE if
+ * there is no room for too long; if storing fails, its error. */
 MUST_CHECK enum err journal_wait_for_room(struct journal *journal);
 /* The body of the thread. */
 void *journal_run(void *user);

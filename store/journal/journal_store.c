@@ -1,9 +1,9 @@
 /*
- * journal_store.c: the thread that stores a full memtable in the tables, and what writers do if it is slower than they
- * are. A memtable is stored in one transaction, in the order of its keys, with the number of its last
- * commit: the tables always have all commits up to one, and they say which.
- * It also stores what is in memory when there was no commit for a while, so that an idle server
- * has nothing to recover, and its lookups nothing to merge.
+ * journal_store.c: the thread that stores a full memtable in the tables, and how writers wait for it if it is slower
+ * than they are. A memtable is stored in one transaction, in the order of its keys, with the number of its last
+ * commit: the tables always have all commits up to a number, which they record. It also stores a
+ * partly filled memtable after a while without commits, so that an idle server has nothing to
+ * recover or to merge.
  */
 #include "store/base/assert.h"
 #include "store/base/fault_point.h"
@@ -16,7 +16,7 @@
 #include <time.h>
 
 #define IDLE_US (INT64_C(1000) * 1000)
-/* Between two attempts to store a memtable, and between two looks at an idle journal. */
+/* Pause between two attempts to store a memtable, and between two checks of an idle journal. */
 #define PAUSE_US (INT64_C(250) * 1000)
 /* A writer waits at most this long for the tables. */
 #define WAIT_US_MAX (INT64_C(10) * 1000 * 1000)
@@ -124,7 +124,7 @@ void journal_freeze(struct journal *journal)
     }
     next = memtable_new();
     if (next == NULL) {
-        return; /* the active one goes on; a later commit tries again */
+        return; /* the active one remains in use; a later commit tries again */
     }
     journal->frozen = journal->active;
     journal->frozen_last = journal->committed;
@@ -209,7 +209,7 @@ static void freeze_idle(struct journal *journal)
     (void)pthread_mutex_unlock(&journal->writing);
 }
 
-/* What there is to do; false: to wait for it. The lock is held. */
+/* Does the next piece of work; false if there is none and the thread should wait. The lock is held. */
 static bool run_once(struct journal *journal)
 {
     if (journal->frozen != NULL) {
@@ -237,7 +237,7 @@ void *journal_run(void *user)
             break;
         }
         (void)pthread_mutex_unlock(&journal->lock);
-        (void)!segments_prepare(journal->segments); /* an append reports why it cannot be made */
+        (void)!segments_prepare(journal->segments); /* a failed append reports the reason */
         (void)pthread_mutex_lock(&journal->lock);
         if (!journal->closing) {
             wait_changed(journal, PAUSE_US);
@@ -247,8 +247,8 @@ void *journal_run(void *user)
     return NULL;
 }
 
-/* Returns how long a commit should pause, so that the memtable in use is full when the other one has been stored, and not
- * before: by the duration of the stores so far. The lock is held. */
+/* Returns how long a commit should pause, so that the active memtable does not become full before
+ * the other one is stored: an estimate from the duration of earlier stores. The lock is held. */
 static int64_t pause_us(const struct journal *journal)
 {
     size_t bytes = memtable_bytes(journal->active);
@@ -276,7 +276,7 @@ static void pause_for(int64_t us)
     }
 }
 
-/* Returns whether the memtable takes no more. The lock is held. */
+/* Returns whether the memtable is full. The lock is held. */
 static bool is_full(const struct journal *journal)
 {
     return journal->frozen != NULL && memtable_bytes(journal->active) >= journal->memtable_bytes;

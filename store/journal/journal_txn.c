@@ -62,8 +62,8 @@ static void drop_memtables(struct journal *journal, struct journal_txn *txn)
     }
 }
 
-/* Gives the transaction, which has no snapshot, one of memtables and tables that belong together. Each further attempt
- * means that a whole memtable was filled and stored meanwhile. */
+/* Takes a consistent snapshot of memtables and tables for a transaction that has none. Another
+ * attempt is needed only if a whole memtable was filled and stored meanwhile. */
 static enum err take_snapshot(struct journal *journal, struct journal_txn *txn)
 {
     for (;;) {
@@ -243,8 +243,9 @@ static enum err journal_del(struct store_txn *txn, enum store_table table, struc
     return err == OK ? put_version(txn, table, MEMTABLE_DEL, key, slice_of(NULL, 0)) : err;
 }
 
-/* The oldest reader's age, in commits. Copies of the tables have snapshots of their own: their age is in memtables that
- * were stored, and counts if it is more than that of the oldest reader's snapshot of the tables can be. */
+/* Returns the oldest reader's age in commits. Copies of the tables have snapshots of their own,
+ * whose age is counted in stored memtables; it is used if it exceeds the largest possible age of
+ * the oldest reader's snapshot of the tables. */
 static enum err journal_stats(struct store_backend *backend, struct store_stats *ret_stats)
 {
     struct journal *journal = journal_of(backend);
@@ -270,7 +271,7 @@ static enum err journal_stats(struct store_backend *backend, struct store_stats 
     return err;
 }
 
-/* The thread tries again at once. */
+/* Makes the thread retry at once. */
 static enum err journal_restore(struct store_backend *backend)
 {
     struct journal *journal = journal_of(backend);

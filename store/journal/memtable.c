@@ -1,7 +1,7 @@
 /*
- * memtable.c: versions and their bytes are in chunks that are freed together, so a version
- * whose transaction was undone remains readable for a reader that has reached it: its links lead on to
- * versions that are in the list.
+ * memtable.c: versions and their bytes are in chunks that are freed together, so a reader that has
+ * reached a version can still read it after its transaction was undone; its links lead to versions
+ * that are in the list.
  */
 #include "store/journal/memtable.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Enough for 4^12 rows with a quarter of them on each next level. */
+/* Enough levels for 4^12 rows, if each level has a quarter of the rows of the one below. */
 #define LEVELS_MAX 12
 #define CHUNK_BYTES ((size_t)256 * 1024)
 #define ALIGNMENT _Alignof(max_align_t)
@@ -29,7 +29,7 @@ struct memtable_version {
     uint8_t key_bytes;
     uint8_t op;
     uint8_t levels;
-    struct memtable_version *put_before; /* by the same transaction; NULL: its first */
+    struct memtable_version *put_before; /* previous put of the transaction; NULL: none */
     _Atomic(struct memtable_version *) next[]; /* one for each level; the key follows */
 };
 
@@ -44,16 +44,16 @@ struct memtable {
     atomic_uint holders;
     struct chunk *chunks; /* the newest first */
     atomic_size_t bytes;
-    uint32_t dice; /* state of the generator of levels */
-    struct memtable_version *put_last; /* by the open transaction */
+    uint32_t dice; /* state of the random generator of levels */
+    struct memtable_version *put_last; /* last put of the open transaction */
     atomic_uint versions[TABLE_COUNT];
     _Atomic(struct memtable_version *) heads[TABLE_COUNT][LEVELS_MAX]; /* a list for each table */
 };
 
-/* What is searched for: a place before, between or after the versions of a table. */
+/* A search position: before, between or after the versions of a table. */
 struct place {
     enum store_table table;
-    bool is_end; /* after all versions; the rest does not count */
+    bool is_end; /* after all versions; the fields below are not used */
     struct slice key;
     uint64_t number; /* versions with higher numbers come before it */
 };
@@ -160,8 +160,9 @@ static struct memtable_version *load(const _Atomic(struct memtable_version *) *l
     return atomic_load_explicit(link, memory_order_acquire);
 }
 
-/* Finds the first version that is not before the place. With `links`, also the links that lead to it, one for
- * each level; with `ret_before`, the last version before the place (NULL: none). */
+/* Finds the first version that is not before the place. If `links` is set, also returns the links
+ * that lead to it, one for each level; if `ret_before` is set, the last version before the place
+ * (NULL: none). */
 static struct memtable_version *search(const struct memtable *memtable, const struct place *place,
                                        _Atomic(struct memtable_version *) *links[LEVELS_MAX],
                                        struct memtable_version **ret_before)
@@ -187,7 +188,7 @@ static struct memtable_version *search(const struct memtable *memtable, const st
     return found;
 }
 
-/* A level more for one in four; by a generator of Marsaglia ("Xorshift RNGs", 2003). */
+/* Chooses a number of levels: one more for every fourth row, by a generator of Marsaglia ("Xorshift RNGs", 2003). */
 static uint8_t roll_levels(struct memtable *memtable)
 {
     uint8_t levels = 1;
@@ -319,13 +320,13 @@ bool memtable_find(const struct memtable *memtable, enum store_table table, stru
     return true;
 }
 
-/* The place of the version of a row that the cursor's snapshot sees. */
+/* Returns the place of the version of a row that the cursor's snapshot sees. */
 static struct place seen_place(const struct memtable_cursor *cursor, struct slice key)
 {
     return (struct place){.table = cursor->table, .key = key, .number = cursor->snapshot};
 }
 
-/* The place before all versions of a row. */
+/* Returns the place before all versions of a row. */
 static struct place row_place(const struct memtable_cursor *cursor, struct slice key)
 {
     return (struct place){.table = cursor->table, .key = key, .number = MEMTABLE_ALL};

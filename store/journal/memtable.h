@@ -1,9 +1,9 @@
 /*
  * memtable.h: the newest rows, in memory: a skip list of versions, ordered by table, key, and from the
  * newest version to the oldest. One thread writes; any number of threads read meanwhile, without a
- * lock. A reader sees the newest version of a row whose number is at most its snapshot's, so versions
- * of a transaction that is not committed are seen only by itself.
- * The structure is that of Pugh, "Skip lists", CACM 33(6), 1990; versions as in LevelDB's memtable.
+ * lock. A reader sees the newest version of a row whose number is at most its snapshot's, so only
+ * the transaction itself sees its versions before it is committed. The structure is that of Pugh,
+ * "Skip lists", CACM 33(6), 1990; versions as in LevelDB's memtable.
  */
 #ifndef ERRATA_STORE_JOURNAL_MEMTABLE_H
 #define ERRATA_STORE_JOURNAL_MEMTABLE_H
@@ -13,13 +13,13 @@
 /* The snapshot that sees every version. */
 #define MEMTABLE_ALL UINT64_MAX
 
-struct memtable; /* counted; freed with its last reference */
+struct memtable; /* reference-counted; freed with its last reference */
 struct memtable_version;
 
-/* What a put makes of a row. */
+/* The effect of an operation on a row. */
 enum memtable_op {
     MEMTABLE_PUT = 1,
-    MEMTABLE_APPEND = 2, /* a put whose key is above all others of its organisation */
+    MEMTABLE_APPEND = 2, /* a put whose key is greater than all others of its organisation */
     MEMTABLE_DEL = 3
 };
 
@@ -29,17 +29,17 @@ struct memtable_row {
     enum memtable_op op;
     struct slice key;
     struct slice value; /* empty for MEMTABLE_DEL */
-    uint64_t number; /* of the commit */
+    uint64_t number; /* number of the commit */
 };
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 struct memtable *memtable_new(void);
 struct memtable *memtable_ref(struct memtable *memtable);
 /* NULL is allowed. */
 void memtable_unref(struct memtable *memtable);
-/* The memory of its versions, in bytes. */
+/* Returns the memory of its versions, in bytes. */
 size_t memtable_bytes(const struct memtable *memtable);
-/* Returns whether it has a version of any row of the table. */
+/* Returns whether the memtable has a version of any row of the table. */
 bool memtable_has_table(const struct memtable *memtable, enum store_table table);
 
 /* Adds a version (row->number from 1, and not below that of any earlier put). A second put to the same
@@ -49,7 +49,7 @@ MUST_CHECK enum err memtable_put(struct memtable *memtable, const struct memtabl
 void memtable_keep(struct memtable *memtable);
 /* Removes the versions that were put since the last memtable_keep or memtable_undo. */
 void memtable_undo(struct memtable *memtable);
-/* Calls for each version that was put since the last memtable_keep or memtable_undo, the last first. */
+/* Calls the function for each version put since the last memtable_keep or memtable_undo, last put first. */
 void memtable_each_new(const struct memtable *memtable,
                        void (*on_row)(void *user, const struct memtable_row *row), void *user);
 
@@ -57,8 +57,8 @@ void memtable_each_new(const struct memtable *memtable,
 bool memtable_find(const struct memtable *memtable, enum store_table table, struct slice key,
                    uint64_t snapshot, struct memtable_row *ret_row);
 
-/* A position in the rows of one table that a snapshot sees, removed ones included. Each move returns
- * false at the end, and then has no position. */
+/* A position among the rows of one table that a snapshot sees, including removed rows. At the end a
+ * move returns false, and the cursor has no position. */
 struct memtable_cursor {
     const struct memtable *memtable;
     enum store_table table;

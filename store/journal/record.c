@@ -1,5 +1,5 @@
 /*
- * record.c: writes and reads the form in record.h.
+ * record.c: writes and reads the format described in record.h.
  */
 #include "store/journal/record.h"
 
@@ -93,7 +93,7 @@ void record_deinit(struct record *record)
     memset(record, 0, sizeof(*record));
 }
 
-/* Reads the head and finds the rows, whether or not the CRC holds. */
+/* Reads the header and finds the rows, without checking the CRC. */
 static bool read_head(struct slice bytes, struct record_view *ret_view)
 {
     size_t size = 0;

@@ -2,8 +2,8 @@
  * segments.c: the files of segments.h. A segment begins with a header:
  *   "ERRATAJ1" 8, CRC of what follows 4, size of the tables' names 4, number of the segment 8, random bytes 16,
  *   the tables' names, each ended by a zero byte
- * Its number, not the name of its file, orders the segments. The names say what the numbers of
- * tables in its records mean. The first record is at HEADER_BYTES.
+ * Its number, not the name of its file, orders the segments. The names define the table numbers in
+ * its records. The first record is at HEADER_BYTES.
  */
 #include "store/journal/segments.h"
 
@@ -38,7 +38,7 @@ enum {
 
 struct segment {
     int fd; /* -1: no file */
-    uint64_t number; /* 0: it is free */
+    uint64_t number; /* 0: the segment is free */
     uint64_t last_record; /* number of its last record; 0: none */
     bool is_made; /* its file is being made: it is not free yet */
     bool has_header;
@@ -53,9 +53,9 @@ struct segments {
         lock; /* protects the numbers, last records and files of those below, and changes of `current` */
     struct segment all[SEGMENTS_MAX];
     struct segment *current; /* NULL: the next append takes a free one */
-    /* Of the appending thread. */
-    uint64_t last_number; /* of a segment */
-    uint64_t offset; /* of the next record */
+    /* Used only by the appending thread: */
+    uint64_t last_number; /* number of the last segment */
+    uint64_t offset; /* offset of the next record */
     uint32_t chain; /* CRC of the last record, or of the header */
 };
 
@@ -71,7 +71,7 @@ static struct segment_path path_of(const struct segments *segments, size_t index
     return path;
 }
 
-/* The file while it is made. */
+/* The file under its temporary name while it is created. */
 static struct segment_path unfinished_path_of(const struct segments *segments, size_t index)
 {
     struct segment_path path = path_of(segments, index);
@@ -104,7 +104,7 @@ static enum err write_all(int fd, const uint8_t *bytes, size_t size, uint64_t of
     return OK;
 }
 
-/* Reads up to `size` bytes from the file's start, of which `done` are there; fewer at its end. */
+/* Reads up to `size` bytes from the file's start, of which `done` were read before; fewer at the end of the file. */
 static enum err read_to(int fd, uint8_t *bytes, size_t size, size_t done, size_t *ret_size)
 {
     while (done < size) {
@@ -179,7 +179,7 @@ static enum err open_file(struct segments *segments, size_t index)
         return errno == ENOENT ? OK : ERR_IO;
     }
     segments->all[index].fd = fd;
-    /* A killed process may have written what is not on the disk yet. What is read now must stay. */
+    /* A killed process may have written bytes that are not on the disk yet. Bytes read now must be durable. */
     return fdatasync(fd) == 0 ? OK : errno_to_err();
 }
 
@@ -233,13 +233,13 @@ void segments_close(struct segments *take_segments)
     free(take_segments);
 }
 
-/* A segment as recovery reads it. */
+/* A segment as read by recovery. */
 struct loaded {
     struct segment *segment;
-    uint32_t chain; /* CRC of its header */
+    uint32_t chain; /* CRC of the segment's header */
     uint8_t *bytes;
     size_t size;
-    /* The program's table for each number in its records; TABLE_COUNT: none of this name. */
+    /* The program's table for each table number in its records; TABLE_COUNT: there is no table of this name. */
     uint16_t tables[UINT8_MAX + 1];
 };
 
@@ -280,8 +280,8 @@ static bool is_header(const uint8_t *bytes, size_t size)
            bytes_get_be32(bytes + NAMES_BYTES_AT) <= HEADER_BYTES - NAMES_AT;
 }
 
-/* Reads a file. A segment whose header does not hold was being reused: the tables have its earlier records, and no
- * new one was acknowledged. It is free. */
+/* Reads a file. A segment with an invalid header was being reused: the tables have its earlier
+ * records, and no new one was acknowledged. So it is free. */
 static enum err load(struct segments *segments, struct segment *segment, struct loaded *ret_loaded)
 {
     uint8_t header[HEADER_BYTES];
@@ -341,7 +341,7 @@ static enum err replay_rows(const struct loaded *loaded, const struct record_vie
     }
 }
 
-/* Reads the records of one segment; `last` is the number of the last one before it, and is moved on. */
+/* Reads the records of one segment; `last` is the number of the last record before the segment, and is updated. */
 static enum err replay_segment(const struct loaded *loaded, const struct segments_replay *replay,
                                struct fault *fault, uint64_t *last)
 {
@@ -406,7 +406,7 @@ enum err segments_replay(struct segments *segments, const struct segments_replay
     return err;
 }
 
-/* Finds a free segment that has a file, else one without; NULL if all are in use. The lock is held. */
+/* Finds a free segment, if possible one that has a file; NULL if all are in use. The lock is held. */
 static struct segment *find_free(struct segments *segments)
 {
     struct segment *without_file = NULL;
@@ -427,7 +427,7 @@ static struct segment *find_free(struct segments *segments)
     return without_file;
 }
 
-/* The file is made without the lock, which an append takes. */
+/* The file is created without holding the lock, which an append needs. */
 enum err segments_prepare(struct segments *segments)
 {
     struct segment *segment = NULL;
@@ -487,7 +487,7 @@ static void write_names(uint8_t *header)
     bytes_put_be32(header + NAMES_BYTES_AT, (uint32_t)(at - NAMES_AT));
 }
 
-/* What is on the disk is unknown from now on. */
+/* The state of the disk is unknown from now on. */
 static enum err break_off(struct segments *segments)
 {
     segments->broken = true;
@@ -583,7 +583,7 @@ void segments_clear(struct segments *segments, uint64_t number)
         if (segment->number != 0 || !segment->has_header) {
             continue;
         }
-        /* If this fails, the next opening reads records that the tables have, and passes them. */
+        /* If this fails, the next opening reads records that the tables already have, and skips them. */
         if (write_all(segment->fd, nothing, sizeof(nothing), 0) == OK &&
             fdatasync(segment->fd) == 0) {
             segment->has_header = false;

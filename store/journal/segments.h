@@ -1,9 +1,8 @@
 /*
- * segments.h: the journal's files, DIR/0 to DIR/7: allocated and written once, so that a sync of what is
- * written into them writes nothing else. Records are appended to one segment until it is full, then
- * to the next free one; a segment is free again once the tables have all of its records. A record is
- * durable when segments_append returns.
- * One thread appends. segments_prepare and segments_release may be called by another one.
+ * segments.h: the journal's files, DIR/0 to DIR/7: allocated and written in full when they are created, so that a
+ * later sync writes only the records. Records are appended to one segment until it is full, then to the next free
+ * one; a segment is free again once the tables have all of its records. A record is durable when segments_append
+ * returns. One thread appends. segments_prepare and segments_release may be called by another one.
  */
 #ifndef ERRATA_STORE_JOURNAL_SEGMENTS_H
 #define ERRATA_STORE_JOURNAL_SEGMENTS_H
@@ -15,24 +14,24 @@
 
 #define SEGMENTS_MAX STORE_JOURNAL_FILES_MAX
 #define SEGMENT_BYTES_DEFAULT (UINT64_C(32) << 20)
-/* Room for its header and a few records. */
+/* Room for the header of a segment and a few records. */
 #define SEGMENT_BYTES_MIN (UINT64_C(64) << 10)
 
 struct segments_config {
     const char *path; /* the folder of the files; created if it is missing */
-    uint64_t segment_bytes; /* of each; 0 selects the default */
+    uint64_t segment_bytes; /* size of each segment; 0 selects the default */
     struct random *random;
 };
 
 struct segments;
 
-/* Opens the folder, and makes durable what an earlier process wrote. On failure `fault` has the reason. */
+/* Opens the folder, and syncs the data that an earlier process wrote. On failure `fault` has the reason. */
 MUST_CHECK enum err segments_open(const struct segments_config *config, struct fault *fault,
                                   struct segments **ret_segments);
 /* NULL is allowed. */
 void segments_close(struct segments *take_segments);
 
-/* A row that a segment has, in the order in which it was written. */
+/* A callback for each row of a segment, in the order in which the rows were written. */
 typedef enum err segments_on_row(void *user, const struct memtable_row *row);
 /* Called after the rows of a record. */
 typedef enum err segments_on_record(void *user, uint64_t number);
@@ -44,25 +43,25 @@ struct segments_replay {
     void *user;
 };
 
-/* Reads the records after `after`, whose numbers have no gaps; `ret_last` is the last one's number, or `after`.
- * Call it once, before the first append. ERR_CORRUPT: some are missing between others, or are of
- * tables that this program does not have. */
+/* Reads the records after `after`, whose numbers have no gaps; `ret_last` is the number of the last
+ * one, or `after`. Call it once, before the first append. ERR_CORRUPT if records are missing
+ * between others, or belong to tables that this program does not have. */
 MUST_CHECK enum err segments_replay(struct segments *segments, const struct segments_replay *replay,
                                     struct fault *fault, uint64_t *ret_last);
 
-/* Writes a record and makes it durable; its end is completed by this function. ERR_DISK_FULL, ERR_IO, ERR_BUSY
- * (no segment is free) and ERR_MEMORY (or larger than a segment): nothing was written. ERR_UNAVAILABLE: it is unknown whether the
- * record is durable; nothing more can be appended. */
+/* Completes a record, writes it and makes it durable. After ERR_DISK_FULL, ERR_IO, ERR_BUSY (no
+ * segment is free) or ERR_MEMORY (also if it is larger than a segment) nothing was written. After
+ * ERR_UNAVAILABLE it is unknown whether the record is durable, and nothing more can be appended. */
 MUST_CHECK enum err segments_append(struct segments *segments, struct record *record,
                                     uint64_t number);
 /* Returns the size of the largest record. */
 size_t segments_record_bytes_max(const struct segments *segments);
 /* Frees the segments whose records have all been stored in the tables, up to this number. */
 void segments_release(struct segments *segments, uint64_t number);
-/* The same for the segment that is appended to, too, and clears their headers, so that the next opening has nothing to
- * read in them. The appending thread only. */
+/* Also frees the segment that is appended to, and clears the headers, so that the next opening has
+ * nothing to read. Called only by the appending thread. */
 void segments_clear(struct segments *segments, uint64_t number);
-/* Makes a free segment, if there is none, so that an append need not. */
+/* Creates a free segment, if there is none, so that an append does not have to. */
 MUST_CHECK enum err segments_prepare(struct segments *segments);
 
 #endif

@@ -20,7 +20,7 @@
  * full disk. */
 #define FULL_BELOW_BYTES (16ull << 20)
 #define NUMBER_TEXT_BYTES 32
-/* Attempts to get a lock whose holder has died, 2 s in all, or is unknown, 500 ms. */
+/* Attempts to get a lock: 2 s in all if its holder has died, 500 ms if it is unknown. */
 #define LOCK_TRIES_MAX 200
 #define LOCK_TRIES_UNKNOWN_MAX 50
 #define LOCK_PAUSE_MS 10

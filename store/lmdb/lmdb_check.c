@@ -24,7 +24,7 @@ _Static_assert(TABLE_COUNT < TABLES_MAX, "every table of a store is checked");
 /* In a large store, the part of the allowed pages that is reserved for leaves. */
 #define LEAVES_PART 4
 /* Pages freed in the commit that allocated them are never written: a file may end before its last
- * page. It cannot by more than this: LMDB counts 2^17 changed pages in a transaction. */
+ * page. At most this many pages can be missing: LMDB counts 2^17 changed pages in a transaction. */
 #define UNWRITTEN_PAGES_MAX (1u << 18)
 /* Numbers of the free list read at once. */
 #define IDS_AT_ONCE 512
@@ -565,7 +565,7 @@ static enum err check_branches(struct check *check)
     return err;
 }
 
-/* Returns which of `count` entries is at this fraction of the way, and the fraction within it. */
+/* Returns the entry, of `count`, at the relative position *way (0 to 1), and sets *way to the position within it. */
 static uint32_t choose(uint32_t count, double *way)
 {
     double place = *way * count;
@@ -575,8 +575,8 @@ static uint32_t choose(uint32_t count, double *way)
     return entry;
 }
 
-/* Walks from the root to the leaf at this fraction of the table, and checks it. Pages of the
- * previous path are not read again. */
+/* Walks from the root to the leaf at the relative position `way` of the table, and checks it. Pages
+ * of the previous path are not read again. */
 static enum err visit_leaf_at(struct check *check, struct table *table, double way)
 {
     uint64_t number = table->tree.root;

@@ -69,7 +69,7 @@ static inline int lmdb_leave(int code)
     return code;
 }
 
-/* Makes such a call, and returns its code. */
+/* Makes a call of LMDB that follows pages, and returns its code. */
 #define LMDB_INSIDE(call) (lmdb_inside = 1, lmdb_leave(call))
 
 /* Translates LMDB's codes, and the errno values that it returns. Records a broken environment, and
@@ -81,7 +81,7 @@ enum err lmdb_translate(struct lmdb_backend *lmdb, int code);
 enum err lmdb_say_reason(struct fault *fault, enum err err, const char *path, const char *what,
                          int code);
 /* Creates the reserve; a smaller one if the disk has no room for it, so that writes are possible
- * again there, too. ERR_DISK_FULL if there is no room for that either. */
+ * again on such a disk. ERR_DISK_FULL if there is no room for that either. */
 MUST_CHECK enum err lmdb_reserve(const struct lmdb_backend *lmdb);
 /* Makes the state that an earlier process left durable, once; at the opening, or, if the disk was
  * full then, before the first write. No write transaction may exist. */

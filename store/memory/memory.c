@@ -108,9 +108,9 @@ static void drop_snapshot(struct memory_backend *memory, struct memory_txn *txn,
     }
 }
 
-/* A write transaction lends copies, which its next change overwrites and frees, as LMDB may reuse
- * the page that a slice points into: code that keeps such a slice fails every test with this back
- * end. */
+/* A write transaction returns copies, which its next change overwrites and frees, as LMDB may reuse
+ * the page that a slice points into. So code that keeps such a slice too long fails every test with
+ * this back end. */
 static enum err lend_row(struct memory_txn *txn, struct slice *key, struct slice *value)
 {
     struct memory_lent *lent = NULL;

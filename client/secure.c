@@ -20,7 +20,7 @@ struct client_secure {
     bool begun; /* the handshake has begun */
     bool shaken; /* the handshake is complete */
     char reason[TLS_REASON_BYTES + 32];
-    uint8_t plain[PLAIN_BYTES]; /* of one step */
+    uint8_t plain[PLAIN_BYTES]; /* work of one step */
 };
 
 enum err client_secure_new(struct tls_context *context, const char *host,

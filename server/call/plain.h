@@ -30,7 +30,7 @@ struct plain_field {
 
 /* Slices are borrowed from literals or the request's arena. */
 struct plain_response {
-    unsigned status; /* of HTTP */
+    unsigned status; /* status of HTTP */
     struct slice content_type;
     struct slice body;
     uint32_t field_count;

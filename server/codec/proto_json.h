@@ -27,7 +27,7 @@ struct proto_json_style {
     unsigned indent; /* spaces per level; 0: one line */
     bool plain; /* plain JSON */
     const struct slice
-        *members; /* of plain JSON: the only members of the outer message; NULL: all */
+        *members; /* for plain JSON: the only members of the outer message; NULL: all */
     uint32_t member_count;
 };
 

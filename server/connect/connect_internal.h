@@ -23,11 +23,11 @@ enum connect_encoding {
 /* The protocol's state of a call. */
 struct connect_call {
     enum connect_codec codec;
-    enum connect_encoding encoding; /* of the request's body or messages */
+    enum connect_encoding encoding; /* encoding of the request's body or messages */
     bool is_stream; /* messages are in envelopes */
     bool is_get;
-    struct slice message; /* of a GET, decoded */
-    struct call_envelopes envelopes; /* of a stream's request */
+    struct slice message; /* decoded message of a GET */
+    struct call_envelopes envelopes; /* envelopes of a stream's request */
 };
 
 static inline struct connect_call *connect_call_of(const struct call_core *core)

@@ -63,7 +63,8 @@ struct h2_conn {
     uint32_t stream_count;
     uint32_t feed_requests_max; /* maximum number of requests in one h2_conn_feed */
     uint32_t drained_wanted; /* number of streams with `wants_drained` */
-    uint32_t untold_bytes; /* of all streams: consumed, but not reported to nghttp2 yet */
+    uint32_t
+        untold_bytes; /* bytes of all streams that were consumed but not reported to nghttp2 yet */
     struct h2_output output;
     struct slice
         pending; /* rest of a frame that did not fit; owned by nghttp2 until the next mem_send */

@@ -28,7 +28,7 @@ struct mcp_message {
     bool has_params;
     struct json_value params; /* an object */
     struct slice name; /* params.name, or empty */
-    struct slice version; /* of params._meta, or empty */
+    struct slice version; /* version of params._meta, or empty */
 };
 
 /* Why a message is refused. */

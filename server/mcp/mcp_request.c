@@ -10,7 +10,7 @@
 
 /* The protocol's state of a call. */
 struct mcp_call {
-    uint32_t role; /* of the token */
+    uint32_t role; /* role of the token */
     struct buffer body;
     struct mcp_message message;
     const struct mcp_tool *tool; /* the call is this tool's; NULL: there is none */

@@ -82,8 +82,8 @@ struct service_env {
     struct rule_cache rule_cache; /* likewise, except for rule_cache_offer */
     struct embedder *embedder; /* of n-grams until app_embed.c has loaded a model; any thread */
     struct strategy_index *strategies; /* turns of organisations; any thread */
-    const struct cue_lexicon *cues; /* of feedback in messages; never changes; any thread */
-    uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* of ended calls */
+    const struct cue_lexicon *cues; /* cues of feedback in messages; never changes; any thread */
+    uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* counts of ended calls */
     struct review_counters review_counters; /* any thread */
     atomic_bool finds_rules; /* ProposeRules runs on a thread of the pool; one at a time */
     /* Reads the transport's counters: writes at most `max`, returns their number. NULL if there is

@@ -15,10 +15,10 @@ struct proposal_batch {
     struct work_request work; /* first; the writer's while `running` */
     struct store_backend *backend;
     struct writer *writer;
-    struct arena arena; /* of a step */
+    struct arena arena; /* arena of a step */
     struct fault fault;
     struct ctx ctx;
-    struct generation_batch position; /* of the organisation */
+    struct generation_batch position; /* position of the organisation */
     struct generation_batch next; /* after the step; the writer's while `running` */
     bool running;
     uint64_t drafted; /* proposals since the start of the server */

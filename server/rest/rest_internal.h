@@ -11,7 +11,7 @@
 /* A path that matches a route. */
 struct rest_match {
     const struct rest_route *route;
-    struct slice segments[REST_SEGMENTS_MAX]; /* of the path, as sent */
+    struct slice segments[REST_SEGMENTS_MAX]; /* segments of the path, as sent */
     bool has_other_verb; /* the path has a route, but of another verb */
 };
 

@@ -42,7 +42,7 @@ struct tls_server {
     struct tls_protocol protocols[TLS_PROTOCOLS_MAX];
     size_t protocol_count;
     struct tls_stats stats;
-    uint8_t plain[TLS_PLAIN_BYTES]; /* of one step of one session; all share it */
+    uint8_t plain[TLS_PLAIN_BYTES]; /* memory of one step of one session; shared by all */
 };
 
 /* tls_session.c */

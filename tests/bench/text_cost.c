@@ -136,7 +136,7 @@ static void measure_memory(const char *path, double before)
     struct slice file = map_file(path);
     struct embedder *embedder = NULL;
     static float vector[EMBEDDER_WIDTH_MAX];
-    static char long_text[1024]; /* of more tokens than are read */
+    static char long_text[1024]; /* a text with more tokens than are read */
 
     check(embedder_new(&arena, file, &embedder));
     (void)printf("start: %.1f ms\n", (cpu_us() - from) / 1000);

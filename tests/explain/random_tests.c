@@ -35,7 +35,7 @@ struct served {
     const char *reference;
     Errata__V1__GetExamplesResponse *examples;
     Errata__V1__PreparePromptResponse *prompt;
-    char value[TEXT_BYTES]; /* of the prompt's other token */
+    char value[TEXT_BYTES]; /* value of the prompt's other placeholder */
     Errata__V1__MatchLinesResponse *matches;
     char skus[LINES][TEXT_BYTES];
 };

@@ -17,7 +17,7 @@ struct reading {
     struct arena *arena;
     const struct import_source *source;
     const struct import_choices *choices;
-    struct sha256_state digest; /* of all requests */
+    struct sha256_state digest; /* digest of all requests */
     size_t rows;
 };
 

@@ -90,7 +90,7 @@ static int read_stream(struct arena *arena, bool gzip, const struct script *scri
         if (flags <= 1 && (flags == 0 || gzip) && rest.size < size) {
             return script->half_closed ? STATUS_INTERNAL : NO_STATUS;
         }
-        size = size < rest.size ? size : rest.size; /* of a head that is refused */
+        size = size < rest.size ? size : rest.size; /* minimum size of a head that is refused */
         status = read_message(arena, gzip, flags, slice_of(rest.data, size), upload);
         if (status != NO_STATUS) {
             return status;

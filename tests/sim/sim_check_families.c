@@ -17,8 +17,8 @@
 
 /* A family, or an alias. */
 struct sim_family {
-    uint64_t seq; /* of the event that made it */
-    struct uuid id; /* of that event */
+    uint64_t seq; /* seq of the event that made it */
+    struct uuid id; /* id of that event */
     uint64_t alias_of_seq; /* 0: a separate family */
     unsigned layouts; /* set of the layouts of the documents that joined it, or were moved to it */
 };

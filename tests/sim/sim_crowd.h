@@ -105,7 +105,7 @@ struct sim_member {
     bool watches;
     unsigned calls_under_way;
     char references[SIM_REFERENCES][SIM_REFERENCE_BYTES]; /* empty: none yet */
-    char rule_id[SIM_ID_BYTES]; /* of the rule that was listed last; empty: none yet */
+    char rule_id[SIM_ID_BYTES]; /* id of the rule that was listed last; empty: none yet */
 };
 
 struct sim_call {

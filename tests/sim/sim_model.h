@@ -38,7 +38,7 @@ enum sim_write_kind {
     SIM_WRITE_REVIEW,
     SIM_WRITE_PROPOSAL, /* of a learned rule */
     SIM_WRITE_RULE_STATE,
-    SIM_WRITE_IMPORT /* of learned rules */
+    SIM_WRITE_IMPORT /* import of learned rules */
 };
 
 /* A write with one idempotency key, regardless of how often it is sent. */

@@ -44,7 +44,7 @@ struct named_document {
 /* The received part of a stream. Exists as long as the call. */
 struct upload {
     struct named_document named;
-    uint64_t bytes; /* of content */
+    uint64_t bytes; /* size of content */
 };
 
 /* The prepared document. */

@@ -65,7 +65,7 @@ struct admin_rotation {
     struct org_id org;
     uint32_t key_id; /* the token to replace */
     int64_t overlap_us; /* how long it is still valid; 0: it ends at once */
-    struct sha256_digest secret_sha256; /* of the new token */
+    struct sha256_digest secret_sha256; /* secret of the new token, hashed */
 };
 
 /* Maximum and default overlap: a new secret is distributed within days, and an old one that is valid for longer is
@@ -82,9 +82,10 @@ MUST_CHECK enum err admin_rotate_token(struct ctx *ctx, struct store_txn *txn,
                                        const struct admin_actor *actor,
                                        const struct admin_rotation *rotation,
                                        struct work_result *ret_result);
-/* A usable ADMIN token with the server flag: not revoked, not expired at `now_us` (wall clock). */
+/* Returns whether a token is an ADMIN token with the server flag that is usable: not revoked, not
+ * expired at `now_us` (wall clock). */
 bool admin_token_rules_server(const struct token_record *token, int64_t now_us);
-/* Until when some token can administer the whole server. */
+/* The time until which some token can administer the whole server. */
 struct admin_server_access {
     int64_t
         until_us; /* the latest expiry of such a token; INT64_MAX: one does not expire; 0: there is
@@ -100,7 +101,7 @@ MUST_CHECK enum err admin_read_server_access(struct store_txn *txn, int64_t now_
                                              const uint32_t *except_key_id, uint32_t tokens_max,
                                              struct admin_server_access *ret_access);
 
-/* Warning time before the expiry of a token. One that was made for no longer is meant to end, and is not warned of. */
+/* Warning time before the expiry of a token. A token that was created for no longer than this causes no warning. */
 #define ADMIN_EXPIRY_WARN_US (14 * INT64_C(86400) * 1000000)
 /* The expiring tokens of all organisations: those that end within the warning time and are not revoked, not expired, not
  * replaced by a rotation, and made for longer than the warning time. */
@@ -108,8 +109,9 @@ struct admin_token_expiry {
     uint64_t count;
     int64_t first_at_us; /* when the first of them ends; 0 if count is 0 */
     uint32_t key_id; /* key id of that token */
-    int64_t read_at_us; /* the time of which this is the result */
-    int64_t changes_at_us; /* the result differs from then on; INT64_MAX: only if a token changes */
+    int64_t read_at_us; /* time for which this result was computed */
+    int64_t
+        changes_at_us; /* time from which the result differs; INT64_MAX: only if a token changes */
 };
 /* Scans the first `tokens_max` tokens of all organisations; of more tokens, some may be missed. */
 MUST_CHECK enum err admin_read_token_expiry(struct store_txn *txn, int64_t now_us,

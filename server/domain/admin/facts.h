@@ -28,8 +28,8 @@ MUST_CHECK enum err facts_decode_token_revoked(struct slice facts, uint32_t *ret
 /* The content of a TOKEN_ROTATED event. */
 struct facts_token_rotated {
     uint32_t key_id; /* the old token */
-    uint32_t replaced_by; /* the new one */
-    int64_t expire_at_us; /* the end of the old one; not 0 */
+    uint32_t replaced_by; /* key id of the new token */
+    int64_t expire_at_us; /* time at which the old token ends; not 0 */
     int64_t previous_expire_at_us; /* 0: it never expired */
 };
 

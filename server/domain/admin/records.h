@@ -22,12 +22,12 @@ struct token_record {
     struct sha256_digest secret_sha256;
     uint32_t role; /* an errata.v1.Role; not 0 */
     bool server; /* may administer other organisations */
-    struct slice user_id; /* the user it is bound to, or empty */
+    struct slice user_id; /* user that the token is bound to, or empty */
     struct slice created_by; /* actor_user_id of its creation, or empty */
     int64_t created_at_us;
     int64_t expire_at_us; /* 0: never expires */
     int64_t revoked_at_us; /* 0: not revoked */
-    bool is_replaced; /* by the token `replaced_by` */
+    bool is_replaced; /* replaced by the token `replaced_by` */
     uint32_t replaced_by; /* a key id; 0 unless is_replaced */
 };
 

@@ -1,7 +1,7 @@
 /*
- * server_access.c: which tokens can administer the whole server, and until when. Scans the token table, which has few
- * such tokens and is read for this rarely, instead of an index by flag. If every such token expires, the whole table is
- * scanned, at about 0.3 us per token.
+ * server_access.c: which tokens can administer the whole server, and until when. Scans the token
+ * table, instead of an index by flag, since there are few such tokens and the scan is rare. If
+ * every such token expires, the whole table is scanned, at about 0.3 us per token.
  */
 #include "server/domain/admin/admin.h"
 #include "server/domain/admin/token_scan.h"

@@ -1,11 +1,12 @@
 /*
- * token_expiry.c: which tokens end soon. Scans the token table instead of an index by expiry: it is read for this only
- * after a token has changed, or at the time at which the result changes by itself.
+ * token_expiry.c: which tokens expire soon. Scans the token table instead of an index by expiry: it is
+ * read for this only after a token has changed, or at the time at which the result changes by itself.
  */
 #include "server/domain/admin/admin.h"
 #include "server/domain/admin/token_scan.h"
 
-/* Finds the time in which a token is an expiring one: until its end. Returns false for one that never is. */
+/* Finds the period in which a token counts as expiring, which ends with its expiry. Returns false
+ * for a token that never does. */
 static bool find_warning(const struct token_record *token, int64_t *ret_from_us)
 {
     *ret_from_us = token->expire_at_us - ADMIN_EXPIRY_WARN_US;

@@ -23,7 +23,7 @@ MUST_CHECK enum err coverage_read(struct arena *arena, struct store_txn *txn, st
                                   struct slice layout_fingerprint,
                                   struct layout_coverage_view *ret_layout);
 
-/* The most seen layouts of a family, of the first FAMILY_FINGERPRINTS_MAX that it has; in the arena. */
+/* Finds the most seen of the first FAMILY_FINGERPRINTS_MAX layouts of a family; allocated in the arena. */
 struct coverage_family {
     struct layout_coverage_view layouts[COVERAGE_MOST_SEEN];
     size_t count;

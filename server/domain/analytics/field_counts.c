@@ -1,7 +1,6 @@
 /*
  * field_counts.c: see field_counts.h. The most frequent names are selected with a min-heap of the
- * requested size: of a third of a million names almost all are rejected by one comparison with its
- * root.
+ * requested size: even with a third of a million names, almost all are rejected by one comparison with its root.
  */
 #include "server/domain/analytics/field_counts.h"
 

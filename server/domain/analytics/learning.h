@@ -2,8 +2,8 @@
  * learning.h: the learning report of a range of days: for an organisation from its counters; for one layout, one
  * family or some kinds of annotators from events. Counters are read in one walk over the rows of the range. A day has
  * at most COUNTERS_FIELD_NAMES_MAX names of fields, and each name has a row for each kind of correction: about 2,012
- * rows a day, 736,000 in the longest range, whose names take about 22 MiB. Run neither on the event loop: it would
- * delay other calls.
+ * rows a day, 736,000 in the longest range, whose names take about 22 MiB. Neither may run on the
+ * event loop, since it would delay other calls.
  */
 #ifndef ERRATA_SERVER_DOMAIN_ANALYTICS_LEARNING_H
 #define ERRATA_SERVER_DOMAIN_ANALYTICS_LEARNING_H
@@ -48,11 +48,11 @@ struct learning_query {
 struct learning_day {
     char date[DAY_TEXT_BYTES];
     uint64_t event_count;
-    uint64_t correction_count; /* number of its events that correct an extraction */
-    uint64_t mapping_count; /* number of its events that confirm or reject a mapping */
+    uint64_t correction_count; /* number of events that correct an extraction */
+    uint64_t mapping_count; /* number of events that confirm or reject a mapping */
     uint64_t extraction_count;
     uint64_t corrected_count;
-    double mean_confidence; /* mean confidence of its extractions; 0 without any */
+    double mean_confidence; /* mean confidence of the extractions; 0 without any */
 };
 
 /* Corrected fields, most frequent first. */
@@ -71,7 +71,7 @@ struct learning_report {
     struct event_type_count_view types[LEARNING_TYPES_MAX]; /* sorted by frequency, descending */
     size_t type_count;
     struct learning_fields fields[FIELD_OF_BOTH + 1]; /* indexed by enum field_kind */
-    /* For a layout the current totals, since its days have no counts; 0 for a family. */
+    /* For a layout, the current totals, since layouts have no daily counts; 0 for a family. */
     uint64_t extraction_count;
     uint64_t corrected_count;
     double correction_rate; /* correction rate of the extractions; 0 without any */
@@ -79,8 +79,7 @@ struct learning_report {
     uint64_t mapping_rejected_count;
     uint64_t mapping_applied_count; /* 0 for a layout */
     uint64_t retracted_count; /* feedback events of the range that were retracted since */
-    bool
-        is_incomplete; /* more than LEARNING_EVENTS_MAX events had to be read: older ones are left out */
+    bool is_incomplete; /* more than LEARNING_EVENTS_MAX events matched; older ones are left out */
 };
 
 MUST_CHECK enum err learning_read(struct ctx *ctx, struct store_txn *txn,

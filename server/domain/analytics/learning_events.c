@@ -15,7 +15,7 @@
 
 #define DAY_US (INT64_C(24) * 60 * 60 * 1000000)
 
-/* Adds a corrected field; `other`, once there are too many names. */
+/* Adds a corrected field, as `other` if there are too many names. */
 static enum err add_field(struct learning *learning, enum field_kind kind, struct slice name)
 {
     const struct slice other = SLICE("other");
@@ -98,7 +98,7 @@ static enum err begin_fields(struct ctx *ctx, struct learning *learning)
     enum err err =
         field_counts_init(&learning->fields, ctx->arena, ctx->random, COUNTERS_FIELD_NAMES_MAX + 1);
 
-    /* `other` keeps its place. */
+    /* `other` is always counted. */
     return err != OK
                ? err
                : field_counts_add(&learning->fields, FIELD_OF_LINE, other.bytes, SLICE("other"), 0);

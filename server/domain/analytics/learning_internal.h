@@ -25,12 +25,12 @@ struct learning {
     uint64_t types[LEARNING_TYPES_MAX];
     uint64_t applied;
     uint64_t retracted;
-    struct layout_stats_record layout; /* of a layout, or summed over those of a family */
+    struct layout_stats_record layout; /* counts of a layout, or their sums over a family */
     bool is_incomplete;
     struct field_counts fields;
 };
 
-/* Adds up to UINT64_MAX. */
+/* Adds two numbers; the sum is at most UINT64_MAX. */
 void learning_add_to(uint64_t *sum, uint64_t amount);
 /* Adds feedback events of one type. */
 void learning_add_type(struct learning *learning, struct day_sums *day,

@@ -16,20 +16,20 @@
 
 /* The changes of an artifact's counts; each is -1, 0 or 1. */
 struct artifact_change {
-    enum experiment_arm arm; /* of the exposure; CONTROL: it was held out */
+    enum experiment_arm arm; /* arm of the exposure; CONTROL: it was held out */
     int exposures;
     int outcomes;
-    int bad; /* of the outcomes */
-    bool is_use; /* of a mapping: `bad` follows from `as_of_seq` */
+    int bad; /* number of bad outcomes */
+    bool is_use; /* set for a mapping: `bad` follows from `as_of_seq` */
     uint64_t as_of_seq; /* of a use: the last event that was stored when the exposure was issued */
-    uint64_t outcome_seq; /* of the event that is the outcome, if `outcomes` is not 0 */
+    uint64_t outcome_seq; /* seq of the event that is the outcome, if `outcomes` is not 0 */
 };
 
 /* Reads the row of an artifact, by the number of the event that made it; zeros and OK if it has
  * none. */
 MUST_CHECK enum err artifact_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                                   struct artifact_record *ret_record);
-/* Changes the counts of an artifact. ERR_CORRUPT if more than was added is subtracted. */
+/* Changes the counts of an artifact. ERR_CORRUPT if more is subtracted than was added. */
 MUST_CHECK enum err artifact_count(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                    uint64_t seq, const struct artifact_change *change);
 /* Records that the event `event_seq` withdrew a mapping: all outcomes so far belong to earlier

@@ -7,7 +7,7 @@
 
 #include "store/log.h"
 
-/* Events of an artifact that are listed at most. */
+/* Maximum number of listed events of an artifact. */
 #define ARTIFACT_EVIDENCE_MAX 20
 
 /* The newest events of an artifact, newest first. */
@@ -17,12 +17,12 @@ struct artifact_evidence {
         uint64_t retraction_seq; /* 0: it was not retracted */
     } items[ARTIFACT_EVIDENCE_MAX];
     size_t count;
-    bool is_incomplete; /* there are more */
+    bool is_incomplete; /* there are more events */
 };
 
 MUST_CHECK enum err artifact_evidence_add(struct store_txn *txn, struct org_id org,
                                           uint64_t artifact_seq, uint64_t event_seq);
-/* Notes that an event was retracted. ERR_CORRUPT if it was no evidence. */
+/* Records that an event was retracted. ERR_CORRUPT if it was not evidence. */
 MUST_CHECK enum err artifact_evidence_retract(struct store_txn *txn, struct org_id org,
                                               uint64_t artifact_seq, uint64_t event_seq,
                                               uint64_t retraction_seq);

@@ -15,7 +15,7 @@
 struct artifact_counts {
     uint64_t exposure_count; /* exposures that outcomes cited */
     uint64_t outcome_count;
-    uint64_t bad_count; /* of the outcomes */
+    uint64_t bad_count; /* number of the outcomes */
 };
 
 /* Maximum number of newest outcomes whose events an artifact's row names. */
@@ -23,23 +23,24 @@ struct artifact_counts {
 
 /* ARTIFACT */
 struct artifact_record {
-    struct artifact_counts none; /* without an arm */
+    struct artifact_counts none; /* exposures and outcomes without an arm */
     struct artifact_counts treatment;
-    struct artifact_counts control; /* held out: it would otherwise have been served */
-    uint64_t withdrawn_seq; /* the last event that rejected or superseded a mapping; 0: none did */
-    uint64_t outcome_seqs[ARTIFACT_OUTCOMES_MAX]; /* of the newest outcomes, newest first */
+    struct artifact_counts control; /* held-out exposures, which would otherwise have been served */
+    uint64_t
+        withdrawn_seq; /* the last event that rejected or superseded a mapping; 0: there is none */
+    uint64_t outcome_seqs[ARTIFACT_OUTCOMES_MAX]; /* seqs of the newest outcomes, newest first */
     size_t outcome_seq_count;
 };
 
-/* ARTIFACT_LIFE, and part of the rows of artifacts that have states: a state and version (life.h). */
+/* ARTIFACT_LIFE, also a part of the rows of artifacts that have states: a state and a version (life.h). */
 struct artifact_life_record {
     uint32_t state; /* errata.v1.ArtifactState; not 0 */
     bool held_back; /* a person disabled it: it has no effect even if ACTIVE */
-    bool set_by_person; /* the state: evidence does not change it from RETIRED */
+    bool set_by_person; /* a person set the state: evidence does not change it from RETIRED */
     uint32_t version; /* from 1 */
-    uint64_t valid_from_seq; /* the event that made it so */
+    uint64_t valid_from_seq; /* the event that made this change */
     uint64_t content_seq; /* the event that has the content of this version */
-    uint64_t valid_to_seq; /* the event that changed it again; 0: it is so now */
+    uint64_t valid_to_seq; /* the event that made the next change; 0: this is the current one */
 };
 
 MUST_CHECK enum err record_decode_artifact(struct slice bytes, struct artifact_record *ret_record);

@@ -18,8 +18,9 @@
 
 #include <errata/v1/artifact.fields.h>
 
-/* Decides the state that an artifact gets if a person asks for `wanted`. ERR_INVALID, naming the field `state`, for a
- * state that no person sets; ERR_PRECONDITION for one that only votes give. `has_votes`: of the artifact's kind. */
+/* Decides the new state of an artifact if a person requests `wanted`. ERR_INVALID, naming the field
+ * `state`, for a state that a person cannot set; ERR_PRECONDITION for one that only votes can set.
+ * `has_votes`: people vote about artifacts of this kind. */
 MUST_CHECK enum err artifact_state_decide(struct ctx *ctx, bool has_votes, enum artifact_state from,
                                           enum artifact_state wanted,
                                           enum artifact_state *ret_state);

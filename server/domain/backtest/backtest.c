@@ -92,7 +92,7 @@ static enum err begin(struct ctx *ctx, struct store_txn *txn, struct backtest *b
     return err;
 }
 
-/* Returns the counts of a reviewer; of all others if the list is full. */
+/* Returns the counts of a reviewer, or those of all others if the list is full. */
 static struct backtest_counts *counts_of(struct backtest *backtest, struct slice reviewer)
 {
     struct backtest_reviewer *added = NULL;

@@ -1,9 +1,9 @@
 /*
  * backtest.h: runs one rule over the stored submissions, newest first, in steps: each may be read in a transaction of its
  * own. A submission's score is the stored original one with only this rule added; its indicators are the confirmed and
- * the rejected ones, since missed ones were absent when it was scored. What a submission does not have leaves the gates
- * open: no confidence reduces nothing. A phrase cannot be evaluated without the text. Submissions that are stored after
- * the first step are left out.
+ * the rejected ones, since missed ones were absent when it was scored. A value that a submission
+ * lacks leaves its gate open: without a confidence nothing is reduced. A phrase cannot be evaluated
+ * without the text. Submissions that are stored after the first step are left out.
  */
 #ifndef ERRATA_SERVER_DOMAIN_BACKTEST_BACKTEST_H
 #define ERRATA_SERVER_DOMAIN_BACKTEST_BACKTEST_H
@@ -16,9 +16,9 @@
 
 /* Maximum submissions of a backtest: the newest million takes less than 30 s. */
 #define BACKTEST_SUBMISSIONS_MAX 1000000
-/* Submissions of a step: some 15 ms, after which other long reads get the thread. */
+/* Submissions of a step, which takes about 15 ms; then other long reads get the thread. */
 #define BACKTEST_STEP_MAX 2000
-/* Reviewers that are listed; further ones are added up. */
+/* Maximum number of listed reviewers; further ones are added up. */
 #define BACKTEST_REVIEWERS_MAX 100
 /* Maximum bytes of a pattern and of a reviewer's id, as in the contract. */
 #define BACKTEST_PATTERN_BYTES_MAX 256
@@ -26,11 +26,11 @@
 
 struct backtest_counts {
     uint64_t hits; /* the rule fired: it matched, and no gate suppressed it */
-    uint64_t agreements; /* of the hits: the human's verdict has the direction of the rule */
-    uint64_t false_alarms; /* of the hits: it has the other direction; SUSPICIOUS has neither */
-    uint64_t flips_right; /* another verdict, which is the human's */
-    uint64_t flips_wrong; /* another verdict, instead of the human's */
-    uint64_t flips_other; /* another verdict; neither is the human's */
+    uint64_t agreements; /* hits in which the human's verdict has the direction of the rule */
+    uint64_t false_alarms; /* hits in which it has the other direction; SUSPICIOUS has neither */
+    uint64_t flips_right; /* changed verdicts that are then the human's */
+    uint64_t flips_wrong; /* changed verdicts that were the human's */
+    uint64_t flips_other; /* changed verdicts of which neither is the human's */
 };
 
 struct backtest_reviewer {
@@ -47,10 +47,10 @@ struct backtest_rule {
     int64_t adjustment; /* in units */
 };
 
-/* A backtest; zeroed, then set to what is run. */
+/* A backtest. Zero it, then set what is to be run. */
 struct backtest {
     struct org_id org;
-    bool has_id; /* the rule is a stored one, which the first step reads */
+    bool has_id; /* a stored rule is run, which the first step reads */
     struct uuid id;
     struct backtest_rule rule;
     struct score_thresholds thresholds; /* the organisation's; set before the first step */
@@ -58,20 +58,20 @@ struct backtest {
     /* Results: */
     bool has_begun;
     bool has_ended;
-    bool is_incomplete; /* it ended at submissions_max */
+    bool is_incomplete; /* the backtest ended at submissions_max */
     uint64_t last_seq; /* the last event before the first step */
     uint64_t submissions;
-    uint64_t not_evaluable; /* of a phrase: those without a text */
-    uint64_t suppressed; /* matched, and suppressed by a gate */
+    uint64_t not_evaluable; /* for a phrase: submissions without a text */
+    uint64_t suppressed; /* submissions that matched, but were suppressed by a gate */
     struct backtest_counts total;
     struct backtest_reviewer reviewers[BACKTEST_REVIEWERS_MAX];
     size_t reviewer_count;
     struct backtest_counts others; /* reviewers that are not listed */
-    struct key position; /* of the last examined submission */
+    struct key position; /* position of the last examined submission */
 };
 
-/* Sets the rule of a candidate. ERR_INVALID, naming the field below `candidate`, for an adjustment of the other sign than
- * that of the type; absent, it is that of the type. */
+/* Sets the rule of a candidate. ERR_INVALID, naming the field below `candidate`, for an adjustment
+ * whose sign is not that of the type; if it is absent, that of the type is used. */
 MUST_CHECK enum err backtest_set_candidate(struct ctx *ctx, enum learned_rule_type rule_type,
                                            struct slice pattern, const double *adjustment,
                                            struct backtest *backtest);

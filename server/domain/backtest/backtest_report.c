@@ -63,7 +63,7 @@ static enum err put_reviewers(struct arena *arena, const struct backtest *backte
     return OK;
 }
 
-/* Says why a rule that fired changes no verdict, so that no one waits for more verdicts to make it stronger. */
+/* Explains why a rule that fired changes no verdict: more verdicts would not make it stronger. */
 static struct slice note_of(struct arena *arena, const struct backtest *backtest)
 {
     if (flips_of(&backtest->total) > 0) {

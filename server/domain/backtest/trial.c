@@ -96,7 +96,7 @@ static enum err match(const struct rule_trial *trial, struct tried_submission *s
     return *ret_unknown ? OK : match_text(trial, submission, ret_matches);
 }
 
-/* Weighs the rule for a submission. */
+/* Computes the weight of the rule for a submission. */
 static enum err weigh(const struct rule_trial *trial, const struct verdict_submission_view *view,
                       struct score_weight *ret_weight)
 {

@@ -3,7 +3,7 @@
  */
 #include "server/domain/conflicts/conflicts.h"
 
-/* Words that a wider rule may have beyond a narrower one of a single word. */
+/* Maximum words that a wider rule has in addition to the single word of a narrower one. */
 #define EXTRA_WORDS_MAX 2
 
 static bool are_equal(const struct rule_words *a, const struct rule_words *b)
@@ -11,7 +11,7 @@ static bool are_equal(const struct rule_words *a, const struct rule_words *b)
     return rule_words_missing(a, b) == 0 && rule_words_missing(b, a) == 0;
 }
 
-/* Returns whether one has all words of the other. */
+/* Returns whether one rule has all words of the other. */
 static bool one_contains(const struct rule_words *a, const struct rule_words *b)
 {
     return rule_words_missing(a, b) == 0 || rule_words_missing(b, a) == 0;
@@ -41,8 +41,7 @@ static bool apply_together(const struct rule_parts *a, const struct rule_parts *
            one_contains(&left->words, &right->words);
 }
 
-/* Returns whether one part wants what the other does not: the words of one are all in the other, which is not about
- * much more. */
+/* Returns whether one part demands what the other forbids: all words of one are in the other, which has few more. */
 static bool is_denied(const struct rule_part *a, const struct rule_parts *whole,
                       const struct rule_part *b)
 {
@@ -70,7 +69,7 @@ static bool is_negation(const struct rule_parts *a, const struct rule_parts *b)
     return false;
 }
 
-/* Returns whether both want the same, one before and the other after the same. */
+/* Returns whether both demand the same thing, one before and the other after the same event. */
 static bool is_order(const struct rule_parts *a, const struct rule_parts *b)
 {
     const struct rule_part *left = order_of(a);
@@ -147,7 +146,7 @@ static bool is_choice(const struct rule_parts *a, const struct rule_parts *b)
     return false;
 }
 
-/* Returns the share of the words of both rules that both have. */
+/* Returns the share of common words among the words of both rules. */
 static double overlap_of(const struct rule_words *a, const struct rule_words *b)
 {
     size_t missing = rule_words_missing(a, b);
@@ -174,7 +173,7 @@ struct conflict rule_parts_compare(const struct rule_parts *a, const struct rule
     return conflict;
 }
 
-/* Returns whether one comment chooses what the other rejects, or another member of the group. */
+/* Returns whether one comment chooses something that the other rejects, or another member of its group. */
 static bool choose_differently(const struct rule_parts *a, const struct rule_parts *b)
 {
     for (size_t i = 0; i < a->choice_count; i++) {

@@ -9,29 +9,29 @@
 #include <math.h>
 #include <string.h>
 
-/* Pairs of verbs that only say whether: the object is what follows. */
+/* Pairs of verbs that only affirm or deny: the object follows them. */
 #define IS_SIGN_ONLY(pair) ((pair) == 0 || (pair) == 6 || (pair) == 14 || (pair) == 40)
 /* Hashes of pairs and choices, beside those of words. */
 #define PAIR_HASH(pair) ((uint64_t)0x1000 + (uint64_t)(pair))
 #define CHOICE_HASH(choice) ((uint64_t)0x100000 + (uint64_t)(choice))
 /* A choice's group and member are one number. */
 #define CHOICE_MEMBERS 100
-/* A number is digits with a point among them; more digits are not read exactly. */
+/* Maximum length of a number: digits, possibly with a point; longer ones are not read exactly. */
 #define NUMBER_BYTES_MAX 18
-/* Words between a comparison and its number. */
+/* Maximum words between a comparison and its number. */
 #define NUMBER_WORDS_AHEAD 4
 
 struct reading {
     const struct words *words;
     const struct lexicon_matches *matches;
-    size_t match; /* the first of the word or of a later one */
-    size_t at; /* the word */
+    size_t match; /* first match at the current word or a later one */
+    size_t at; /* index of the current word */
     struct rule_parts *parts;
-    bool has_number; /* anywhere in the rule: words of size belong to it */
+    bool has_number; /* anywhere in the rule: words of size then belong to it */
     bool prefers; /* a word of preference precedes, so `over` is a contrast */
     bool has_bound; /* a comparison precedes the number */
     enum lexicon_bound bound;
-    struct rule_part *bound_part; /* in which it is */
+    struct rule_part *bound_part; /* the part that has the current bound */
 };
 
 static void add_word(struct rule_words *words, uint64_t hash)
@@ -236,7 +236,8 @@ static size_t read_unit(struct reading *reading, size_t at, struct rule_bound *b
     return 0;
 }
 
-/* Makes an interval of the number and the comparison before or after it. A negation of "more than" is part of it. */
+/* Builds an interval from the number and the comparison before or after it. A negation of "more
+ * than" is part of the comparison. */
 static void set_interval(struct reading *reading, double number, struct rule_bound *bound)
 {
     enum lexicon_bound kind = reading->has_bound ? reading->bound : BOUND_EXACTLY;
@@ -351,7 +352,7 @@ static size_t read_match(struct reading *reading, const struct lexicon_match *ma
     return 0;
 }
 
-/* Reads what is at the word, and returns the number of words that were read. */
+/* Reads the item at the current word, and returns the number of words that were read. */
 static size_t read_one(struct reading *reading)
 {
     const struct word *word = &reading->words->items[reading->at];

@@ -23,7 +23,7 @@
  * absent. Borrowed for the lifetime of the prepared event. */
 struct capture_input {
     enum feedback_event_type event_type;
-    enum annotator_kind annotator_kind; /* UNSPECIFIED: by who acts */
+    enum annotator_kind annotator_kind; /* UNSPECIFIED: derived from the actor */
     struct slice actor_user_id;
     struct slice entity_type;
     struct slice entity_id;
@@ -43,8 +43,8 @@ struct capture_input {
 /* An event that lacks only the values known in the transaction: seq, id, time, and the values derived from its
  * document. */
 struct capture_event {
-    struct capture_input input; /* with the actor and the kind of annotator resolved */
-    bool annotator_assumed; /* CODE, since the caller gave no kind and named no user */
+    struct capture_input input; /* the input, with the actor and the kind of annotator resolved */
+    bool annotator_assumed; /* CODE, since the caller specified no kind and named no user */
     struct slice path; /* its place in the request, such as events[3]; empty: the request itself */
     struct slice fields; /* the run of fields_changed (store/base/view.h) */
     /* The texts as they are stored; empty: absent. */
@@ -52,12 +52,13 @@ struct capture_event {
     struct slice after_json;
     struct slice corrected_output_json;
     struct slice meta_json;
-    bool has_snippet; /* meta_json has input_snippet, of any value */
+    bool has_snippet; /* meta_json has a member input_snippet, with any value */
     bool reduced;
-    bool has_layout_family_id; /* of its document; set when the event is stored */
+    bool has_layout_family_id; /* family of the event's document; set when the event is stored */
     struct uuid layout_family_id;
-    bool output_reduced; /* the output that an example shows */
-    enum warning_code no_example; /* why the output is not an example; UNSPECIFIED: it is one */
+    bool output_reduced; /* reduction changed the output that an example shows */
+    enum warning_code
+        no_example; /* reason why the output is not an example; UNSPECIFIED: it is one */
     bool document_unknown; /* set by fill_in_event: the layout of the named document is unknown */
 };
 

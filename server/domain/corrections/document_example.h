@@ -26,12 +26,12 @@ struct document_place {
     uint64_t seq;
 };
 
-/* Which corrections. */
+/* Selects the corrections of an example. */
 struct document_query {
     struct org_id org;
     struct key_fingerprint fingerprint;
     struct slice document_id;
-    const struct layout_marks *marks; /* of the layout's head */
+    const struct layout_marks *marks; /* marks of the layout's head */
     uint64_t as_of_seq; /* the last visible event; UINT64_MAX: all are visible */
     uint32_t annotator_kinds; /* annotator_kinds.h */
     bool include_superseded;
@@ -42,14 +42,14 @@ struct document_example {
     /* The two newest corrections: the example's position, and its position if the newest one is removed. */
     struct document_place newest[2];
     size_t newest_count;
-    uint32_t annotator_kinds; /* of all */
-    bool has_superseded; /* at least one of all corrections is superseded */
+    uint32_t annotator_kinds; /* kinds of all corrections */
+    bool has_superseded; /* at least one correction is superseded */
     /* The corrections that are shown, newest first; if there are none, there is no example. */
     struct document_place shown[DOCUMENT_PARTS_MAX];
     uint32_t shown_count;
-    bool superseded; /* all that are shown */
-    struct uuid id; /* of the newest shown correction */
-    struct example_record record; /* for a row with the created_at of shown[0] */
+    bool superseded; /* all shown corrections are superseded */
+    struct uuid id; /* id of the newest shown correction */
+    struct example_record record; /* record for a row with the created_at of shown[0] */
 };
 
 /* Finds the newest DOCUMENT_PARTS_MAX corrections and builds the example of those that pass the filters. The
@@ -60,7 +60,7 @@ MUST_CHECK enum err document_example_find(struct arena *arena, struct store_txn 
 
 /* An example as a signed reference describes it. */
 struct exposed_document {
-    uint64_t seq; /* of its newest event */
+    uint64_t seq; /* seq of its newest event */
     uint64_t as_of_seq; /* the last event that was stored when the reference was issued */
     uint32_t annotator_kinds;
     bool include_superseded;
@@ -69,7 +69,7 @@ struct exposed_document {
 /* An example that was served. */
 struct document_served {
     struct event event; /* the newest correction; slices are borrowed from the transaction */
-    struct feedback_event_view view; /* of it */
+    struct feedback_event_view view; /* view of the newest correction */
     struct document_example example; /* not set if the event's content was removed */
 };
 

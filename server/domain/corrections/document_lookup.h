@@ -26,8 +26,8 @@ struct document_answer {
     bool is_found; /* false: the row has no example, and the other members are not set */
     bool superseded;
     uint32_t event_count;
-    struct document_place place; /* of its newest event */
-    struct uuid id; /* of that event */
+    struct document_place place; /* place of its newest event */
+    struct uuid id; /* id of that event */
     struct example_record record;
 };
 

@@ -20,12 +20,12 @@ struct document_change {
 
 /* A row as a lookup reads it. */
 struct example_document_record {
-    uint32_t annotator_kinds; /* of the document's corrections (annotator_kinds.h) */
-    bool has_superseded; /* some are superseded */
+    uint32_t annotator_kinds; /* kinds of the document's corrections (annotator_kinds.h) */
+    bool has_superseded; /* some of the corrections are superseded */
     /* The example of the corrections by HUMAN that are not superseded; 0: there is none. */
     uint32_t event_count;
     struct document_place shown; /* position of its newest correction; {0, 0}: that of the key */
-    struct slice packed; /* that example (document_pack.h); empty: there is none */
+    struct slice packed; /* the packed example (document_pack.h); empty: there is none */
 };
 
 /* Rewrites the row of the document and layout after one of its corrections changed. */
@@ -36,7 +36,7 @@ MUST_CHECK enum err document_rows_follow(struct ctx *ctx, struct store_txn *txn,
                                          const struct event *event,
                                          const struct feedback_event_view *view);
 
-/* The rules of records.h apply. */
+/* Encode and decode a row; the rules of records.h apply. */
 MUST_CHECK enum err record_decode_example_document(struct slice bytes,
                                                    struct example_document_record *ret_record);
 MUST_CHECK enum err record_encode_example_document(struct arena *arena,

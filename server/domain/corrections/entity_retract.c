@@ -13,7 +13,7 @@ struct heir {
     struct slice name;
     uint64_t seq; /* 0: none is found */
     int64_t created_at_us;
-    bool is_superseded; /* it has a row in TABLE_ENTITY_PAST */
+    bool is_superseded; /* the correction has a row in TABLE_ENTITY_PAST */
 };
 
 /* What one retraction changes. */
@@ -182,7 +182,7 @@ static enum err give_fields(struct ctx *ctx, struct store_txn *txn, struct parti
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    /* Before the first put, which ends what is borrowed. */
+    /* Must precede the first put, which invalidates borrowed slices. */
     has_layout = parting->row.layout_fingerprint.size > 0;
     place = (struct example_place){
         .org = event->org,
@@ -208,7 +208,7 @@ static enum err give_fields(struct ctx *ctx, struct store_txn *txn, struct parti
                : free_row(ctx, txn, parting, &place, has_layout, document_id);
 }
 
-/* Whether an earlier field has the same heir, which has got all its fields by then. */
+/* Returns whether an earlier field has the same heir, which has received all its fields by then. */
 static bool was_given(const struct parting *parting, size_t place)
 {
     for (size_t i = 0; i < place; i++) {
@@ -219,7 +219,7 @@ static bool was_given(const struct parting *parting, size_t place)
     return false;
 }
 
-/* The fields pass to their heirs. */
+/* Passes the fields to their heirs. */
 static enum err part(struct ctx *ctx, struct store_txn *txn, struct parting *parting)
 {
     enum err err = take_row(ctx, txn, parting);

@@ -19,8 +19,8 @@ struct entity_live_row {
     struct slice layout_fingerprint; /* empty: the event is not an example */
     struct slice document_id;
     struct slice fields_changed; /* all its fields, as a run (store/base/view.h) */
-    size_t field_count; /* in it */
-    struct record_names remaining; /* at least one */
+    size_t field_count; /* number of fields of the event */
+    struct record_names remaining; /* at least one name */
 };
 
 /* Reads a row and its event; `memory` is reset first. An empty value is read as all fields remaining. */

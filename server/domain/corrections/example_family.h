@@ -13,7 +13,7 @@
 /* The document or layout whose family is requested. */
 struct example_family_query {
     struct org_id org;
-    const struct document_state *document; /* NULL: not known, or not named */
+    const struct document_state *document; /* NULL: not known, or not specified */
     const struct key_fingerprint *fingerprint;
     uint64_t as_of_seq; /* UINT64_MAX: now */
 };

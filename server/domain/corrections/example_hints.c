@@ -5,7 +5,8 @@
 
 enum err example_hints_measure(const struct example_hint *hints, size_t count, size_t *ret_size)
 {
-    size_t size = 1 + count; /* a bracket, and a comma or bracket after each */
+    size_t size =
+        1 + count; /* bytes around the pieces: a bracket, and a comma or bracket after each */
 
     for (size_t i = 0; i < count; i++) {
         size_t hint = 0;

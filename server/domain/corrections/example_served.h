@@ -13,11 +13,11 @@
 /* An example. Slices are borrowed from the transaction and from `event`. */
 struct example_served {
     struct event event;
-    struct feedback_event_view view; /* of `event` */
-    bool is_expired; /* its content was removed; `record` is not set */
-    bool is_retracted; /* it was retracted since it was served */
+    struct feedback_event_view view; /* view of `event` */
+    bool is_expired; /* the content was removed; `record` is not set */
+    bool is_retracted; /* the example was retracted after it was served */
     struct example_record record;
-    uint64_t superseded_by_seq; /* the correction that supersedes it now; 0: none */
+    uint64_t superseded_by_seq; /* the correction that supersedes the example now; 0: none */
 };
 
 /* Returns ERR_NOT_FOUND if the event is not a feedback event, ERR_CORRUPT if it has no example. */

@@ -12,7 +12,7 @@
 struct example_row {
     struct slice key;
     struct slice value;
-    bool is_retracted; /* of TABLE_EXAMPLE_RETRACTED */
+    bool is_retracted; /* the row is of TABLE_EXAMPLE_RETRACTED */
 };
 
 /* The caller opens and closes the cursors. */
@@ -20,7 +20,7 @@ struct example_source {
     struct store_cursor cursor;
     bool is_merged; /* rows of `retracted` are merged in */
     struct store_cursor retracted;
-    struct example_row next[2]; /* of `cursor`, and of `retracted` */
+    struct example_row next[2]; /* next rows of `cursor` and of `retracted` */
     bool has_next[2];
 };
 

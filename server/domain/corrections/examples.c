@@ -31,33 +31,34 @@ struct lookup {
     struct buffer *body; /* destination of the examples; NULL: none */
     struct examples_filter filter;
     bool by_document; /* DOCUMENT grouping */
-    struct document_lookup documents; /* of DOCUMENT grouping */
-    struct key_fingerprint fingerprint; /* of the requested layout */
-    struct layout_marks marks; /* of that layout */
-    struct layout_marks other_marks; /* of `other` */
+    struct document_lookup documents; /* documents of DOCUMENT grouping */
+    struct key_fingerprint fingerprint; /* fingerprint of the requested layout */
+    struct layout_marks marks; /* marks of that layout */
+    struct layout_marks other_marks; /* marks of `other` */
     const struct examples_family_layout
-        *other; /* the layout of the next row if it is another layout of the family; else NULL */
+        *other; /* layout of the next row if it is another layout of the family; else NULL */
     /* The first mark that may belong to the next row; marks and rows are both sorted newest first. */
     size_t mark;
     /* The family whose examples are served; without members: only the layout's. */
     struct family_members family;
     bool of_family; /* select only rows that belong to `family` */
-    bool is_past_family; /* with `of_family`: older rows do not belong to the family */
+    bool is_past_family; /* set with `of_family` if older rows do not belong to the family */
     size_t family_reads; /* rows that were read to decide whether examples belong to the family */
-    struct uuid ids[EXAMPLES_LIMIT_MAX]; /* of the chosen examples */
+    struct uuid ids[EXAMPLES_LIMIT_MAX]; /* ids of the chosen examples */
     struct example_hint
-        hints[EXAMPLES_LIMIT_MAX]; /* those of the selected examples, written after all examples */
-    struct exposed_artifact artifacts[EXAMPLES_LIMIT_MAX]; /* the chosen ones' */
-    uint8_t hint_hashes[EXAMPLES_LIMIT_MAX][KEY_HASH_BYTES]; /* the chosen ones' */
+        hints[EXAMPLES_LIMIT_MAX]; /* sums of the selected examples, written after all examples */
+    struct exposed_artifact artifacts[EXAMPLES_LIMIT_MAX]; /* artifacts of the chosen examples */
+    uint8_t hint_hashes[EXAMPLES_LIMIT_MAX]
+                       [KEY_HASH_BYTES]; /* hint hashes of the chosen examples */
     uint32_t count; /* chosen */
-    uint32_t other_count; /* number of examples of other layouts */
+    uint32_t other_count; /* number of chosen examples of other layouts */
     uint32_t served_count; /* number of served examples: all, or 0 if the document is held out */
     enum experiment_arm arm;
     uint64_t as_of_seq; /* the last event that the response can depend on */
     int64_t as_of_us; /* time of the as_of event: no example was newer then */
     bool incomplete; /* EXAMPLES_ROWS_MAX was reached before the limit, and rows are left */
     bool document_known; /* the named document was ingested */
-    struct document_state document; /* of that document */
+    struct document_state document; /* state of the named document */
     bool
         withheld; /* the document, or each document of the layout, is a scan, so there are no examples */
     bool
@@ -69,7 +70,7 @@ static bool wants_hints(const struct examples_query *query)
     return query->view != EXAMPLE_VIEW_EXAMPLES;
 }
 
-/* The changing values of an example; zeros if it has no mark. */
+/* Returns the changing values of an example; zeros if it has no mark. */
 static enum err read_mark(struct lookup *lookup, uint64_t seq, struct example_mark_record *ret_mark)
 {
     const struct layout_marks *marks =
@@ -110,7 +111,7 @@ static bool find_improvement(const struct lookup *lookup, const struct example_m
     return true;
 }
 
-/* The fields are in an order that needs few appends; protobuf decoders accept any order. */
+/* The fields are written in an order that needs few appends; protobuf decoders accept any order. */
 static void write_example(const struct lookup *lookup, const struct example_record *row,
                           struct uuid id, int64_t created_at_us, bool superseded,
                           const struct example_mark_record *mark)
@@ -388,7 +389,7 @@ static enum err walk_documents(struct lookup *lookup, const struct key_fingerpri
     return err;
 }
 
-/* No example was then newer than the recorded_at of the as_of event. */
+/* At that time no example was newer than the recorded_at of the as_of event. */
 static enum err walk_as_of(struct lookup *lookup, const struct key_fingerprint *fingerprint,
                            const struct key *prefix)
 {

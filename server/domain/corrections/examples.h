@@ -30,7 +30,7 @@
  * layout. */
 #define EXAMPLES_FAMILY_ROWS_MAX 500
 
-/* What to answer. */
+/* The query of a lookup. */
 struct examples_query {
     struct org_id org;
     struct slice layout_fingerprint;
@@ -62,16 +62,16 @@ struct examples_found {
     struct slice hint_examples_json; /* empty: none */
     struct uuid example_ids[EXAMPLES_LIMIT_MAX]; /* in the order in which they are served */
     size_t count;
-    /* Those of the examples; for a held-out document, those of the examples that it would have received. */
+    /* Artifacts of the examples; for a held-out document, those of the examples that it would have received. */
     struct exposed_artifact artifacts[EXAMPLES_LIMIT_MAX];
     size_t artifact_count;
     enum match_level match_level;
     enum experiment_arm arm;
-    bool layout_ready; /* in an arm: the layout has enough examples for the experiment */
+    bool layout_ready; /* set in an arm: the layout has enough examples for the experiment */
     enum withheld withheld;
     uint64_t as_of_seq; /* the last event that the result can depend on */
     bool incomplete;
-    struct exposed_documents documents; /* for the reference */
+    struct exposed_documents documents; /* documents that the reference names */
 };
 
 /* Appends the wire bytes of a GetExamplesResponse. For a held-out document it has no examples, but a reference

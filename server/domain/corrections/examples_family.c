@@ -112,7 +112,7 @@ enum err examples_family_has(struct store_txn *txn, const struct examples_family
 
 /* A row of the family. */
 struct family_row {
-    uint64_t family_seq; /* of the member */
+    uint64_t family_seq; /* seq of the member */
     struct family_example example;
 };
 

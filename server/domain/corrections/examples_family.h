@@ -41,8 +41,8 @@ struct examples_family_range {
 struct examples_family_layout {
     struct key_fingerprint fingerprint;
     struct slice head; /* its head row */
-    struct slice text; /* of the fingerprint; only with `with_text` */
-    char digits[2 * SHA256_BYTES]; /* of a measured fingerprint; `text` may point into it */
+    struct slice text; /* text of the fingerprint; only with `with_text` */
+    char digits[2 * SHA256_BYTES]; /* digits of a measured fingerprint; `text` may point into it */
 };
 
 /* An example whose own row was read. Slices are borrowed from the transaction. */

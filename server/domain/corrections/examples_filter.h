@@ -13,7 +13,7 @@
 struct examples_filter {
     uint64_t as_of_seq; /* the last visible event; UINT64_MAX: all are visible */
     bool include_superseded;
-    uint32_t annotator_kinds; /* whose examples */
+    uint32_t annotator_kinds; /* annotator kinds whose examples are served */
     bool omits_own; /* omit examples of the document whose hash is `own_hash` */
     uint8_t own_hash[EXAMPLE_DOCUMENT_HASH_BYTES];
     uint32_t served_count;

@@ -44,7 +44,7 @@ struct carrying_extraction {
     uint32_t confidence_millionths;
     const uint64_t *example_seqs; /* the cited examples of its layout, each once */
     size_t example_count;
-    bool bare; /* it carried none */
+    bool bare; /* the extraction carried no examples */
     bool is_removed; /* the extraction was added before, and is now subtracted */
 };
 

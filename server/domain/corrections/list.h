@@ -24,7 +24,8 @@ struct list_filter {
     struct slice field;
     bool exclude_mapping_events;
     enum annotator_kind annotator_kind;
-    struct id_prefix id_prefix; /* with digits: only events with such ids, by id, oldest first */
+    struct id_prefix
+        id_prefix; /* if it has digits: only events with such ids, by id, oldest first */
     int64_t start_us; /* created_at at or after it; INT64_MIN: any */
     int64_t end_us; /* created_at before it; INT64_MAX: any */
 };
@@ -54,7 +55,7 @@ struct feedback_list {
     struct event indexed;
     struct event logged;
     struct event below;
-    struct key place; /* after the last returned event */
+    struct key place; /* position after the last returned event */
 };
 
 MUST_CHECK enum err feedback_list_begin(struct store_txn *txn, struct feedback_list *list);

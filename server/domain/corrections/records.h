@@ -19,7 +19,7 @@ struct example_record {
     /* The event's id: UUID_BYTES, or only those after UUID_TIME_BYTES if the others follow from created_at. */
     struct slice id;
     struct slice document_hash; /* EXAMPLE_DOCUMENT_HASH_BYTES, or empty: no document was named. */
-    uint32_t annotator_kind; /* of enum annotator (store/log.h) */
+    uint32_t annotator_kind; /* an enum annotator (store/log.h) */
     /* Wire bytes of the constant fields of errata.v1.Example, except id, layout_fingerprint and created_at,
      * which follow from the key, `id` and the layout. */
     struct slice example;
@@ -39,7 +39,7 @@ struct example_mark_record {
 struct retracted_example_record {
     uint64_t retracted_by_seq; /* not 0 */
     uint64_t superseded_by_seq; /* 0: it was not superseded when it was retracted */
-    struct slice row; /* of EXAMPLE */
+    struct slice row; /* the row that the example had in EXAMPLE */
 };
 
 struct record_names {
@@ -66,7 +66,7 @@ MUST_CHECK enum err record_decode_entity(struct slice bytes, struct entity_recor
 
 MUST_CHECK enum err record_encode_example(struct arena *arena, const struct example_record *record,
                                           struct slice *ret_bytes);
-/* Encodes the row of an example as a part of another row: without padding. */
+/* Encodes the row of an example, without padding, as a part of another row. */
 MUST_CHECK enum err record_encode_example_part(struct arena *arena,
                                                const struct example_record *record,
                                                struct slice *ret_bytes);

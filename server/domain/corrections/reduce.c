@@ -27,7 +27,7 @@ struct kept {
     struct json_value value; /* or a list of objects with only the items that differ */
     size_t bytes; /* size of its value in its present form; REDUCE_BYTES_MAX + 1: over the limit */
     bool context;
-    bool replaced; /* by {"truncated_bytes":N} */
+    bool replaced; /* replaced by {"truncated_bytes":N} */
     bool left_out;
 };
 

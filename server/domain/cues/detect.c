@@ -6,10 +6,10 @@
 /* Content words of "it was X". */
 #define FACT_WORDS_MAX 4
 
-/* Is returned for a cue: a row applies for another reason. */
+/* Returned instead of a cue if a row applies for another reason. */
 static const struct cue_hit no_cue = {.class = CUE_CLASS_COUNT};
 
-/* Returns whether a hit is within a question of which it is not the beginning: "is the wrong file gone?". */
+/* Returns whether a hit is within a question but not at its beginning: "is the wrong file gone?". */
 static bool is_asked_about(const struct reading *reading, const struct cue_hit *hit)
 {
     size_t first = hit->from;
@@ -41,7 +41,7 @@ static bool has(const struct reading *reading, enum cue_class class)
     return reading_cue(reading, class) != NULL;
 }
 
-/* Returns the first hit of a class; of praise, one that is not asked for. */
+/* Returns the first hit of a class; for praise, the first one that is not part of a question. */
 static const struct cue_hit *find_stated(const struct reading *reading, enum cue_class class)
 {
     for (size_t i = 0; i < reading->hits.count; i++) {
@@ -54,7 +54,7 @@ static const struct cue_hit *find_stated(const struct reading *reading, enum cue
     return NULL;
 }
 
-/* Returns whether the user is content in some way. */
+/* Returns whether the message expresses any satisfaction. */
 static bool is_content(const struct reading *reading)
 {
     return has(reading, CUE_THANKS) || find_stated(reading, CUE_PRAISE) != NULL ||
@@ -144,7 +144,7 @@ static const struct cue_hit *find_wish(const struct reading *reading,
     return has(reading, CUE_CONTRAST) || repeats ? hit : NULL;
 }
 
-/* "Actually" and a correction. */
+/* "Actually" with a correction. */
 static const struct cue_hit *find_actually(const struct reading *reading)
 {
     const struct cue_hit *hit = reading_cue(reading, CUE_ACTUALLY);
@@ -182,7 +182,7 @@ static bool insists(const struct reading *reading)
            ((reading->has_negator && is_about) || reading->repeats_query);
 }
 
-/* Row 1. */
+/* Decides row 1. */
 static const struct cue_hit *find_explicit(const struct reading *reading,
                                            const struct detect_signals *signals, float similarity,
                                            bool *ret_is_unsure)
@@ -199,7 +199,7 @@ static const struct cue_hit *find_explicit(const struct reading *reading,
     if (hit == NULL) {
         hit = find_actually(reading);
     }
-    /* A wish that is the query in other words is row 2. */
+    /* A wish that repeats the query in other words belongs to row 2. */
     if (hit == NULL && (!signals->has_similarity || similarity <= DETECT_REPHRASED_STRONG)) {
         hit = find_wish(reading, signals, similarity);
     }
@@ -226,7 +226,7 @@ float detect_similarity(const struct reading *reading, const struct detect_signa
                : DETECT_VETO_SIMILARITY;
 }
 
-/* Row 2. */
+/* Decides row 2. */
 static bool is_rephrased(const struct reading *reading, const struct detect_signals *signals,
                          float similarity)
 {
@@ -241,7 +241,7 @@ static bool is_rephrased(const struct reading *reading, const struct detect_sign
     return similarity > DETECT_REPHRASED_STRONG || (similarity > DETECT_REPHRASED_WEAK && same);
 }
 
-/* Row 3. */
+/* Decides row 3. */
 static const struct cue_hit *find_abandonment(const struct reading *reading)
 {
     const struct cue_hit *hit = reading_cue(reading, CUE_ABANDON);
@@ -258,7 +258,7 @@ static bool answers(const struct reading *reading)
            !reading->is_question && !reading->is_request;
 }
 
-/* Returns whether the message could be a query: it asks, or names a thing, and states nothing of the user. */
+/* Returns whether the message could be a query: it asks or names something, and makes no statement about the user. */
 static bool is_query(const struct reading *reading)
 {
     if (has(reading, CUE_DOUBT) || has(reading, CUE_DECLINE) || answers(reading)) {
@@ -268,7 +268,7 @@ static bool is_query(const struct reading *reading)
            !reading->is_statement;
 }
 
-/* Row 4. A question or request that is not of another topic continues the conversation. */
+/* Decides row 4. A question or request that is not of another topic continues the conversation. */
 static const struct cue_hit *find_continuation(const struct reading *reading,
                                                const struct detect_signals *signals,
                                                float similarity)

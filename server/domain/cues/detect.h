@@ -1,6 +1,6 @@
 /*
- * detect.h: the table that decides what a message says of the turn before it. The first row that applies decides the
- * status and the confidence:
+ * detect.h: the table that decides what a message says about the previous turn. The first row that
+ * applies decides the status and the confidence:
  *
  *   1 explicit rejection            REJECTED 0.9
  *   2 the query in other words      REJECTED, with the similarity
@@ -9,7 +9,8 @@
  *   5 a query of another topic      ACCEPTED 0.6
  *   6 anything else                 NEUTRAL 0.5
  *
- * A false rejection excludes a good strategy for ever: in doubt, the result is NEUTRAL. Pure: no store, no clock.
+ * A false rejection excludes a good strategy permanently, so in cases of doubt the result is
+ * NEUTRAL. Pure: no store, no clock.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CUES_DETECT_H
 #define ERRATA_SERVER_DOMAIN_CUES_DETECT_H
@@ -33,7 +34,7 @@ enum detect_status {
 
 /* Whether the caller's intents of both turns are the same. */
 enum detect_intents {
-    DETECT_INTENTS_UNKNOWN, /* not given for both */
+    DETECT_INTENTS_UNKNOWN, /* not given for both turns */
     DETECT_INTENTS_SAME,
     DETECT_INTENTS_DIFFER
 };
@@ -44,22 +45,23 @@ enum detect_intents {
 #define DETECT_CONTINUATION_HUNDREDTHS 70
 #define DETECT_TOPIC_CHANGE_HUNDREDTHS 60
 #define DETECT_NOTHING_HUNDREDTHS 50
-/* Row 2: above the first similarity, regardless of what is asked, above the second with the same intent. */
+/* Row 2 applies above the first similarity with any intent, and above the second with the same intent. */
 #define DETECT_REPHRASED_STRONG 0.85F
 #define DETECT_REPHRASED_WEAK 0.8F
-/* Row 1: "I want" with this similarity to the query says what was not given. */
+/* Row 1: "I want" with this similarity to the query states what the answer lacked. */
 #define DETECT_WISH_SIMILARITY 0.5F
-/* Row 5. */
+/* Minimum similarity for row 5. */
 #define DETECT_TOPIC_SIMILARITY 0.3F
 #define DETECT_TOPIC_CONTENT_WORDS 2
 /* The highest similarity, by the server's embedder, of queries about different things. */
 #define DETECT_VETO_SIMILARITY 0.75F
 
-/* What is known beside the words. */
+/* Inputs besides the words. */
 struct detect_signals {
     bool has_similarity;
-    bool is_callers; /* the similarity is the cosine of vectors of the caller: taken as it is */
-    float similarity; /* of the message to the previous query, as shown: 0 to 1 */
+    bool
+        is_callers; /* the similarity is the cosine of the caller's vectors, and is used unchanged */
+    float similarity; /* similarity of the message to the previous query, as shown: 0 to 1 */
     enum detect_intents intents;
 };
 
@@ -67,19 +69,18 @@ struct detection {
     enum detect_status status;
     enum detect_row row;
     float confidence;
-    float similarity; /* that decided, after vetoes; 0 without one */
+    float similarity; /* similarity that decided, after vetoes; 0 without one */
     bool is_strong; /* row 2: above DETECT_REPHRASED_STRONG */
-    bool
-        is_unsure; /* row 1 by a weak cue: a model may turn it into NEUTRAL, as it may rows 2 and 3 */
-    enum cue_class class; /* of the cue that decided; CUE_CLASS_COUNT: it was no cue */
-    struct slice pattern; /* of the cue */
-    struct slice matched; /* its words, as in the message */
+    bool is_unsure; /* row 1 by a weak cue: a model may change it to NEUTRAL, like rows 2 and 3 */
+    enum cue_class class; /* class of the cue that decided; CUE_CLASS_COUNT: it was no cue */
+    struct slice pattern; /* pattern of the cue */
+    struct slice matched; /* words of the cue, as in the message */
 };
 
 /* Returns the similarity after vetoes: that of queries with other numbers, names or words in the same sentence, or with
  * opposite words, is at most DETECT_VETO_SIMILARITY. */
 float detect_similarity(const struct reading *reading, const struct detect_signals *signals);
-/* Applies the table. `message` is that of the reading. */
+/* Applies the table. `message` is the message of the reading. */
 struct detection detect_feedback(const struct reading *reading,
                                  const struct detect_signals *signals);
 

@@ -3,11 +3,12 @@
  */
 #include "server/domain/cues/difference.h"
 
-/* Content words that are replaced at once, in a sentence that is otherwise the same. */
+/* Maximum number of content words replaced in a sentence that is otherwise the same. */
 #define REPLACED_MAX 2
-/* Letters that two forms of a word share at their beginning: "direct" in "directed" and "director". */
+/* Minimum number of letters that two forms of a word share at their beginning: "direct" in
+ * "directed" and "director". */
 #define STEM_LETTERS_MIN 4
-/* Digits of a number that are compared. */
+/* Maximum digits of a number that are compared. */
 #define DIGITS_MAX 18
 
 /* A pair of words with opposite meanings. */
@@ -31,20 +32,20 @@ static const struct slice spelled[] = {PIECE("zero"),  PIECE("one"),  PIECE("two
 static const struct slice prefixes[] = {PIECE("un"),  PIECE("dis"), PIECE("in"),
                                         PIECE("non"), PIECE("de"),  PIECE("re")};
 
-/* A word as it is compared. */
+/* A word in the form in which it is compared. */
 struct form {
     const struct cue_word *word;
-    uint64_t number; /* that it is or begins with, + 1; 0: none */
+    uint64_t number; /* the number that the word is or begins with, + 1; 0: none */
     bool is_content;
     bool is_name;
-    bool is_common; /* the other side has it too */
+    bool is_common; /* the other side has the word too */
     bool is_aligned; /* it is part of the longest common sequence */
 };
 
 struct side {
     struct form forms[DIFFERENCE_WORDS_MAX];
     size_t count;
-    bool is_shouted; /* all in upper case: it shows no names */
+    bool is_shouted; /* the text is all in upper case, so case does not indicate names */
 };
 
 struct comparison {

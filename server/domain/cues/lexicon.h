@@ -28,7 +28,7 @@ enum cue_class {
 /* What an element of a pattern matches. */
 enum element_kind {
     ELEMENT_WORD, /* one word */
-    ELEMENT_WORDS, /* one of some words */
+    ELEMENT_WORDS, /* one of several words */
     ELEMENT_SET, /* a word of a set */
     ELEMENT_ANY, /* any word */
     ELEMENT_GAP /* up to three words, or none */
@@ -55,10 +55,10 @@ struct cue {
 /* A word that cues.def has. */
 struct cue_lexicon_entry {
     struct slice text;
-    uint32_t sets; /* a bit for each set that it is in */
-    uint16_t expansion[4]; /* the words that it means, 0: the end */
-    bool is_cue; /* a word or set of a pattern has it: typing errors of it are mended */
-    uint32_t cue_first; /* in `starts`: the cues that may begin with it */
+    uint32_t sets; /* one bit for each set that has the word */
+    uint16_t expansion[4]; /* words that it is an abbreviation of; 0: the end */
+    bool is_cue; /* a pattern has the word or its set, so typing errors of it are corrected */
+    uint32_t cue_first; /* index in `starts` of the cues that may begin with it */
     uint32_t cue_count;
 };
 

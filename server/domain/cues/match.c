@@ -11,7 +11,7 @@ struct trial {
     const struct cue_lexicon *lexicon;
     const struct cue *cue;
     uint32_t ways;
-    uint8_t gap_words[CUE_LEXICON_PATTERN_MAX]; /* that each gap has taken */
+    uint8_t gap_words[CUE_LEXICON_PATTERN_MAX]; /* number of words that each gap matched */
 };
 
 /* Places of a message where `^` and `^^` are true. */

@@ -23,9 +23,9 @@ struct extra_cue {
 /* A cue that was found. */
 struct cue_hit {
     enum cue_class class;
-    struct slice pattern; /* of the cue, or the phrase of an extra one */
+    struct slice pattern; /* pattern of the cue, or the phrase of an extra one */
     size_t from; /* first word */
-    size_t to; /* after the last word */
+    size_t to; /* index after the last word */
 };
 
 struct cue_hits {

@@ -12,7 +12,7 @@ struct reading_input {
     struct slice message; /* without texts of an application */
     struct slice previous_query;
     struct slice previous_response; /* may be empty */
-    const struct slice *entities; /* that the previous response named */
+    const struct slice *entities; /* entities that the previous response named */
     size_t entity_count;
     const struct extra_cue *extras;
     size_t extra_count; /* at most CUE_EXTRAS_MAX */
@@ -27,7 +27,7 @@ struct difference {
     bool
         names_differ; /* each has a name that the other has not, and neither abbreviates the other */
     bool
-        is_replaced; /* the same sentence with one or two content words replaced: it asks of something else */
+        is_replaced; /* the same sentence with one or two content words replaced: a question about something else */
     bool is_antonym; /* a word became its opposite */
     bool same_kind; /* both ask the same kind of question, or neither asks */
     bool is_extended; /* the message has all content words of the query, and others */
@@ -39,7 +39,7 @@ struct reading {
     struct cue_words response;
     struct cue_hits hits; /* without those that a guard covers */
     struct difference difference;
-    size_t content_words; /* of the message */
+    size_t content_words; /* content words of the message */
     bool is_question; /* has a question */
     bool is_request; /* asks for something in the imperative or politely */
     bool is_wish; /* "I want ..." */
@@ -47,11 +47,11 @@ struct reading {
     bool refers_back; /* has a pronoun */
     bool mentions; /* names something that the previous response contained and the query did not */
     bool after_question; /* the previous response ends with a question or an offer */
-    bool after_offer; /* it offers something */
+    bool after_offer; /* the previous response offers something */
     bool has_contrast_in_response; /* "not X", where X is in the previous query or response */
     bool has_number;
     bool has_negator; /* a word such as "not" or "never" that no guard covers */
-    bool repeats_query; /* a few words, all of them of the query: what was asked, once more */
+    bool repeats_query; /* the message only repeats a few words of the query */
     bool asked_for_fact; /* the query asks who, what, when, where or how many */
 };
 

@@ -13,9 +13,9 @@
 
 /* What the model says of a detection. */
 struct veto {
-    float probability; /* that the message rejects the answer, 0 to 1 */
+    float probability; /* probability that the message rejects the answer, 0 to 1 */
     bool is_vetoed; /* the detection was turned into NEUTRAL */
-    enum detect_row row; /* of the table, before */
+    enum detect_row row; /* row of the table before the veto */
 };
 
 /* Returns whether a detection may be turned into NEUTRAL: rows 2 and 3, and row 1 by a weak cue. */

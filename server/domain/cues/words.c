@@ -28,17 +28,17 @@ enum character {
 
 /* Reading a text. */
 struct reader {
-    struct slice text; /* of which CUE_WORDS_BYTES_MAX are read */
+    struct slice text; /* only CUE_WORDS_BYTES_MAX bytes are read */
     struct cue_words *words;
     uint8_t *bytes; /* room for all folded words */
     size_t used;
     size_t at;
-    struct cue_word word; /* that is being read */
+    struct cue_word word; /* the word being read */
     bool in_word;
     bool sentence_begins;
     bool clause_begins;
     bool is_quoting;
-    uint32_t closing; /* the quotation mark that ends it */
+    uint32_t closing; /* the quotation mark that ends the quotation */
     size_t sentence_from; /* first word of the sentence */
     size_t upper_count; /* letters of the word */
     size_t letter_count;
@@ -311,7 +311,7 @@ static void read_point(struct reader *reader, size_t from, uint32_t point)
         break;
     case CHARACTER_PAUSE:
         if (joins_digits(reader, point)) {
-            if (point != ',') { /* of thousands */
+            if (point != ',') { /* a separator of thousands */
                 put_folded(reader, point);
             }
             break;
@@ -393,7 +393,7 @@ bool words_differ_by_typo(struct slice typed, struct slice meant)
         suffix++;
     }
     if (prefix == 0 || longer - shorter > 1) {
-        return false; /* the first letter is seldom wrong, but often another word's */
+        return false; /* the first letter is seldom mistyped, and usually means another word */
     }
     if (longer != shorter) {
         return prefix + suffix >= shorter;

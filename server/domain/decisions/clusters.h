@@ -36,8 +36,8 @@ struct cluster_member {
     struct slice agent;
     struct slice words;
     struct slice comment;
-    struct slice summary; /* of the correction */
-    struct slice theme; /* its numbers; empty: it has none */
+    struct slice summary; /* summary of the correction */
+    struct slice theme; /* numbers of the theme; empty: it has none */
     uint64_t cluster_seq;
     enum decision_outcome outcome;
     int64_t created_at_us;

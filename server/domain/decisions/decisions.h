@@ -25,7 +25,7 @@ struct decision_input {
     struct evaluator_input evaluator;
     struct slice space;
     enum theme_kind kind;
-    struct theme theme; /* of no numbers if the decision is not evidence */
+    struct theme theme; /* without numbers if the decision is not evidence */
 };
 
 struct decision_request {
@@ -41,7 +41,7 @@ MUST_CHECK enum err decision_read_signals(struct arena *arena, struct decision_i
 /* A recorded decision. */
 struct decision_stored {
     uint64_t seq;
-    bool is_repeat; /* it was recorded before */
+    bool is_repeat; /* the decision was recorded before */
 };
 
 /* Decides, appends and applies. A repeat returns the first event. ERR_EXISTS for a decision_id with other content. */

@@ -10,7 +10,7 @@
 
 /* Classes of a decision; UNSPECIFIED: there is none. */
 struct judgement {
-    enum decision_class evaluators; /* the evaluator's */
+    enum decision_class evaluators; /* class that the evaluator chose */
     enum decision_class persons;
 };
 

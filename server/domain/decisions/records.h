@@ -12,8 +12,8 @@
 struct evaluator_record {
     struct slice evaluator_id; /* not empty */
     uint64_t evaluations; /* decisions that it classified */
-    uint64_t judged; /* of these, the ones whose class a person set */
-    uint64_t overridden; /* of those, the ones to which the person gave another class */
+    uint64_t judged; /* number of these whose class a person set */
+    uint64_t overridden; /* number of those that got another class */
 };
 
 MUST_CHECK enum err record_decode_evaluator(struct slice bytes,

@@ -13,7 +13,7 @@
 
 struct similar_query {
     struct org_id org;
-    uint64_t seq; /* of the decision */
+    uint64_t seq; /* seq of the decision */
     double threshold; /* shown score */
     size_t limit; /* at most SIMILAR_LIMIT_MAX */
     struct slice agent; /* empty: all */

@@ -28,7 +28,7 @@ static const struct slice negations[] = {SLICE("not"),     SLICE("no"),     SLIC
 
 /* A text's marks on the listed words, and its negations. */
 struct side {
-    uint8_t *marks; /* of each listed word */
+    uint8_t *marks; /* one mark for each listed word */
     uint8_t mark;
     size_t negation_count;
 };

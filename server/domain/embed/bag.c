@@ -9,7 +9,7 @@
 #include <math.h>
 #include <utf8proc.h>
 
-#define RIGHT_QUOTE 0x2019 /* an apostrophe, as text processors write it */
+#define RIGHT_QUOTE 0x2019 /* an apostrophe as written by text processors */
 #define CHARACTER_BYTES_MAX 4
 #define NOT SLICE("not")
 

@@ -24,9 +24,9 @@ enum calibration_profile {
 
 /* The result of a comparison. */
 struct calibration {
-    float cosine; /* by the profile's shares of the parts */
+    float cosine; /* cosine by the profile's shares of the parts */
     float shown; /* 0 to 1 */
-    bool numbers_differ; /* of CALIBRATION_QUERY only, as are antonyms: `shown` was limited */
+    bool numbers_differ; /* set for CALIBRATION_QUERY only, like antonyms: `shown` was limited */
     struct antonyms antonyms;
 };
 

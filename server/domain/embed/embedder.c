@@ -33,14 +33,14 @@ static const struct embedder_part_place parts[EMBEDDER_KINDS][EMBEDDER_PARTS] = 
 };
 
 struct embedder {
-    char id[2 * SHA256_BYTES]; /* of which EMBEDDER_ID_BYTES are the id */
+    char id[2 * SHA256_BYTES]; /* the first EMBEDDER_ID_BYTES are the id */
     enum linear_path path;
     enum embedder_kind kind;
     struct model model; /* zeros without a model */
     size_t width;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* protects all members below */
     struct place *places; /* EMBEDDER_CACHE_VECTORS; NULL without a model: n-grams are cheap */
-    float *vectors; /* of each place */
+    float *vectors; /* one for each place */
     uint64_t turn;
     struct embedder_counts counts;
 };

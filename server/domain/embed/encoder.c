@@ -26,7 +26,7 @@ struct pass {
     float *inner; /* MODEL_FEED a row: queries, keys and values, or the feed-forward part */
     float *mixed; /* MODEL_WIDE a row: results of attention */
     int16_t *rounded; /* MODEL_FEED a row */
-    float *row_scales; /* one a row */
+    float *row_scales; /* one scale for each row */
 };
 
 static void apply(const struct pass *pass, const struct model_linear *linear, const float *rows,

@@ -38,8 +38,8 @@
 
 /* The number type of weights; the numbers are part of the file. */
 enum model_weights {
-    MODEL_FLOAT = 0, /* as in the original; for comparisons */
-    MODEL_INT8 = 1 /* with a scale per output of a layer and per row of the embedding table */
+    MODEL_FLOAT = 0, /* as in the original; used for comparisons */
+    MODEL_INT8 = 1 /* with one scale per output of a layer and per row of the embedding table */
 };
 
 /* The head of the file, before its sections. */
@@ -85,12 +85,12 @@ struct model_norm {
 
 /* A transformer layer. */
 struct model_layer {
-    uint32_t width; /* of its attention: MODEL_NARROW, then MODEL_WIDE */
+    uint32_t width; /* width of the attention: MODEL_NARROW or MODEL_WIDE */
     struct model_norm attention_norm;
     struct model_linear query_key_value;
     struct model_linear attention_out;
     struct model_linear
-        residual; /* of layer 0, from MODEL_NARROW to MODEL_WIDE; otherwise in is 0 */
+        residual; /* for layer 0, from MODEL_NARROW to MODEL_WIDE; otherwise `in` is 0 */
     struct model_norm feed_norm;
     struct model_linear feed_in;
     struct model_linear feed_out;
@@ -99,7 +99,7 @@ struct model_layer {
 /* A list of words in lower case, in ascending order of their bytes. */
 struct model_words {
     uint32_t count;
-    const uint32_t *ends; /* of each word, the offset after it */
+    const uint32_t *ends; /* for each word, the offset after it */
     const char *text;
 };
 
@@ -116,16 +116,17 @@ struct model {
     uint32_t piece_count;
     uint32_t node_count;
     const struct model_node *nodes;
-    const uint8_t *labels; /* of each node, the byte that leads to it */
-    const float *scores; /* of each piece, its logarithmic probability */
+    const uint8_t *labels; /* for each node, the byte that leads to it */
+    const float *scores; /* for each piece, its log probability */
     const float *timescales; /* MODEL_TIMESCALES */
     const void *embeddings; /* rows of MODEL_NARROW numbers */
     const float *embedding_scales; /* MODEL_INT8: of each row */
     struct model_layer layers[2];
     struct model_linear result; /* before the hyperbolic tangent */
     struct model_words words;
-    const int8_t *word_vectors; /* of each word MODEL_WORD_WIDTH numbers */
-    const float *word_scales; /* of each word: the value of 1, with the word's weight in a text */
+    const int8_t *word_vectors; /* MODEL_WORD_WIDTH numbers for each word */
+    const float
+        *word_scales; /* for each word, the value of 1, including the word's weight in a text */
     struct model_words antonym_words;
     const struct model_antonym *antonyms;
     uint32_t antonym_count;

@@ -7,9 +7,9 @@
 #define LINES_MAX UINT32_MAX
 
 struct counting {
-    uint32_t removed; /* of the hunk */
+    uint32_t removed; /* removed lines of the hunk */
     uint32_t added;
-    uint32_t total; /* of the hunks before it */
+    uint32_t total; /* total of the previous hunks */
     uint64_t old_left; /* lines that the hunk header announced and that have not come */
     uint64_t new_left;
 };

@@ -49,7 +49,7 @@ enum evaluator_action {
 /* What is known without other decisions. */
 struct evaluator_input {
     enum evaluator_decision decision;
-    struct comment_signals signals; /* of the comment and the summary of the correction */
+    struct comment_signals signals; /* signals of the comment and the summary of the correction */
     bool has_words;
     bool has_correction; /* a diff, its path, a summary or another output was given */
     uint32_t changed_lines;
@@ -64,7 +64,7 @@ struct evaluator_support {
     uint32_t epics;
     uint32_t changes; /* members that are not APPROVED */
     double age_days; /* mean age of the members */
-    bool contradicts; /* a member contradicts another one */
+    bool contradicts; /* one member contradicts another one */
 };
 
 struct evaluator_result {

@@ -11,9 +11,9 @@
 struct covering {
     const struct words *words;
     struct arena *arena;
-    bool *by_praise; /* of each word */
+    bool *by_praise; /* for each word: covered by praise */
     bool *by_vague;
-    bool *by_concept; /* of several words */
+    bool *by_concept; /* for each word: covered by a concept of several words */
     bool *by_function;
 };
 

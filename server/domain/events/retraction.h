@@ -9,8 +9,8 @@
 
 /* How an event was retracted. Slices are borrowed from the transaction. */
 struct retraction {
-    uint64_t seq; /* of the event that records the retraction; 0: the event was not retracted */
-    struct uuid id; /* of that event; so are the members below */
+    uint64_t seq; /* seq of the event that records the retraction; 0: the event was not retracted */
+    struct uuid id; /* id of that event; so are the members below */
     int64_t retracted_at_us;
     struct slice retracted_by;
     struct slice reason; /* empty: its content was removed */

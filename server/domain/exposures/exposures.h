@@ -45,17 +45,17 @@ void exposure_key_init(struct exposure_key *key, const uint8_t bytes[EXPOSURE_KE
 /* A learned rule that matched a scored receipt. */
 struct exposed_rule {
     uint64_t count; /* learned_from_feedback_count */
-    uint64_t accuracy; /* in billionths, with reinforcements */
+    uint64_t accuracy; /* accuracy in billionths, with reinforcements */
     enum score_gate suppressed_by; /* UNSPECIFIED: it fired */
-    bool reduced; /* by the confidence of the document profile */
-    bool shadow; /* it was in SHADOW, and did not change the score */
+    bool reduced; /* reduced by the confidence of the document profile */
+    bool shadow; /* the rule was in SHADOW, and did not change the score */
     bool raises; /* its direction */
 };
 
 /* What the scores of a receipt mean. */
 struct exposed_verdicts {
     enum verdict base; /* without rules */
-    enum verdict live; /* as it was served */
+    enum verdict live; /* verdict as it was served */
     enum verdict shadow; /* if rules in SHADOW counted */
 };
 
@@ -66,16 +66,16 @@ struct exposed_placeholders {
 };
 
 struct exposed_artifact {
-    uint64_t seq; /* of the event that created it */
-    uint32_t version; /* its version then; 1 for an artifact that never changes */
-    uint32_t line_count; /* of a mapping: lines that it was applied to; else 0 */
-    struct exposed_rule rule; /* of SCORE */
+    uint64_t seq; /* seq of the event that created it */
+    uint32_t version; /* version of the artifact then; 1 for an artifact that never changes */
+    uint32_t line_count; /* for a mapping: number of lines it was applied to; else 0 */
+    struct exposed_rule rule; /* set for SCORE */
 };
 
 /* Which corrections the examples of DOCUMENT grouping show. */
 struct exposed_documents {
     bool
-        is_used; /* the seq of an example is that of the newest event of a document, its version their number */
+        is_used; /* the example is a document's: `seq` is that of its newest event, `version` their number */
     bool include_superseded;
     uint32_t annotator_kinds; /* annotator_kinds.h */
 };
@@ -84,17 +84,17 @@ struct exposed_documents {
 struct exposure {
     enum exposure_kind kind;
     int64_t served_at_us;
-    uint64_t as_of_seq; /* the last event that was stored when it was issued */
+    uint64_t as_of_seq; /* the last event that was stored when the reference was issued */
     enum experiment_arm arm;
     const struct exposed_artifact *artifacts; /* borrowed */
     size_t artifact_count;
-    bool is_listed; /* it lists the artifacts; false: there were too many */
+    bool is_listed; /* the exposure lists its artifacts; false: there were too many */
     bool
         layout_ready; /* the layout had enough examples for the experiment; of EXAMPLES and PROMPT */
     uint8_t text_hash[EXPOSURE_TEXT_HASH_BYTES];
-    struct exposed_documents documents; /* of EXAMPLES and PROMPT */
-    struct exposed_verdicts verdicts; /* of SCORE */
-    struct exposed_placeholders placeholders; /* of PLACEHOLDERS */
+    struct exposed_documents documents; /* set for EXAMPLES and PROMPT */
+    struct exposed_verdicts verdicts; /* set for SCORE */
+    struct exposed_placeholders placeholders; /* set for PLACEHOLDERS */
     /* The other events that the examples of documents show; not part of a reference. A caller that
      * records an exposure must set them first. Borrowed. */
     const uint64_t *event_seqs;
@@ -126,7 +126,7 @@ struct exposure_citer {
 struct cited_exposure {
     struct exposure exposure;
     uint8_t reference_hash[EXPOSURE_REFERENCE_HASH_BYTES];
-    uint64_t seq; /* of the event that recorded it; 0: it is not in the log */
+    uint64_t seq; /* seq of the event that recorded it; 0: it is not in the log */
 };
 
 /* Reads a reference, and looks up whether it was cited before. Appends nothing. */

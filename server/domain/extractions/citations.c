@@ -125,7 +125,7 @@ struct crediting {
     struct citations *citations;
     bool family_known; /* `family` is set; only examples of other layouts need it */
     struct family_members
-        family; /* of the extraction's document or layout; without members: no family */
+        family; /* family of the extraction's document or layout; without members: no family */
 };
 
 static enum err read_family(struct crediting *crediting)

@@ -27,7 +27,7 @@ struct citations_served {
     enum experiment_arm arm; /* NONE if they name different arms */
     bool arms_differ;
     bool layout_ready; /* if all references agree */
-    int64_t served_at_us; /* of the first */
+    int64_t served_at_us; /* time at which the first was served */
 };
 
 /* Reads all references of a request. Adds references that this server did not issue, and ids that are not

@@ -39,11 +39,11 @@ struct extraction_decided {
 /* The facts as apply reads them. Slices are borrowed from the event; the list of numbers is in the arena. */
 struct extraction_facts {
     struct extraction_recorded_view recorded;
-    struct extraction_recorded_internal_view internal; /* of `recorded` */
-    struct extraction_view extraction; /* of `recorded.extraction` */
-    const uint64_t *example_seqs; /* of `internal.example_seqs` */
+    struct extraction_recorded_internal_view internal; /* internal part of `recorded` */
+    struct extraction_view extraction; /* extraction of `recorded.extraction` */
+    const uint64_t *example_seqs; /* seqs of `internal.example_seqs` */
     size_t example_count;
-    const uint64_t *applied_seqs; /* of `internal.applied_seqs` */
+    const uint64_t *applied_seqs; /* seqs of `internal.applied_seqs` */
     size_t applied_count;
 };
 

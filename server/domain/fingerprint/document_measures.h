@@ -22,7 +22,7 @@ struct document_page {
 
 /* A document as measured. Borrowed for as long as the prepared document is used. */
 struct document_measures {
-    struct slice document_id; /* the caller's */
+    struct slice document_id; /* id that the caller assigned to the document */
     struct sha256_digest sha256;
     uint64_t size_bytes;
     const struct document_page *pages;

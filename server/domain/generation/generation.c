@@ -14,8 +14,8 @@ struct evidence {
     size_t agent_count;
     uint64_t cluster_seq; /* 0: they are not of one cluster */
     struct evaluator_support support;
-    struct evaluator_result result; /* of the newest one, with this support */
-    bool is_wanted; /* a person, or the evaluator in effect, called one of them general */
+    struct evaluator_result result; /* result of the newest member, with this support */
+    bool is_wanted; /* a person, or the evaluator in effect, classified a member as general */
 };
 
 /* How drafts come about. */

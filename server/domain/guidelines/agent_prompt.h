@@ -10,7 +10,7 @@
 /* A rule of a prompt. */
 struct prompt_rule {
     enum rule_type type;
-    struct slice text; /* as stored; it is sanitised here */
+    struct slice text; /* text as stored; sanitised by this module */
     struct slice insertion_point;
 };
 

@@ -42,7 +42,7 @@ static bool is_excepted(const struct checking *checking, const struct proposal *
     }
     for (size_t i = 0; i < checking->found->count; i++) {
         if (uuid_equal(checking->found->items[i].id, other->view.id)) {
-            return true; /* for another agent of both */
+            return true; /* rules for two different agents */
         }
     }
     return false;

@@ -18,7 +18,7 @@ struct conflict_query {
     struct slice rule;
     const struct slice *agents;
     size_t agent_count;
-    uint64_t except_seq; /* the proposal itself; 0: it is not stored */
+    uint64_t except_seq; /* the proposal itself; 0: it is not stored yet */
     /* Guidelines that the rule replaces: they are not compared. */
     const struct uuid *except_ids;
     size_t except_count;

@@ -21,7 +21,7 @@ struct proposal_vote_request {
     const struct uuid *acknowledged;
     size_t acknowledged_count; /* at most GATE_ACKNOWLEDGED_MAX */
     struct uuid retire_id; /* nil: none */
-    struct slice reason; /* of a rejection */
+    struct slice reason; /* reason of a rejection */
 };
 
 /* Decides, appends and applies a vote. A refused one is explained in ctx->fault, and nothing is stored. */

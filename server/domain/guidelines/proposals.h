@@ -32,7 +32,7 @@ struct proposal {
     uint64_t seq;
     struct proposal_record record;
     struct proposal_view view; /* borrowed from the transaction */
-    struct event event; /* that created it */
+    struct event event; /* event that created it */
 };
 
 /* What a person or a program proposes. Slices are borrowed for the duration of the call. */
@@ -49,7 +49,7 @@ struct proposal_input {
     struct slice evidence_summary;
     /* Of one that is made of decisions: */
     const struct uuid *evidence;
-    size_t evidence_count; /* at most PROPOSAL_EVIDENCE_MAX; 0: it is not */
+    size_t evidence_count; /* at most PROPOSAL_EVIDENCE_MAX; 0: it has none */
     double confidence;
     bool expedited;
     uint64_t cluster_seq; /* 0: they are not of one cluster */
@@ -87,7 +87,7 @@ MUST_CHECK enum err guideline_put(struct store_txn *txn, const struct proposal *
 
 /* An agent's guidelines in effect, in the order of its prompt. */
 struct agent_guidelines {
-    uint64_t seqs[GUIDELINES_OF_AGENT_MAX]; /* of their proposals */
+    uint64_t seqs[GUIDELINES_OF_AGENT_MAX]; /* seqs of their proposals */
     size_t count;
 };
 
@@ -98,7 +98,7 @@ MUST_CHECK enum err agent_guidelines_read(struct store_txn *txn, struct org_id o
 /* A page of pending proposals, or of guidelines. */
 struct proposal_list {
     struct org_id org;
-    struct slice agent; /* only for this one; empty: all */
+    struct slice agent; /* only those for this agent; empty: all */
     struct page *page;
 };
 

@@ -13,8 +13,8 @@ struct proposal_record {
     uint64_t vote_seq; /* the last vote or rejection, which lists all votes; 0: there is none */
     bool expedited;
     uint32_t evidence_count;
-    uint64_t activated_seq; /* the vote that made it a guideline; 0: none did */
-    uint64_t ended_seq; /* the event that rejected or retired it; 0: none did */
+    uint64_t activated_seq; /* the vote that made it a guideline; 0: there is none */
+    uint64_t ended_seq; /* the event that rejected or retired it; 0: there is none */
 };
 
 MUST_CHECK enum err record_decode_proposal(struct slice bytes, struct proposal_record *ret_record);

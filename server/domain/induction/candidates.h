@@ -22,10 +22,10 @@ enum induction_target {
 
 struct candidate {
     struct slice pattern;
-    uint32_t next; /* in its bucket, + 1; 0: the last one */
-    uint32_t last_submission; /* the number of the last one that was counted, + 1 */
+    uint32_t next; /* next in the same bucket, + 1; 0: this is the last one */
+    uint32_t last_submission; /* number of the last counted submission, + 1 */
     uint32_t hits;
-    uint32_t targets[TARGET_COUNT]; /* of the hits */
+    uint32_t targets[TARGET_COUNT]; /* targets among the hits */
 };
 
 struct candidates {
@@ -33,7 +33,7 @@ struct candidates {
         *arena; /* owns the table and its patterns; keeps smaller tables that were replaced */
     struct candidate *items;
     uint32_t count;
-    uint32_t room; /* of `items`, and the number of buckets */
+    uint32_t room; /* capacity of `items`, and number of buckets */
     uint32_t *buckets; /* the newest candidate, + 1; 0: none */
     uint64_t seed;
     bool is_full; /* a pattern was left out */

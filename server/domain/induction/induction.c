@@ -44,15 +44,15 @@ struct induction {
     const struct induction_request *request;
     struct arena arena; /* all tables */
     struct arena scratch; /* emptied after each submission */
-    int64_t end_us; /* by the monotonic clock */
+    int64_t end_us; /* end by the monotonic clock */
     bool is_late;
     uint64_t *seqs; /* newest first */
     size_t count;
-    size_t newer_count; /* the first ones */
+    size_t newer_count; /* number of newer submissions, which come first */
     struct numeric_features *features;
     struct candidates candidates;
-    struct lift_group all[TARGET_COUNT]; /* of the half that is examined */
-    struct lift_group with_text[TARGET_COUNT]; /* of those with a text */
+    struct lift_group all[TARGET_COUNT]; /* submissions of the half that is examined */
+    struct lift_group with_text[TARGET_COUNT]; /* submissions of that half with a text */
     struct tried_pattern *tried;
     size_t tried_count;
 };
@@ -60,7 +60,7 @@ struct induction {
 /* A submission that is examined. */
 struct examined {
     struct verdict_submission_view view;
-    size_t place; /* in `seqs` */
+    size_t place; /* index in `seqs` */
     bool targets[TARGET_COUNT];
 };
 

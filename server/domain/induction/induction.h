@@ -31,7 +31,7 @@
 struct induction_request {
     struct org_id org;
     size_t rules_max; /* from 1 to INDUCTION_RULES_MAX */
-    struct score_thresholds thresholds; /* the organisation's */
+    struct score_thresholds thresholds; /* thresholds of the organisation */
     uint64_t seed; /* random */
     bool (*is_cancelled)(const void *user);
     const void *user;
@@ -41,10 +41,11 @@ struct induction_request {
 struct found_rule {
     enum induction_target target;
     struct slice pattern;
-    struct lift_group hits; /* on the newer half */
+    struct lift_group hits; /* hits on the newer half */
     struct lift_group others;
     struct lift lift;
-    uint64_t backtest_hits; /* on all submissions, from here on */
+    uint64_t
+        backtest_hits; /* hits in the backtest over all submissions; so are the members below */
     uint64_t agreements;
     uint64_t false_alarms;
     uint64_t flips_right;

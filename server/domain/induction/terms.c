@@ -252,7 +252,7 @@ static enum err visit_phrase(const struct visiting *visiting, struct slice phras
 /* Visits the phrases that end with each word, as they are in the text: from the first word to the last one. */
 static enum err visit_phrases(const struct visiting *visiting, struct slice text)
 {
-    size_t starts[PHRASE_WORDS_MAX] = {0}; /* of the last words, the newest first */
+    size_t starts[PHRASE_WORDS_MAX] = {0}; /* starts of the last words, newest first */
     size_t words = 0;
     size_t start = 0;
     size_t at = 0;

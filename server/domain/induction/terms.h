@@ -24,7 +24,7 @@
 /* The values of one numeric feature. */
 struct numeric_feature {
     struct slice name;
-    double *values; /* with room for all submissions; then sorted */
+    double *values; /* has room for all submissions; sorted in the end */
     size_t count;
     double deciles[DECILES]; /* once computed, ascending; equal ones next to each other */
 };

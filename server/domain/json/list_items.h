@@ -15,7 +15,7 @@
 /* An item of a list. Slices are borrowed from the list's text. */
 struct list_item {
     struct json_value value; /* an object */
-    struct slice key; /* the canonical form of the value that identifies it; empty: it has none */
+    struct slice key; /* canonical form of the value that identifies the item; empty: it has none */
     size_t place; /* index in its list, from 0 */
     const struct list_item *partner; /* matching item of the other list; NULL: none */
 };
@@ -29,7 +29,7 @@ struct list_items {
 struct list_pair {
     struct list_items before;
     struct list_items after;
-    struct slice key_name; /* the member that identifies items; empty: they are paired by order */
+    struct slice key_name; /* the member that identifies items; empty: items are paired by order */
 };
 
 /* Reads and pairs two values. `ret_paired` is false if one of them is not a list of objects, or too

@@ -14,7 +14,7 @@ struct document_event {
     struct event_time time;
     struct sha256_digest measured; /* the hex digits of the fingerprint, if the document has one */
     struct document_view document; /* without id and created_at */
-    struct document_ingested_internal_view internal; /* of its DocumentIngested */
+    struct document_ingested_internal_view internal; /* internal part of its DocumentIngested */
 };
 
 #endif

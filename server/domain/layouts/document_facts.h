@@ -17,10 +17,10 @@
 /* Slices are borrowed from the event. */
 struct document_facts {
     struct document_ingested_view ingested;
-    struct document_ingested_internal_view internal; /* of `ingested` */
+    struct document_ingested_internal_view internal; /* internal part of `ingested` */
     struct document_view document; /* without its page sizes and its content */
     struct slice pages; /* the run of page_dimensions, unread */
-    struct sha256_digest sha256; /* of `document` */
+    struct sha256_digest sha256; /* sha256 of `document` */
 };
 
 /* Returns ERR_CORRUPT if the facts are not of a document. */

@@ -42,7 +42,7 @@ struct document_known {
     struct slice layout_fingerprint; /* empty: none */
     struct slice input_snippet; /* empty: no text, or removed by retention */
     bool has_family;
-    struct uuid family_id; /* of its layout family */
+    struct uuid family_id; /* id of its layout family */
     int64_t created_at_us; /* when it was ingested */
 };
 
@@ -76,7 +76,7 @@ MUST_CHECK enum err document_read_by_id(struct store_txn *txn, struct org_id org
 
 /* The members of a document that a response contains. */
 struct document_detail {
-    bool first_page_alone; /* of page_dimensions */
+    bool first_page_alone; /* set for page_dimensions */
 };
 
 /* The Document of an EVENT_DOCUMENT_INGESTED event, borrowed from it. */
@@ -99,7 +99,7 @@ struct document_list {
     const struct family_members
         *family; /* only documents of this family; requires an empty fingerprint; NULL: any */
     struct page *page;
-    struct family_walk walk; /* of `family` */
+    struct family_walk walk; /* walk of `family` */
 };
 
 /* The caller must call document_list_end, even after an error. */

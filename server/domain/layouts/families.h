@@ -49,7 +49,7 @@ MUST_CHECK enum err family_list_next(struct page *page, uint64_t *ret_family_seq
 
 /* A measured document with its sketch. */
 struct family_document {
-    uint64_t seq; /* of its event */
+    uint64_t seq; /* seq of its event */
     uint64_t family_seq; /* resolved (family_members.h); 0: none */
     struct family_sketch sketch; /* without features: the document has none */
 };

@@ -19,8 +19,8 @@
 #define FAMILY_SKETCHES_MAX 20000
 
 struct family_assignment {
-    uint64_t family_seq; /* of the family with the most similar sketch; 0: a new one */
-    struct family_match match; /* the similarity, and the key of that sketch */
+    uint64_t family_seq; /* seq of the family with the most similar sketch; 0: a new one */
+    struct family_match match; /* similarity and key of that sketch */
     uint64_t
         dropped_seq; /* the key of the sketch that this one replaces in the organisation; 0: none */
 };

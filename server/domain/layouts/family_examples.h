@@ -19,8 +19,8 @@
  * if the example was retracted, the seq of the retraction. So a lookup need not open the cluster of an example
  * that it may not serve. */
 struct family_example {
-    struct key_fingerprint fingerprint; /* of its layout */
-    uint32_t annotator_kind; /* of enum annotator (store/log.h) */
+    struct key_fingerprint fingerprint; /* fingerprint of its layout */
+    uint32_t annotator_kind; /* an enum annotator (store/log.h) */
     int64_t created_at_us;
     uint64_t seq;
     uint64_t retracted_by_seq; /* 0: it was not retracted */

@@ -13,9 +13,9 @@
 /* A document to be moved. */
 struct family_part_document {
     struct slice document_id;
-    size_t index; /* in the request */
-    uint64_t seq; /* of the event that has its measures */
-    uint64_t member_seq; /* of the member that it is assigned to */
+    size_t index; /* index in the request */
+    uint64_t seq; /* seq of the event that has its measures */
+    uint64_t member_seq; /* seq of the member that it is assigned to */
     int64_t created_at_us;
     struct sha256_digest measured; /* the fingerprint is the hex digits of this */
     struct key_fingerprint fingerprint;
@@ -23,14 +23,14 @@ struct family_part_document {
 
 /* A sketch to be stored. */
 struct family_part_sketch {
-    uint64_t seq; /* its key: of the newest document with it */
+    uint64_t seq; /* key of the sketch: of the newest document with it */
     struct slice sketch;
 };
 
 /* A member of the old family that loses documents. */
 struct family_part_member {
     uint64_t seq;
-    struct family_record record; /* after the split */
+    struct family_record record; /* row of the family after the split */
     struct family_part_sketch *reseeds; /* new sketches, of remaining documents; oldest first */
     size_t reseed_count;
 };
@@ -38,14 +38,14 @@ struct family_part_member {
 /* All of it lives in ctx->arena. */
 struct family_part {
     struct org_id org;
-    uint64_t from_seq; /* of the old family, itself not an alias */
-    struct family_members members; /* of the old family */
+    uint64_t from_seq; /* seq of the old family, which is not an alias */
+    struct family_members members; /* members of the old family */
     struct family_part_document *documents; /* ascending by `seq` */
     size_t count;
     struct family_part_member *changed; /* members that lose documents */
     size_t changed_count;
-    struct family_record family; /* the new one, without its id */
-    struct family_part_sketch sketches[FAMILY_ROW_SKETCHES_MAX]; /* the new family's */
+    struct family_record family; /* the new family, without its id */
+    struct family_part_sketch sketches[FAMILY_ROW_SKETCHES_MAX]; /* sketches of the new family */
     uint64_t *dropped; /* keys of the organisation's oldest sketches, if it would have too many */
     size_t dropped_count;
 };

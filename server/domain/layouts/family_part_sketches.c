@@ -83,7 +83,8 @@ static enum err choose(struct ctx *ctx, struct store_txn *txn, struct family_par
         first = part->sketches[place];
         memmove(&part->sketches[1], &part->sketches[0], place * sizeof(first));
     }
-    part->sketches[0] = first; /* all are of newer documents if it was not among them */
+    part->sketches[0] =
+        first; /* if the new document is not among them, all are of newer documents */
     part->family.sketch_count = count;
     for (size_t i = 0; i < count; i++) {
         part->family.sketch_seqs[i] = part->sketches[i].seq;

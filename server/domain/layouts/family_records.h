@@ -19,7 +19,7 @@
 
 /* FAMILY. Counts and sketches are those of the documents assigned to this family, excluding its aliases. */
 struct family_record {
-    struct uuid id; /* of the event that made it */
+    struct uuid id; /* id of the event that made it */
     uint64_t document_count;
     uint64_t fingerprint_count; /* distinct exact fingerprints of these documents */
     int64_t first_seen_at_us;
@@ -28,7 +28,7 @@ struct family_record {
                                                     * others, oldest first */
     size_t sketch_count;
     uint64_t alias_of_seq; /* the family into which it was merged, which is not an alias; 0: none */
-    uint64_t alias_seqs[FAMILY_ALIASES_MAX]; /* of the families that were merged into it */
+    uint64_t alias_seqs[FAMILY_ALIASES_MAX]; /* seqs of the families that were merged into it */
     size_t alias_count;
 };
 

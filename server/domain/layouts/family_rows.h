@@ -13,8 +13,8 @@
 /* A document with a fingerprint, as its event records it. */
 struct family_addend {
     struct org_id org;
-    struct uuid event_id; /* of the document's event; also that of a family that it creates */
-    uint64_t event_seq; /* likewise */
+    struct uuid event_id; /* id of the document's event; also that of a family that it creates */
+    uint64_t event_seq; /* seq of that event */
     int64_t created_at_us;
     struct sha256_digest measured; /* the fingerprint is the hex form of this digest */
     struct key_fingerprint fingerprint;

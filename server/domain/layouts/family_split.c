@@ -14,7 +14,7 @@
 
 /* An alias and its family. */
 struct split {
-    uint64_t family_seq; /* of the alias */
+    uint64_t family_seq; /* seq of the alias */
     uint64_t from_seq;
     struct family_record family;
     struct family_record from;

@@ -9,7 +9,7 @@
 /* The rows of one member in one table. */
 struct family_walk_member {
     struct scan scan;
-    struct slice key; /* of its next row; empty: it has no more rows */
+    struct slice key; /* key of its next row; empty: it has no more rows */
     struct slice value;
     bool is_due; /* its next row is not read yet */
 };

@@ -52,7 +52,8 @@ void profile_count(struct profile_record *profile, const struct sha256_digest *m
         profile->first_seen_at_us = addend->seen_at_us;
     } else if (profile->first_seen_at_us > addend->seen_at_us) {
         profile->first_seen_at_us =
-            addend->seen_at_us; /* a backdated document, or the clock was ahead at the first one */
+            addend
+                ->seen_at_us; /* the document is backdated, or the clock was ahead at the first one */
     }
     profile->seen_count++;
     if (!addend->is_history || profile->last_seen_at_us < addend->seen_at_us) {

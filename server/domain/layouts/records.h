@@ -26,7 +26,7 @@ struct layout_head_record {
     struct slice measured;
     uint64_t feedback_count; /* number of events that name the layout */
     uint64_t example_count; /* number of them that are examples */
-    struct layout_mark marks[RECORD_MARKS_MAX]; /* of the newest examples, newest first */
+    struct layout_mark marks[RECORD_MARKS_MAX]; /* marks of the newest examples, newest first */
     size_t mark_count;
     uint64_t first_document_seq; /* seq of the first document of the layout; 0: none was ingested */
     uint64_t first_text_seq; /* seq of the first document with text on page 1; 0: all are scans */
@@ -58,8 +58,8 @@ struct layout_marks {
 struct document_record {
     uint64_t seq; /* seq of the event with its measured values */
     uint64_t first_seq; /* seq of its first event; differs if the first one had no fingerprint */
-    int64_t created_at_us; /* of event `seq` */
-    struct sha256_digest sha256; /* of the PDF's bytes */
+    int64_t created_at_us; /* creation time of event `seq` */
+    struct sha256_digest sha256; /* sha256 of the PDF's bytes */
     struct slice layout_fingerprint; /* text, or empty: none */
     bool scan; /* page 1 has no text */
     uint64_t family_seq; /* seq of the event that created its layout family; 0: none */
@@ -68,7 +68,7 @@ struct document_record {
 /* PROFILE: the sums over the documents of a layout. */
 struct profile_record {
     struct sha256_digest measured; /* the digest whose hex form is its fingerprint */
-    struct uuid id; /* of the event that made it */
+    struct uuid id; /* id of the event that made it */
     uint64_t seen_count; /* documents; from 1 */
     int64_t first_seen_at_us;
     int64_t last_seen_at_us;
@@ -76,7 +76,7 @@ struct profile_record {
     uint64_t table_count_sum;
     uint64_t text_coverage_sum; /* hundredths */
     uint64_t text_density_sum; /* ten-thousandths */
-    struct slice fp_version; /* of its last document */
+    struct slice fp_version; /* version of its last document */
 };
 
 MUST_CHECK enum err record_decode_layout_head(struct slice bytes,

@@ -10,7 +10,7 @@
 
 /* Whether the rebuilt text has the exposure's hash. */
 struct text_check {
-    bool is_known; /* it could be rebuilt */
+    bool is_known; /* the text could be rebuilt */
     bool matches;
 };
 

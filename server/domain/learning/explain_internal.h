@@ -14,14 +14,14 @@ struct explaining {
     struct ctx *ctx;
     const struct explain_query *query;
     struct exposure exposure;
-    uint64_t exposure_seq; /* of the event that recorded it; 0: not recorded */
+    uint64_t exposure_seq; /* seq of the event that recorded it; 0: not recorded */
     struct buffer *body;
-    struct example_hint hints[EXAMPLES_LIMIT_MAX]; /* of its examples, in order */
+    struct example_hint hints[EXAMPLES_LIMIT_MAX]; /* hints of its examples, in order */
     uint8_t hint_hashes[EXAMPLES_LIMIT_MAX][KEY_HASH_BYTES];
     size_t hint_count;
     struct buffer
-        score_events; /* of a score: as they were served, fields of a ScoreDocumentResponse */
-    struct prompt_template template; /* of a prompt; seq 0: the exposure names none */
+        score_events; /* for a score: the served events, as fields of a ScoreDocumentResponse */
+    struct prompt_template template; /* template of a prompt; seq 0: the exposure names none */
     bool is_expired;
     bool is_incomplete;
 };

@@ -18,10 +18,11 @@ struct artifact_report {
     struct artifact_counts treatment;
     struct artifact_counts held_out;
     bool has_difference; /* both arms have outcomes */
-    struct proportion_difference difference; /* of the bad rates: treatment less held out */
-    uint64_t outcome_seqs[ARTIFACT_OUTCOMES_MAX]; /* of the newest outcomes, newest first */
+    struct proportion_difference
+        difference; /* bad rate of the treatment less that of the held-out side */
+    uint64_t outcome_seqs[ARTIFACT_OUTCOMES_MAX]; /* seqs of the newest outcomes, newest first */
     size_t outcome_seq_count;
-    bool has_life; /* it has a state, and evidence */
+    bool has_life; /* the artifact has a state, and evidence */
     struct artifact_life_record life;
     struct artifact_evidence evidence;
 };

@@ -31,7 +31,7 @@ enum lexicon_list {
     LEXICON_BOUND, /* value: enum lexicon_bound */
     LEXICON_NUMBER, /* value: the number that the word means */
     LEXICON_UNIT, /* value: enum lexicon_unit */
-    LEXICON_MEASURE, /* a word that goes with a bound: length, size */
+    LEXICON_MEASURE, /* a word that qualifies a bound: length, size */
     LEXICON_LIST_COUNT
 };
 
@@ -81,7 +81,7 @@ struct lexicon_match {
 };
 
 struct lexicon_matches {
-    struct lexicon_match *items; /* in the arena; by their first word, longer ones first */
+    struct lexicon_match *items; /* in the arena, sorted by first word, longer ones first */
     size_t count;
 };
 

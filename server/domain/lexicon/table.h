@@ -13,8 +13,8 @@
 
 struct lexicon_phrase {
     uint64_t stems[LEXICON_PHRASE_WORDS_MAX]; /* hashes */
-    uint16_t next; /* in its bucket, plus 1; 0: the last */
-    uint16_t count; /* of stems */
+    uint16_t next; /* next in the same bucket, plus 1; 0: this is the last one */
+    uint16_t count; /* number of stems */
     uint16_t list; /* enum lexicon_list */
     int16_t value;
 };

@@ -10,7 +10,7 @@ struct own {
     struct slice rejected[MAPPING_SKU_ROWS_MAX]; /* folded internal SKUs of rejected mappings */
     size_t rejected_count;
     bool has_superseded;
-    struct mapping_row superseded; /* the one that was confirmed last */
+    struct mapping_row superseded; /* the mapping that was confirmed last */
 };
 
 static void add_suggestion(struct candidates *candidates, size_t limit,

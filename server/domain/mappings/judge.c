@@ -18,7 +18,7 @@ struct judging {
     struct log_stamp stamp; /* stamp of the event to append */
     int64_t created_at_us; /* created_at of that event */
     bool existed;
-    struct mapping_row before; /* the present state; only its names if it did not exist */
+    struct mapping_row before; /* the current state; only the names if the mapping did not exist */
     struct mapping_pair pair;
     bool has_other; /* another mapping is confirmed for the same customer SKU */
     struct mapping_row other; /* the present state */

@@ -87,7 +87,7 @@ enum err mapping_list_next(struct arena *arena, struct store_txn *txn,
         }
         err = mapping_row_read(txn, list->org, seq, ret_row);
         if (err == ERR_NOT_FOUND && by_id(list)) {
-            continue; /* an event that created no mapping */
+            continue; /* this event created no mapping */
         }
         if (err == OK) {
             err = matches(arena, list, &ret_row->record, &wanted);

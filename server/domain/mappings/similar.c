@@ -22,7 +22,7 @@ struct search {
     struct trigrams text; /* trigrams of the requested SKU */
     struct trigrams other; /* trigrams of the SKU that is compared */
     struct similar_query query;
-    struct bound best[SIMILAR_COMPARED_MAX]; /* a heap, the worst of them first */
+    struct bound best[SIMILAR_COMPARED_MAX]; /* a heap with the worst one first */
     size_t best_count;
     bool
         has_dropped; /* results did not fit into the heap; they are at most as good as its first element */

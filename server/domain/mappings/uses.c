@@ -211,8 +211,8 @@ static void date(const struct event *event, int64_t *time_us)
 
 /* The counts of one event. */
 struct counting {
-    struct artifact_change change; /* of each mapping */
-    uint64_t line_count; /* of all so far */
+    struct artifact_change change; /* change for each mapping */
+    uint64_t line_count; /* number of lines so far */
 };
 
 /* Finds the last event that was stored when the exposure was issued. */

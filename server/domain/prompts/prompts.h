@@ -36,7 +36,7 @@ struct prompt_query {
     struct prompt_values context; /* values that are sanitised */
     struct prompt_values trusted; /* values that are used unchanged */
     struct examples_query
-        examples; /* with an empty fingerprint, that of the document is used, if it has one */
+        examples; /* if the fingerprint is empty, the document's is used, if it has one */
 };
 
 /* A prompt with all values known. In the arena; borrows from the query and the transaction. */

@@ -36,7 +36,7 @@ struct replay_config {
     struct store_backend *source; /* store to read, as it is at the start; owned by the caller */
     struct store_backend *target; /* empty store to fill; owned by the caller */
     const struct clock *clock; /* put into apply's ctx, although apply must not read it */
-    struct random *random; /* likewise */
+    struct random *random; /* put into apply's ctx, although apply must not read it */
     /* The wall clock, for replay_log's choice of idempotency rows only. */
     int64_t now_us;
     /* Called after each batch; if it returns false, the work ends with ERR_CANCELLED. May be

@@ -202,7 +202,7 @@ static enum err find_keys_from(const struct replay *replay, struct store_txn *so
 
         *ret_from_us = newest_us - REPLAY_KEYS_US;
     }
-    return err == ERR_CORRUPT ? OK : err; /* the replay will reach and report it */
+    return err == ERR_CORRUPT ? OK : err; /* a corrupt event: the replay will reach and report it */
 }
 
 static enum err replay_org(struct replay *replay, struct store_txn *source, struct org_walk *walk)

@@ -9,7 +9,7 @@
 /* State of one run. */
 struct replay {
     const struct replay_config *config;
-    struct replay_report *report; /* the caller's */
+    struct replay_report *report; /* owned by the caller */
     struct replay_progress progress;
     bool keeps_keys; /* idempotency rows are kept */
     bool stops; /* stop at the first invalid event */

@@ -78,7 +78,7 @@ static bool gives(const struct review_view *view, int32_t signal)
         return view->wrong_information;
     case REVIEW_SIGNAL_WRONG_PHYSICAL_DIMENSIONS:
         return view->wrong_physical_dimensions;
-    case REVIEW_SIGNAL_INFORMATION_PRESENT: /* it says what is right */
+    case REVIEW_SIGNAL_INFORMATION_PRESENT: /* this signal says what is right */
     case REVIEW_SIGNAL_NOTES:
     case REVIEW_SIGNAL_EXAMPLE_ITEM:
     case REVIEW_SIGNAL_UNSPECIFIED:

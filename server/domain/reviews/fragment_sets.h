@@ -72,7 +72,7 @@ struct fragment_set_list {
     struct org_id org;
     struct page *page;
     /* State while the list is read: */
-    uint64_t active_seq; /* of the set in use; 0: the shipped one */
+    uint64_t active_seq; /* seq of the set in use; 0: the shipped one */
     bool shipped_due; /* the shipped set is not listed yet */
     struct key at; /* the position of the last item; empty: the beginning of the list */
 };

@@ -24,7 +24,7 @@ struct fragment {
 
 /* The fragments of all pairs, in the order of the signals. */
 struct fragment_set {
-    uint64_t seq; /* of the event that stored it; 0: it ships with the server */
+    uint64_t seq; /* seq of the event that stored it; 0: it ships with the server */
     uint32_t version;
     struct fragment fragments[FRAGMENT_PAIRS];
     struct slice label_focus_fields; /* empty: the default */

@@ -19,7 +19,7 @@ struct review_list {
     struct slice reviewed_by;
     int64_t start_us; /* created_at at or after it; INT64_MIN: any */
     int64_t end_us; /* created_at before it; INT64_MAX: any */
-    struct id_prefix id_prefix; /* with digits: only reviews with such ids */
+    struct id_prefix id_prefix; /* if it has digits: only reviews with such ids */
     struct page *page;
 };
 

@@ -20,7 +20,7 @@
 struct stored_signals {
     struct review_triggers triggers;
     struct slice item_json;
-    struct slice redacted_members; /* of the item: a RedactedMembers */
+    struct slice redacted_members; /* a RedactedMembers of the item */
     uint64_t item_seq;
     struct fragment_set fragments;
 };

@@ -45,14 +45,14 @@ enum placeholder_part {
 struct placeholders {
     struct review_triggers triggers;
     struct fragment_set fragments; /* the wording */
-    uint64_t item_seq; /* of the example item; 0: there is none */
+    uint64_t item_seq; /* seq of the example item; 0: there is none */
     bool item_expired; /* its content was removed */
     enum experiment_arm arm;
     bool failed[PLACEHOLDER_PART_COUNT];
-    bool degraded; /* one of them failed */
+    bool degraded; /* at least one reader failed */
     struct resolved resolved;
     uint32_t
-        signals; /* as in an exposure: those with guidance, or that would have it without a holdout */
+        signals; /* as in an exposure: signals with guidance, or that would have it without a holdout */
     struct named_prompt prompts[PLACEHOLDER_PROMPTS_MAX]; /* filled */
     size_t prompt_count;
     struct slice other_tokens; /* each once; a run of field 1 */

@@ -32,18 +32,18 @@ struct review_record {
     struct slice missing_spec; /* the encoded field of the Review; or empty */
     struct slice reviewed_by; /* empty: unknown */
     uint32_t reviews_needed; /* not 0 */
-    uint64_t retracted_seq; /* of the retraction; 0: it was not retracted */
+    uint64_t retracted_seq; /* seq of the retraction; 0: it was not retracted */
 };
 
 /* REVIEW_RUN: a run by its remaining reviews. */
 struct review_run_record {
     struct slice run_id; /* not empty */
-    uint32_t review_count; /* of all reviews, retracted ones too */
+    uint32_t review_count; /* number of all reviews, including retracted ones */
     uint64_t newest_seq; /* 0: none remains, and the next three members are 0 or empty */
     int64_t newest_created_at_us;
-    struct slice subcategory; /* of the newest one */
-    bool is_reviewed; /* it counts as reviewed */
-    uint64_t item_seq; /* of the event that has its latest item; 0: there is none */
+    struct slice subcategory; /* subcategory of the newest one */
+    bool is_reviewed; /* the run counts as reviewed */
+    uint64_t item_seq; /* seq of the event that has its latest item; 0: there is none */
 };
 
 /* The thresholds of a subcategory, in the order of a row. */
@@ -63,15 +63,15 @@ enum review_threshold {
 
 /* REVIEW_THRESHOLDS: what a person set for a subcategory. */
 struct review_thresholds_record {
-    uint64_t seq; /* of the event that set them */
+    uint64_t seq; /* seq of the event that set them */
     uint32_t values[THRESHOLD_COUNT]; /* 1 to REVIEW_WINDOW_RUNS; 0: the default */
     uint32_t reviews_needed; /* 1 to REVIEWS_NEEDED_MAX; 0: that of the settings */
 };
 
 /* FRAGMENT_SET: a version of the wording of guidance. */
 struct fragment_set_record {
-    uint64_t seq; /* of the event that stored it */
-    uint64_t approved_seq; /* of its last approval; 0: it was never approved */
+    uint64_t seq; /* seq of the event that stored it */
+    uint64_t approved_seq; /* seq of its last approval; 0: it was never approved */
 };
 
 /* Bytes of a REVIEW_NEWEST row: hash of the run, number of its reviews. */

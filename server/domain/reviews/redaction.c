@@ -19,11 +19,11 @@
 /* The item as it is written. */
 struct writer {
     struct arena *arena;
-    struct slice members[MEMBERS_MAX]; /* the folded names of those to redact */
+    struct slice members[MEMBERS_MAX]; /* folded names of the members to redact */
     size_t member_count;
     struct buffer buffer;
     size_t bytes_max; /* a longer item may end early */
-    bool wants_comma; /* a value precedes it in the same object or array */
+    bool wants_comma; /* the next value is preceded by another one, and needs a comma */
 };
 
 static void write_comma(struct writer *writer)

@@ -16,7 +16,7 @@
 /* The characters of a text, a byte for each: the ASCII character that it is or looks like, or one of the above. */
 struct plain_text {
     struct slice characters;
-    const uint32_t *offsets; /* of the characters in the text; NULL: they are the same */
+    const uint32_t *offsets; /* offsets of the characters in the text; NULL: they are the same */
 };
 
 /* Reads valid UTF-8, into the arena. ERR_MEMORY. */
@@ -27,7 +27,7 @@ size_t plain_text_offset(const struct plain_text *plain, size_t character);
 
 /* Where a pattern is searched. */
 struct redaction_place {
-    struct slice before; /* since the last match */
+    struct slice before; /* text since the last match */
     struct slice text;
 };
 

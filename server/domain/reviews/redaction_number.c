@@ -139,7 +139,7 @@ static bool has_phone_label(struct slice before)
 struct groups {
     size_t digits;
     size_t count;
-    size_t sizes[GROUPS_KEPT]; /* of the first ones */
+    size_t sizes[GROUPS_KEPT]; /* sizes of the first groups */
     size_t end;
     bool is_round; /* each group ends with two zeros */
 };
@@ -148,8 +148,8 @@ struct groups {
 struct groups_reading {
     struct groups groups;
     struct groups before; /* without the last group */
-    struct groups number; /* a whole number, before a group that may start another one */
-    size_t separators; /* since the last digit */
+    struct groups number; /* a whole number that ends before a group that may start another one */
+    size_t separators; /* number of separators since the last digit */
 };
 
 /* Returns whether the text goes on as a word, as an article number does: with a letter, or a hyphen and a letter. */

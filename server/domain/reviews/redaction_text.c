@@ -72,7 +72,7 @@ static bool is_name(uint8_t byte)
 static size_t match_domain(struct slice text, bool wants_word)
 {
     size_t end = 0;
-    size_t letters = 0; /* of the last part; other characters set it to 0 */
+    size_t letters = 0; /* number of letters in the last part; reset by other characters */
     bool has_dot = false;
 
     while (end < text.size && end < DOMAIN_CHARACTERS_MAX) {
@@ -120,9 +120,9 @@ static size_t match_email(const struct redaction_place *place)
 struct iban {
     uint8_t characters[IBAN_CHARACTERS_MAX];
     size_t count;
-    size_t count_at_end; /* of the characters before `end` */
-    size_t end; /* after the last group that is a part of it */
-    size_t group_size; /* of the first group after country and check digits; 0: there is none yet */
+    size_t count_at_end; /* number of characters before `end` */
+    size_t end; /* end of the last group that is a part of the number */
+    size_t group_size; /* size of the first group after country and check digits; 0: none yet */
     bool is_spaced; /* all separators are single spaces between groups */
 };
 
@@ -241,7 +241,7 @@ static enum err redact_once(struct arena *arena, struct slice text, size_t bytes
     struct plain_text plain;
     struct buffer buffer;
     size_t at = 0;
-    size_t last = 0; /* where the text after the last match starts */
+    size_t last = 0; /* start of the text after the last match */
     enum err err = plain_text_read(arena, text, &plain);
 
     if (err != OK) {

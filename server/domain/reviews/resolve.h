@@ -33,7 +33,7 @@ struct resolve_request {
     struct slice static_example;
     const struct review_triggers *triggers;
     const struct fragment_set *fragments; /* the wording */
-    struct slice item_json; /* of the example item; empty: there is none */
+    struct slice item_json; /* text of the example item; empty: there is none */
     struct slice redacted_members; /* a RedactedMembers: what is not shown of the item */
 };
 
@@ -41,14 +41,14 @@ struct resolve_request {
 struct resolved_text {
     struct slice text;
     enum placeholder_source source;
-    bool signals[SIGNAL_COUNT + 1]; /* by enum review_signal */
+    bool signals[SIGNAL_COUNT + 1]; /* indexed by enum review_signal */
 };
 
 struct resolved {
-    struct resolved_text texts[PLACEHOLDER_COUNT + 1]; /* by enum review_placeholder */
+    struct resolved_text texts[PLACEHOLDER_COUNT + 1]; /* indexed by enum review_placeholder */
     bool broad_search_allowed;
     bool prefer_json_correction;
-    bool cuts[CUT_PART_FOCUS_FIELDS + 1]; /* by enum cut_part */
+    bool cuts[CUT_PART_FOCUS_FIELDS + 1]; /* indexed by enum cut_part */
 };
 
 /* Returns the name of a placeholder's token. */

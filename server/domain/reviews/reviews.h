@@ -38,7 +38,7 @@ struct review_request {
     struct org_id org;
     struct event_caller caller;
     const struct review_input *input;
-    const struct exposure_key *key; /* of the references */
+    const struct exposure_key *key; /* key that signs the references */
 };
 
 /* Decides, appends and applies; the events of exposures come first, that of the review is `ret_seq`. ERR_INVALID for an

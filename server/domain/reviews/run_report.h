@@ -11,7 +11,7 @@
 /* The newest review of one reviewer. */
 struct run_answer {
     struct review_entry entry;
-    struct uuid id; /* of the review */
+    struct uuid id; /* id of the review */
 };
 
 struct run_report {

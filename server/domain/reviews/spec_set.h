@@ -11,7 +11,7 @@
 /* A field. */
 struct spec_count {
     struct slice folded;
-    struct slice spelling; /* of the newest review that names it; borrowed */
+    struct slice spelling; /* spelling of the newest review that names it; borrowed */
     int64_t created_at_us; /* time and number of that review */
     uint64_t seq;
     uint32_t run_count; /* runs that name it */

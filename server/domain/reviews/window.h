@@ -21,7 +21,7 @@ struct review_evidence_list {
 };
 
 struct review_evidence {
-    struct review_evidence_list lists[REVIEW_SIGNAL_NOTES]; /* by enum review_signal */
+    struct review_evidence_list lists[REVIEW_SIGNAL_NOTES]; /* indexed by enum review_signal */
 };
 
 struct review_window_query {
@@ -38,8 +38,9 @@ struct review_window_query {
 struct review_window {
     uint32_t run_count;
     uint32_t true_counts[REVIEW_FLAG_COUNT]; /* runs with a review in which the flag is true */
-    uint32_t information_missing_count; /* with one in which information_present is false */
-    struct review_evidence *evidence; /* that of the query */
+    uint32_t
+        information_missing_count; /* number of reviews in which information_present is false */
+    struct review_evidence *evidence; /* evidence of the query */
     struct spec_set specs; /* its spellings are borrowed from the transaction */
 };
 

@@ -16,7 +16,7 @@
 
 struct labels {
     uint64_t
-        next_seq; /* the first event that was not examined; before the first piece: where to begin, or 0 */
+        next_seq; /* the first event that was not examined; before the first piece: the event to start at, or 0 */
     bool only_corrected; /* leaves out submissions without corrections */
     bool has_begun;
     bool has_ended;

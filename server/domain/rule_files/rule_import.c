@@ -23,8 +23,8 @@
 /* One changed rule. */
 struct planned_change {
     enum learned_rule_import_effect effect;
-    struct learned_rule_row row; /* after the change; of a new rule without number and id */
-    struct slice previous; /* the encoded rule before; empty for a new one */
+    struct learned_rule_row row; /* row after the change; a new rule has no number and id yet */
+    struct slice previous; /* the previous encoded rule; empty for a new one */
 };
 
 struct rule_plan {

@@ -19,7 +19,7 @@
 
 /* One rule of a document. Slices are in the arena, or borrowed from the document. */
 struct rule_import_item {
-    size_t place; /* in the document, from 0 */
+    size_t place; /* index in the document, from 0 */
     enum learned_rule_type rule_type;
     struct slice pattern;
     struct uuid id; /* its id in the document; zeros if it has none */

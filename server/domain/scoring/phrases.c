@@ -24,7 +24,7 @@ struct range {
 struct building {
     struct phrases *phrases;
     const struct phrase *sorted;
-    struct range *ranges; /* by state */
+    struct range *ranges; /* indexed by state */
 };
 
 static int compare_phrases(const void *a, const void *b)

@@ -20,10 +20,10 @@ struct phrases {
     uint32_t *suffix; /* the state of the longest proper suffix that is a state */
     uint32_t
         *ending; /* the longest suffix, or the state itself, that ends a phrase; 0: there is none */
-    uint32_t *place; /* of a state that ends phrases: the first of them in `order` */
-    uint8_t *byte; /* that leads to the state */
+    uint32_t *place; /* for a state that ends phrases: the first of them in `order` */
+    uint8_t *byte; /* byte that leads to the state */
     uint32_t *order; /* phrases in the order of their bytes; equal ones are next to each other */
-    bool *is_repeated; /* by place: the phrase is equal to the one before it */
+    bool *is_repeated; /* the phrase at this index is equal to the one before it */
     uint32_t state_count;
     uint32_t phrase_count;
 };

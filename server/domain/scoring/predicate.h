@@ -17,19 +17,19 @@ enum predicate_kind {
 
 struct predicate {
     enum predicate_kind kind;
-    uint8_t operator_byte; /* of a comparison: `=`, `>` or `<` */
-    struct slice name; /* of a comparison; borrowed from the pattern */
+    uint8_t operator_byte; /* operator of a comparison: `=`, `>` or `<` */
+    struct slice name; /* left side of a comparison; borrowed from the pattern */
     struct slice value; /* the same: what follows the operator */
-    bool has_number; /* the value is a number as JSON writes it */
+    bool has_number; /* the value is a number in JSON notation */
     double number;
-    struct slice phrase; /* of a phrase, case folded; empty: it occurs in no text */
+    struct slice phrase; /* for a phrase: its folded text; empty: it occurs in no text */
 };
 
 /* A scored feature. */
 struct feature {
     enum json_kind kind;
-    double number; /* of a number */
-    struct slice text; /* of a string, without escapes */
+    double number; /* value of a number */
+    struct slice text; /* text of a string, without escapes */
 };
 
 /* Reads a pattern, which the predicate borrows from; a folded phrase is in the arena. Fails only with ERR_MEMORY. */

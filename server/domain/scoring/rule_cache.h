@@ -17,7 +17,7 @@
 #define RULE_CACHE_BYTES_MAX (4 * RULE_SET_BYTES_MAX)
 
 struct rule_cache_slot {
-    struct rule_set *set; /* of the loop, or NULL; owned */
+    struct rule_set *set; /* owned set of the loop, or NULL */
     uint64_t used_at; /* turn of the last use */
     _Atomic(struct rule_set *) incoming; /* from the pool, or NULL; owned by the function that takes
                                           * it out */

@@ -327,7 +327,7 @@ enum err rule_set_load_past(struct store_txn *txn, struct org_id org, uint64_t a
 struct matching {
     struct arena *arena;
     const struct rule_set *set;
-    bool *is_matched; /* by rule */
+    bool *is_matched; /* indexed by rule */
 };
 
 /* Marks the rules with this pattern. */

@@ -28,7 +28,7 @@
 
 /* A rule of a set. Its slices are the set's. */
 struct scoring_rule {
-    uint64_t seq; /* of the event that created it */
+    uint64_t seq; /* seq of the event that created it */
     struct uuid id;
     struct slice pattern;
     uint32_t rule_type; /* errata.v1.LearnedRuleType */
@@ -49,7 +49,7 @@ struct rule_set {
     struct arena arena; /* owns all of the set, and the set itself */
     struct org_id org;
     uint64_t applied_seq;
-    uint64_t seed; /* of the hashes */
+    uint64_t seed; /* seed of the hashes */
     struct scoring_rule *rules; /* in the order of their numbers, which is that of their ids */
     size_t rule_count;
     size_t rule_room;
@@ -57,11 +57,11 @@ struct rule_set {
     uint32_t *by_name; /* the same, of comparisons */
     size_t bucket_count; /* a power of two */
     struct phrases phrases;
-    uint32_t *phrase_rules; /* by phrase: the rule */
+    uint32_t *phrase_rules; /* rule of each phrase */
     uint32_t
         new_phrases[RULE_SET_NEW_PHRASES_MAX]; /* rules with phrases that are not in `phrases` */
     size_t new_phrase_count;
-    bool is_stale; /* it cannot follow the log any more, and must be loaded again */
+    bool is_stale; /* the set can no longer follow the log, and must be loaded again */
 };
 
 /* A receipt. Slices are borrowed. */

@@ -42,7 +42,7 @@ struct score_context {
 struct score_weight {
     int64_t weight; /* in units; 0 if suppressed */
     enum score_gate suppressed_by; /* UNSPECIFIED: it is not suppressed */
-    bool reduced; /* by the confidence of the document profile */
+    bool reduced; /* reduced by the confidence of the document profile */
 };
 
 /* Which verdict a score means, in units. */

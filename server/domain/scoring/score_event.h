@@ -20,7 +20,7 @@ struct score_event {
     int64_t weight; /* in units */
     enum score_gate suppressed_by;
     uint64_t count; /* 0: not known, as of a score of the past */
-    uint64_t accuracy; /* in units; the same */
+    uint64_t accuracy; /* in units, like `weight` */
 };
 
 /* Appends the event as field `field` of a message. ERR_MEMORY, or ERR_CORRUPT for a rule of an unknown type. */

@@ -21,7 +21,7 @@ struct scoring_request {
 
 /* A rule that matched. */
 struct scoring_event {
-    const struct scoring_rule *rule; /* the set's */
+    const struct scoring_rule *rule; /* borrowed from the set */
     struct score_weight weight;
 };
 
@@ -29,9 +29,9 @@ struct scoring_result {
     double unclamped;
     double clamped;
     struct exposed_verdicts verdicts;
-    struct scoring_event *events; /* of live rules, in the order of their ids */
+    struct scoring_event *events; /* events of live rules, in the order of their ids */
     size_t event_count;
-    struct scoring_event *shadows; /* of rules in SHADOW, which no caller sees */
+    struct scoring_event *shadows; /* events of rules in SHADOW, which no caller sees */
     size_t shadow_count;
 };
 

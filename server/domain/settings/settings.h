@@ -33,7 +33,7 @@
 struct settings {
     uint32_t holdout_percent; /* 0 to 100 */
     enum match_mode match_mode; /* never UNSPECIFIED */
-    uint32_t annotator_kinds; /* of examples; at least one */
+    uint32_t annotator_kinds; /* kinds whose examples are served; at least one */
     enum example_grouping grouping; /* never UNSPECIFIED */
     enum score_stacking stacking; /* never UNSPECIFIED */
     uint32_t suspicious_at; /* in SETTINGS_THRESHOLD_UNIT; at most fake_at */

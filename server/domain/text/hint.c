@@ -22,7 +22,7 @@
 struct hint_writer {
     struct arena *arena;
     struct buffer *buffer;
-    bool wants_comma; /* a value precedes it in the same object or array */
+    bool wants_comma; /* the next value is preceded by another one, and needs a comma */
     bool drops_changed; /* members with a changed name are omitted */
     bool changed_name; /* a name was changed */
 };

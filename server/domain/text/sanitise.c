@@ -181,7 +181,7 @@ static bool drop_marks(struct points *points, bool fences)
 {
     const struct points all = *points;
     bool after_lead = true;
-    size_t no_role_before = 0; /* the decoration up to here has no role after it */
+    size_t no_role_before = 0; /* no role follows the decoration up to here */
     size_t kept = 0;
     size_t at = 0;
 

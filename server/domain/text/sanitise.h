@@ -41,7 +41,7 @@ enum sanitise_profile {
 struct sanitised {
     struct slice text; /* borrowed from the given text if nothing was removed, else in the arena */
     bool failed; /* the text could not be made safe, and is therefore empty */
-    bool is_cut; /* of NOTE and GUIDELINE: it was too long */
+    bool is_cut; /* set for NOTE and GUIDELINE if the text was too long */
 };
 
 struct sanitised sanitise_text(struct arena *arena, enum sanitise_profile profile,

@@ -18,19 +18,19 @@ struct deciding {
     int64_t at_us; /* time of the message */
     struct turn_hash hash;
     bool has_previous;
-    struct turn_record record; /* of the previous turn */
+    struct turn_record record; /* record of the previous turn */
     struct turn_view previous;
     struct user_feedback_view previous_feedback;
     struct reading *reading;
     struct detect_signals signals;
-    struct slice embedder_id; /* of the compared vectors */
+    struct slice embedder_id; /* id of the compared vectors */
     struct detection detection;
-    struct veto veto; /* of `detection` */
+    struct veto veto; /* veto of `detection` */
     bool is_late;
     bool marks;
     uint32_t rejections;
     struct turn_citations citations;
-    struct feedback_detected_view view; /* to store */
+    struct feedback_detected_view view; /* view to be stored */
 };
 
 /* Finds the detection of an earlier call with this turn. ERR_NOT_FOUND without one; ERR_EXISTS for another message. */

@@ -10,11 +10,11 @@
 
 /* TURN: a recorded turn, and which event its status is from: a person's judgement, else the detection. */
 struct turn_record {
-    uint64_t seq; /* of the event that recorded it; not 0 */
+    uint64_t seq; /* seq of the event that recorded it; not 0 */
     int64_t created_at_us;
     uint32_t status; /* errata.v1.TurnStatus; not 0 */
-    uint64_t marked_seq; /* of the detection that marked it; 0: none did */
-    uint64_t set_seq; /* of a person's last judgement; 0 without one */
+    uint64_t marked_seq; /* seq of the detection that marked it; 0: none did */
+    uint64_t set_seq; /* seq of a person's last judgement; 0 without one */
 };
 
 MUST_CHECK enum err record_decode_turn(struct slice bytes, struct turn_record *ret_record);

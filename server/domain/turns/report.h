@@ -25,7 +25,7 @@ struct satisfaction {
     uint64_t turns;
     uint64_t rejected;
     uint64_t accepted;
-    double sum; /* of satisfaction scores */
+    double sum; /* sum of satisfaction scores */
 };
 
 struct satisfaction_query {
@@ -33,7 +33,7 @@ struct satisfaction_query {
     int64_t start_us;
     int64_t end_us;
     struct slice intent; /* empty: any */
-    const atomic_bool *cancelled; /* the call's */
+    const atomic_bool *cancelled; /* set if the call was cancelled */
 };
 
 struct satisfaction_report {

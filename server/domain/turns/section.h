@@ -12,7 +12,7 @@ struct section_input {
     struct slice rejected_turn_id;
     struct slice detected_in_turn_id;
     struct slice user_said;
-    struct slice tool; /* of the previous strategy; empty without one */
+    struct slice tool; /* tool of the previous strategy; empty without one */
     struct slice tool_text;
     struct slice what_went_wrong; /* empty: the user's words */
     struct slice advice; /* empty: no line */

@@ -8,7 +8,7 @@
 /* The runs of rejected turns, from the newest turn back. */
 struct runs {
     uint32_t current;
-    bool is_over; /* a turn that was not rejected ended the newest run */
+    bool is_over; /* the newest run was ended by a turn that was not rejected */
 };
 
 /* Counts one turn, older than those before. The newest turn ends no run before a message has judged it. */

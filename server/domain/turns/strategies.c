@@ -32,11 +32,12 @@ struct search {
     const struct strategy_query *query;
     const struct strategy_rows *rows;
     size_t row_count; /* those that the transaction has */
-    const uint8_t *statuses; /* of the rows, as the transaction has them */
-    const uint64_t *marks; /* likewise */
-    float *vector; /* of the row that is compared */
+    const uint8_t *statuses; /* statuses of the rows, as the transaction has them */
+    const uint64_t *marks; /* marks of the rows, as the transaction has them */
+    float *vector; /* vector of the row that is compared */
     struct strategy_table *table;
-    struct strategy_match *found[TURN_STATUS_NEUTRAL + 1]; /* by status, most similar first */
+    struct strategy_match
+        *found[TURN_STATUS_NEUTRAL + 1]; /* found turns by status, most similar first */
     size_t found_counts[TURN_STATUS_NEUTRAL + 1];
 };
 

@@ -21,26 +21,26 @@ struct strategy_query {
     struct org_id org;
     struct turn_vector vector;
     struct slice text; /* the query; empty if only its vector is known */
-    struct slice intent; /* of the counts; empty: any */
+    struct slice intent; /* intent of the counts; empty: any */
     float similarity_min; /* shown */
-    size_t limit; /* of the turns that are returned */
-    const struct embedder *embedder; /* of the vector, unless it is the caller's */
+    size_t limit; /* maximum number of returned turns */
+    const struct embedder *embedder; /* embedder that made the vector, unless the caller did */
     const atomic_bool *cancelled;
-    bool is_past; /* as it was after `as_of_seq` */
+    bool is_past; /* the search is as of the event `as_of_seq` */
     uint64_t as_of_seq;
 };
 
 /* A turn that was found. */
 struct strategy_match {
-    uint64_t seq; /* of its event */
+    uint64_t seq; /* seq of its event */
     struct event event; /* borrowed from the transaction */
-    struct turn_view turn; /* likewise */
+    struct turn_view turn; /* the turn in that event */
     enum turn_status status;
     float similarity; /* shown */
     float cosine;
     double ranking;
     uint64_t strategy; /* strategy_hash */
-    uint64_t mark; /* of the event that set the status */
+    uint64_t mark; /* mark of the event that set the status */
     bool is_excluded; /* its strategy was rejected for such a query, and not accepted since */
     uint32_t accepted; /* turns with its strategy, and the intent */
     uint32_t rejected;

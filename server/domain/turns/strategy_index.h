@@ -24,13 +24,13 @@
 
 /* The turns of an organisation, in the order of their events. */
 struct strategy_rows {
-    struct arena arena; /* of the columns */
+    struct arena arena; /* arena of the columns */
     uint64_t applied_seq; /* the last event that was applied */
     size_t count;
     size_t room;
     bool is_cut; /* there were more turns than STRATEGY_TURNS_MAX */
-    uint64_t *seqs; /* of the event that recorded the turn; ascending */
-    uint64_t *marks; /* of the event that set its status; 0: none did */
+    uint64_t *seqs; /* seqs of the event that recorded the turn; ascending */
+    uint64_t *marks; /* marks of the event that set its status; 0: none did */
     uint64_t *strategies; /* strategy_hash; 0: the turn has none */
     uint64_t *intents; /* intent_hash; 0: the turn has none */
     uint8_t *statuses; /* enum turn_status */

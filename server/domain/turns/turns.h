@@ -56,7 +56,7 @@ struct detect_input {
     struct slice session_id;
     struct slice turn_id;
     struct event_time time;
-    struct slice message; /* as it was sent */
+    struct slice message; /* message as it was sent */
     struct slice words; /* the message without the texts to ignore */
     enum message_author author;
     struct slice intent;
@@ -64,8 +64,8 @@ struct detect_input {
     size_t entity_count;
     struct slice what_went_wrong;
     struct slice advice;
-    struct turn_vector vector; /* of the words */
-    struct turn_references references; /* of the previous turn */
+    struct turn_vector vector; /* vector of the message's words */
+    struct turn_references references; /* references of the previous turn */
 };
 
 /* A person's judgement. */

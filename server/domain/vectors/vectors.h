@@ -27,7 +27,7 @@ enum vectors_path {
 /* The rows of one space of one organisation: vectors of one embedder. */
 struct vectors_rows {
     const int8_t *sketches; /* VECTORS_SKETCH_BYTES of each row */
-    const uint8_t *kinds; /* of each row */
+    const uint8_t *kinds; /* kinds of each row */
     size_t count; /* at most UINT32_MAX */
     size_t width; /* numbers of a vector */
     /* Returns the vector of a row, valid until the next call; NULL if it cannot be read, which ends

@@ -12,7 +12,7 @@
 struct learned_rule_origin {
     struct slice reason; /* empty, or why the rule was proposed */
     struct slice finding; /* empty, or the encoded RuleFinding of a rule that was found */
-    bool is_imported; /* its count and state are those of the document */
+    bool is_imported; /* count and state are those of the imported document */
 };
 
 /* Appends a stamped LEARNED_RULE_CREATED, and completes the row: its number, id and times. */

@@ -66,7 +66,7 @@ enum err learned_rule_list_next(struct store_txn *txn, const struct learned_rule
         if (err == ERR_NOT_FOUND && !by_id(list)) {
             return ERR_CORRUPT;
         }
-        if (err == OK || err == ERR_NOT_FOUND) { /* by id: an event that created no rule */
+        if (err == OK || err == ERR_NOT_FOUND) { /* by id: the event created no rule */
             err = next_seq(list, &seq);
         }
     }

@@ -12,9 +12,9 @@ struct learned_rule_list {
     struct org_id org;
     enum learned_rule_type rule_type; /* UNSPECIFIED: any */
     struct slice pattern; /* empty: any */
-    bool has_enabled; /* only rules whose `enabled` is the one below */
+    bool has_enabled; /* select only rules whose `enabled` is the member below */
     bool enabled;
-    struct id_prefix id_prefix; /* with digits: only rules with such ids */
+    struct id_prefix id_prefix; /* if it has digits: only rules with such ids */
     struct page *page;
 };
 

@@ -14,9 +14,9 @@ struct measuring {
     struct ctx *ctx;
     struct store_txn *txn;
     struct org_id org;
-    uint64_t event_seq; /* of the submission */
-    const struct event *cause; /* the event that is applied: the submission, or its retraction */
-    enum verdict verdict; /* the correct one */
+    uint64_t event_seq; /* seq of the submission */
+    const struct event *cause; /* the applied event: the submission, or its retraction */
+    enum verdict verdict; /* the correct verdict */
     int sign; /* 1, or -1 for a retraction */
 };
 
@@ -306,7 +306,7 @@ struct reading {
     struct org_id org;
     const struct learned_rule_row *row;
     struct rule_measures *measures;
-    enum verdict direction; /* of the newest item: the verdict that it looks for */
+    enum verdict direction; /* direction of the newest item */
 };
 
 /* Begins a version. */

@@ -16,7 +16,7 @@
 
 /* LEARNED_RULE: a rule as it is now. */
 struct learned_rule_record {
-    struct uuid id; /* of the event that created it */
+    struct uuid id; /* id of the event that created it */
     uint32_t rule_type; /* errata.v1.LearnedRuleType; 1 to 255 */
     struct slice pattern; /* not empty */
     uint32_t action; /* errata.v1.LearnedRuleAction; not 0 */
@@ -29,7 +29,7 @@ struct learned_rule_record {
     bool auto_learned;
     int64_t created_at_us;
     int64_t updated_at_us;
-    struct uuid source_id; /* of an imported rule: its id in the document; else zeros */
+    struct uuid source_id; /* id of an imported rule: its id in the document; else zeros */
     /* The event of the import that last set the values of the rule; 0: none did. Earlier submissions do not count. */
     uint64_t imported_seq;
 };
@@ -37,16 +37,16 @@ struct learned_rule_record {
 /* VERDICT: the values of a submission on which statistics depend. */
 struct verdict_record {
     uint32_t original_verdict; /* errata.v1.Verdict; not 0 */
-    uint32_t correct_verdict; /* likewise */
+    uint32_t correct_verdict; /* errata.v1.Verdict; not 0 */
     struct slice
         missed; /* the encoded field missed_indicators of the VerdictSubmission; or empty */
 };
 
 /* RULE_MEASURE: one version of a rule. */
 struct rule_measure_record {
-    uint64_t agreed; /* it fired, and the verdict had its direction */
-    uint64_t disagreed; /* it fired, and the verdict had the other one */
-    uint64_t undecided; /* it fired, and the verdict had none */
+    uint64_t agreed; /* number of firings where the verdict had the rule's direction */
+    uint64_t disagreed; /* number of firings where the verdict had the other direction */
+    uint64_t undecided; /* number of firings where the verdict had no direction */
     uint64_t
         kept_agreed; /* when a person last kept the rule, although it was proposed for retirement */
     uint64_t kept_disagreed; /* the same */
@@ -69,7 +69,7 @@ struct rule_set_side {
 /* RULE_SET_MEASURE */
 struct rule_set_measure_record {
     uint64_t scores; /* measured */
-    uint64_t directed; /* whose verdict is REAL or FAKE */
+    uint64_t directed; /* number of submissions whose verdict is REAL or FAKE */
     struct rule_set_side live;
     struct rule_set_side shadow;
 };

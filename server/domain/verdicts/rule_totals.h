@@ -11,7 +11,7 @@
 #define RULE_TOTAL_VERSIONS_MAX 1000
 
 struct rule_total {
-    uint64_t rule_seq; /* of the event that created the rule */
+    uint64_t rule_seq; /* seq of the event that created the rule */
     uint64_t agreed; /* firings that agreed with the correct verdict */
     uint64_t disagreed; /* firings that disagreed */
 };

@@ -52,8 +52,8 @@ MUST_CHECK enum err learned_rule_enter(struct store_txn *txn, struct org_id org,
 /* An event that counts in rules. */
 struct learned_rule_count {
     uint64_t event_seq;
-    int64_t time_us; /* of the submission, or of its retraction */
-    bool is_backfill; /* it sets `updated_at_us` only to a later time */
+    int64_t time_us; /* time of the submission, or of its retraction */
+    bool is_backfill; /* set for a backfill: `updated_at_us` only increases */
 };
 
 /* Counts a submission in a rule. A rule that was retired for want of evidence is active from then on. */

@@ -28,7 +28,7 @@ struct indicator_count {
 
 struct verdict_stats {
     uint64_t total;
-    uint64_t right; /* the original verdict was the correct one */
+    uint64_t right; /* number of original verdicts that were correct */
     uint64_t false_positives;
     uint64_t false_negatives;
     uint64_t real;

@@ -52,7 +52,7 @@ struct verdict_request {
     struct org_id org;
     struct event_caller caller;
     const struct verdict_input *input;
-    const struct exposure_key *key; /* of references; may be NULL without them */
+    const struct exposure_key *key; /* key that signs references; may be NULL without them */
 };
 
 /* Decides, appends and applies. The last event of `ret_result` is the submission. ERR_INVALID for

@@ -17,8 +17,8 @@
 
 /* A rule that gets another weight. */
 struct planned_weight {
-    struct learned_rule_row row; /* after the change, with the version and time of before */
-    int64_t previous; /* in units */
+    struct learned_rule_row row; /* row after the change, with the previous version and time */
+    int64_t previous; /* previous adjustment in units */
     struct rule_total total;
 };
 

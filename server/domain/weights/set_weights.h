@@ -15,7 +15,7 @@
 
 struct chosen_weight {
     struct uuid rule_id;
-    bool has_weight; /* the suggestion must still be this one */
+    bool has_weight; /* fails unless the suggestion still has this weight */
     double weight;
 };
 

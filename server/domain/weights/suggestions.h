@@ -34,7 +34,7 @@ struct suggestions_request {
     struct org_id org;
     bool has_rule; /* only this rule */
     struct uuid rule_id;
-    struct score_thresholds thresholds; /* the organisation's */
+    struct score_thresholds thresholds; /* thresholds of the organisation */
     bool (*is_cancelled)(const void *user);
     const void *user;
 };

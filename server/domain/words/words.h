@@ -23,7 +23,7 @@ enum word_gap {
 struct word {
     struct slice text; /* folded, in the arena of the words */
     struct slice stem; /* in the same arena */
-    uint64_t hash; /* of the stem */
+    uint64_t hash; /* hash of the stem */
     enum word_gap gap;
     bool is_number; /* digits, with a point between them or not */
     bool is_percent; /* a number before `%` */

@@ -14,9 +14,9 @@ struct test_certs {
     struct temp_folder folder;
     char ca[TEST_CERTS_PATH_BYTES]; /* the authority */
     char other_ca[TEST_CERTS_PATH_BYTES]; /* an authority that has signed nothing here */
-    char cert[TEST_CERTS_PATH_BYTES]; /* of the server: P-256 */
+    char cert[TEST_CERTS_PATH_BYTES]; /* certificate of the server: P-256 */
     char key[TEST_CERTS_PATH_BYTES];
-    char expired[TEST_CERTS_PATH_BYTES]; /* of the same key, expired yesterday */
+    char expired[TEST_CERTS_PATH_BYTES]; /* certificate of the same key that expired yesterday */
     char client_cert[TEST_CERTS_PATH_BYTES];
     char client_key[TEST_CERTS_PATH_BYTES];
 };

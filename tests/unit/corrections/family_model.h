@@ -21,9 +21,9 @@
 /* A document, from number 1. */
 struct family_paper {
     uint64_t first_seq; /* 0: not ingested */
-    uint64_t seq; /* of the event with the fingerprint; 0: none */
+    uint64_t seq; /* seq of the event with the fingerprint; 0: none */
     unsigned members[1 + PARTS]; /* the family that it joined, then those that it was moved to */
-    uint64_t member_seqs[1 + PARTS]; /* of the events that did so */
+    uint64_t member_seqs[1 + PARTS]; /* seqs of these events */
     size_t member_count;
 };
 
@@ -47,7 +47,7 @@ struct family_model {
     struct family_paper papers[PAPERS + 1];
     struct family_fact facts[EVENTS + 16];
     uint64_t count;
-    uint64_t part_seqs[PARTS]; /* of the splits by documents */
+    uint64_t part_seqs[PARTS]; /* seqs of the splits by documents */
     unsigned part_count;
     uint64_t sketches
         [MEMBERS + 1]

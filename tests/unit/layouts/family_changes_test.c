@@ -34,7 +34,7 @@ struct model_document {
 
 /* A family, or an alias. */
 struct model_member {
-    uint64_t seq; /* of its event */
+    uint64_t seq; /* seq of its event */
     struct uuid id;
     unsigned alias_of; /* NONE: a separate family */
     uint64_t sketches

@@ -308,7 +308,7 @@ static void test_patterns_at_their_limits(void **state)
     static const struct {
         const char *at;
         const char *beyond;
-        const char *left; /* of `beyond`; NULL: all of it */
+        const char *left; /* remaining part of `beyond`; NULL: all of it */
     } cases[] = {
         {"+1234567", "+123456", NULL}, /* digits of a phone number */
         {"+123456789012345", "+1234567890123456", NULL},

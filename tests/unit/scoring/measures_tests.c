@@ -49,7 +49,7 @@ struct scored {
 
 /* A score that a verdict measured. */
 struct measured {
-    uint64_t event_seq; /* of the submission; 0: it was retracted */
+    uint64_t event_seq; /* seq of the submission; 0: it was retracted */
     unsigned receipt;
     enum verdict verdict;
     size_t score; /* number of all scores */

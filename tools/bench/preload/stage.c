@@ -36,7 +36,7 @@ struct stage {
     struct store_backend *memory;
     struct feed *feed;
     struct recent_event recent[RECENT_EVENTS]; /* a ring */
-    size_t appended_count; /* of events, since the start */
+    size_t appended_count; /* number of events, since the start */
 };
 
 static struct stage *stage_of(struct store_txn *txn)

@@ -33,7 +33,7 @@ struct review {
     struct paging_filter filter;
     char (*ids)[UUID_TEXT_BYTES]; /* allocated in cli->kept */
     size_t count;
-    size_t place; /* of the one that is shown */
+    size_t place; /* index of the displayed one */
     bool is_last; /* there are no more pages */
     unsigned retracted;
 };

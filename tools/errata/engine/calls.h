@@ -11,7 +11,7 @@
 #define CALLS_MAX 64
 
 struct calls_item {
-    uint64_t tag; /* the caller's */
+    uint64_t tag; /* tag chosen by the caller */
     const struct method_info *method;
     struct slice message; /* borrowed until `next` is called again */
     struct slice key; /* idempotency key, or empty */

@@ -42,7 +42,7 @@ struct json_stream {
     size_t input_at;
     size_t input_end;
     uint64_t read_bytes;
-    uint64_t line; /* of the next byte, from 1 */
+    uint64_t line; /* line of the next byte, from 1 */
     uint64_t record_line; /* on which the last record begins */
     uint64_t record_count;
     /* Containers of records that are open: `[` for an array, `{` for a page, which comes before its array. */

@@ -110,7 +110,7 @@ struct import_call {
 };
 
 struct import_shape {
-    const char *name; /* of the record, as the tool calls it */
+    const char *name; /* name of the record, as the tool calls it */
     /* Paths of members that it has, or `path=text` for members with this text. Ends with NULL. */
     const char *needs[6];
     const char *lacks; /* a member that it must not have; or NULL */

@@ -8,7 +8,7 @@
 #include "tools/errata/cli.h"
 
 struct ingest_text {
-    const char *folder; /* of the files; "-": standard output; NULL: no text is requested */
+    const char *folder; /* folder of the files; "-": standard output; NULL: no text is requested */
 };
 
 /* Checks --text against the number of files, and makes its folder if that is missing. */

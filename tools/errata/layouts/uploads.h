@@ -29,7 +29,7 @@ _Static_assert(PDF_DOCUMENT_BYTES_MAX == 64 * 1024 * 1024, "the text below says 
 #define UPLOAD_LOST_MS_MAX 30000
 
 struct upload_file {
-    size_t index; /* the caller's */
+    size_t index; /* index chosen by the caller */
     const char *path; /* borrowed until the function that took it returns */
     const char *document_id;
     uint64_t size_bytes; /* size found before sending, for progress */

@@ -32,7 +32,7 @@ struct sender {
     struct arena arena; /* rows and records of the batch at hand; the reader uses it too */
     struct sender_row *rows; /* owned */
     size_t count;
-    size_t next; /* of the calls that are being made */
+    size_t next; /* next of the running calls */
     bool looks_up; /* the calls ask */
     enum cli_exit exit;
 };

@@ -22,7 +22,7 @@
 /* Words with vectors, in ascending order of their bytes. */
 struct make_words {
     const struct slice *words;
-    const float *vectors; /* of each word MODEL_WORD_WIDTH numbers, with its weight */
+    const float *vectors; /* MODEL_WORD_WIDTH numbers for each word, with its weight */
     size_t count; /* at most MODEL_WORDS_MAX */
 };
 
@@ -38,7 +38,7 @@ struct make_antonyms {
 struct make_source {
     struct slice weights; /* MAKE_WEIGHTS_BYTES in the package's layout */
     const struct slice *pieces; /* the vocabulary */
-    const float *scores; /* of each piece */
+    const float *scores; /* score of each piece */
     size_t piece_count;
     struct make_words words; /* may be empty */
     struct make_antonyms antonyms; /* may be empty */

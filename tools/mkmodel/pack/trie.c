@@ -21,7 +21,7 @@ struct range {
 
 struct builder {
     const struct entry *entries;
-    struct range *ranges; /* of each node */
+    struct range *ranges; /* range of each node */
     struct trie trie;
     uint32_t max;
 };

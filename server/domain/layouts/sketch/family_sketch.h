@@ -133,7 +133,7 @@ bool family_sketch_is_family(const struct family_sketch *left, const struct fami
 /* The most similar sketch so far; zeroed before the first offer. */
 struct family_match {
     struct family_similarity similarity; /* 0 / 0: no match */
-    uint64_t seq; /* of the matching document */
+    uint64_t seq; /* seq of the matching document */
 };
 
 /* Compares a document with a candidate, the sketch of the document `seq`. Returns whether the

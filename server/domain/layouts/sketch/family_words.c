@@ -69,7 +69,7 @@ void family_page_words_add(struct family_page_words *words, const struct family_
 /* Numbers the lines, and sorts the words into the order of reading. */
 static void sort_words(struct family_page_words *words)
 {
-    double middle = 0; /* of the line's first word */
+    double middle = 0; /* middle of the line's first word */
     uint32_t line = 0;
 
     qsort(words->words, words->count, sizeof(words->words[0]), height_order);

@@ -17,7 +17,7 @@ struct family_page_word {
     uint32_t feature; /* its hash; 0: it has digits, or is too short, so it only marks its line */
     uint32_t line; /* set when all words are known */
     double left;
-    double middle; /* of its height */
+    double middle; /* vertical middle */
     double height;
 };
 

@@ -20,10 +20,10 @@ struct measure_document {
     struct arena explanation; /* memory of the explanation of the last measure_tables */
     PopplerDocument *poppler;
     PopplerPage *first_page; /* kept, since Poppler keeps its text with it; NULL until needed */
-    struct glyph_list first_glyphs; /* of page 1, once it was read; in `arena` */
-    char *first_text; /* of page 1; g_free */
+    struct glyph_list first_glyphs; /* first glyphs of page 1, once it was read; in `arena` */
+    char *first_text; /* text of page 1; g_free */
     bool keeps_pages;
-    struct pdf_pages last_piece; /* of the text of all pages; its text is in `piece` */
+    struct pdf_pages last_piece; /* last piece of the text of all pages; its text is in `piece` */
     struct arena piece;
     size_t pages_bytes; /* text of all pieces so far */
     bool gave_piece; /* the first one was returned */

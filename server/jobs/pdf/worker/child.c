@@ -126,7 +126,7 @@ struct tables_answer {
     struct buffer *buffer;
     bool continues; /* after a cut: the text of all pages follows */
     bool is_cut; /* the cut was answered */
-    enum pdf_exit result; /* of that */
+    enum pdf_exit result; /* result of the above */
 };
 
 /* Answers a cut at a counted limit at once, so that the same bytes always end here: the rest of the

@@ -26,6 +26,7 @@ import unittest
 import grpc
 from google.protobuf import descriptor_pb2
 
+from certificates import Authority
 from erratad import BIN, Server, admin, event_service, feedback_service, main
 
 BENCH = os.path.join(BIN, "errata-bench")
@@ -37,7 +38,7 @@ RUN = {"valid", "problems", "notes", "offered_rate", "rate", "seconds", "started
        "histogram"}
 REPORT = {"schema", "title", "version", "valid", "problems", "notes", "started_at", "environment",
           "settings", "runs", "sweep"}
-SETTINGS = {"server", "loop", "rate", "arrival", "in_flight", "connections", "tokens",
+SETTINGS = {"server", "tls", "loop", "rate", "arrival", "in_flight", "connections", "tokens",
             "duration_seconds", "warm_up_seconds", "calls_limit", "lag_max_us", "seed", "headers", "cpu",
             "plain", "idempotency_keys", "mix"}
 USAGE = {"cpu_us_per_call", "user_us_per_call", "system_us_per_call", "cpu_percent",
@@ -706,6 +707,66 @@ class Compare(Case):
             self.assertRegex(done.stderr, "expected two files|cannot read /no/such/file")
 
 
+class Tls(Case):
+    """Servers with certificates made by openssl; `strict` has no address in its own, and requires one of clients."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        ca = Authority(cls.folder)
+        cls.ca = ca.path
+        Authority(cls.folder, "other")
+        cert, key = ca.sign("server")
+        cls.identity = ca.sign("client", "DNS:client")
+        cls.safe = Server(arguments=["--tls-cert", cert, "--tls-key", key]).start()
+        cert, key = ca.sign("strict", "DNS:localhost")
+        cls.strict = Server(arguments=["--tls-cert", cert, "--tls-key", key, "--tls-client-ca",
+                                       ca.path]).start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.safe.close()
+        cls.strict.close()
+        super().tearDownClass()
+
+    def at(self, server, host="127.0.0.1"):
+        return {"server": f"{host}:{server.address.rsplit(':', 1)[1]}",
+                "token": os.path.join(server.data, "admin.token")}
+
+    def test_calls_are_measured_over_tls(self):
+        """Small and large messages on several connections, by name and by address; the guard connects by TLS too."""
+        large = f'large={CAPTURE}{{"event":{{"eventType":"CUSTOMER_SELECTED","actorUserId":"bench-op-1",' \
+                '"layoutFingerprint":"tls","afterJson":"{\\"note\\":\\"${text:30000}\\"}"}}'
+        for host in ("localhost", "127.0.0.1"):
+            report = self.report("--ca", self.ca, "--mix", "examples=5,large=5", "--call", large, "--calls", 60,
+                                 "--in-flight", 4, "--connections", 3, **self.at(self.safe, host))
+            self.assertTrue(report["valid"])
+            self.assertTrue(report["settings"]["tls"])
+            self.assertEqual(report["runs"][0]["right"], 60)
+        where = self.at(self.safe)
+        done = subprocess.run([BENCH, "--server", where["server"], "--token-file", where["token"], "--warm-up", "0",
+                               "--mix", "capture", "--calls", "5", *PATIENT], capture_output=True, text=True,
+                              env={**os.environ, "ERRATA_CA": self.ca}, timeout=100, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_client_certificate_is_sent(self):
+        cert, key = self.identity
+        self.bench("--ca", self.ca, "--client-cert", cert, "--client-key", key, "--calls", 5,
+                   **self.at(self.strict, "localhost"))
+        done = self.bench("--ca", self.ca, "--calls", 5, code=3, **self.at(self.strict, "localhost"))
+        self.assertIn("TLS: tlsv13 alert certificate required", done.stderr)
+
+    def test_other_servers_are_refused(self):
+        for arguments, where, sentence in (
+                (("--tls",), self.at(self.safe), "TLS: unable to get local issuer certificate"),
+                (("--ca", self.path("other.pem")), self.at(self.safe), "TLS: unable to get local"),
+                (("--ca", self.ca), self.at(self.strict), "TLS: IP address mismatch"),
+                (("--ca", self.ca), {}, "TLS: wrong version number"),
+                ((), self.at(self.safe), "exceeds the limit|closed the connection")):
+            with self.subTest(sentence):
+                self.assertRegex(self.bench(*arguments, "--calls", 1, code=3, **where).stderr, sentence)
+
+
 class CommandLine(Case):
     def test_no_arguments_print_usage(self):
         """Nothing is measured: prints the usage and exits with the code of an invalid command line."""
@@ -745,6 +806,9 @@ class CommandLine(Case):
                 (("--header", "no colon"), "expected NAME:VALUE"),
                 (("--server-pid", 999999999), "no such process"),
                 (("--get",), "--get: given without --plain"),
+                (("--client-cert", "x"), "--client-key: missing; expected both"),
+                (("--client-key", "x"), "--client-cert: missing; expected both"),
+                (("--ca", "/no/such/file"), "/no/such/file: cannot be read"),
                 (("--data", "/tmp"), "--data: given without --preload"),
                 (("--knee-p99", "5ms"), "--knee-p99: given without --sweep"),
                 (("--html", "-"), "--html: standard output is not supported"),

@@ -13,6 +13,10 @@
 const struct option_spec arguments_options[] = {
     {"server", "HOST:PORT",
      "server to call; default: ERRATA_SERVER, then " ARGUMENTS_SERVER_DEFAULT},
+    {"tls", NULL, "connect by TLS; the server's certificate must have its name or address"},
+    {"ca", "FILE", "trust these authorities (PEM) instead of the system's; implies --tls"},
+    {"client-cert", "FILE", "the client's certificate (PEM); implies --tls"},
+    {"client-key", "FILE", "the private key of --client-cert (PEM, not encrypted)"},
     {"token-file", "FILE", "file with a token; may be repeated; default: ERRATA_TOKEN_FILE"},
     {"tokens", "FILE", "file with one token per line; connections use them round-robin"},
     {"header", "NAME:VALUE", "header to send with each call; may be repeated"},
@@ -153,6 +157,36 @@ static enum err read_list(const struct options *options, const char *name,
     return OK;
 }
 
+/* Returns the value of an option, or of its variable; NULL if it is empty. */
+static const char *tls_value(const struct options *options, const char *name, const char *variable)
+{
+    const char *text = variable != NULL ? getenv(variable) : options_get(options, name);
+
+    return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
+/* Any option for TLS selects it and overrides all of the variables, as in errata. */
+static enum err read_tls(struct arguments *arguments, struct fault *fault)
+{
+    const struct options *options = &arguments->options;
+    bool on_line = options_has(options, "tls") || options_has(options, "ca") ||
+                   options_has(options, "client-cert") || options_has(options, "client-key");
+    struct arguments_tls files = {
+        .ca = tls_value(options, "ca", on_line ? NULL : "ERRATA_CA"),
+        .client_cert = tls_value(options, "client-cert", on_line ? NULL : "ERRATA_CLIENT_CERT"),
+        .client_key = tls_value(options, "client-key", on_line ? NULL : "ERRATA_CLIENT_KEY")};
+
+    arguments->tls = on_line || tls_value(options, "tls", "ERRATA_TLS") != NULL ||
+                     files.ca != NULL || files.client_cert != NULL || files.client_key != NULL;
+    arguments->tls_files = files;
+    if ((files.client_cert != NULL) != (files.client_key != NULL)) {
+        return fault_say(fault, ERR_INVALID,
+                         "--%s: missing; expected both --client-cert and --client-key",
+                         files.client_cert != NULL ? "client-key" : "client-cert");
+    }
+    return OK;
+}
+
 static enum err read_target(struct arguments *arguments, struct fault *fault)
 {
     const struct options *options = &arguments->options;
@@ -172,6 +206,9 @@ static enum err read_target(struct arguments *arguments, struct fault *fault)
     }
     if (err == OK) {
         err = read_list(options, "header", &arguments->headers, fault);
+    }
+    if (err == OK) {
+        err = read_tls(arguments, fault);
     }
     if (err == OK) {
         err = read_list(options, "server-pid", &arguments->server_pids, fault);

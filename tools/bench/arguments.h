@@ -53,6 +53,13 @@ struct arguments_list {
     size_t count;
 };
 
+/* Paths of PEM files; NULL: none. */
+struct arguments_tls {
+    const char *ca; /* NULL: the system's authorities */
+    const char *client_cert; /* NULL: no certificate of the client, and no key */
+    const char *client_key;
+};
+
 enum arguments_way {
     ARGUMENTS_MEASURE,
     ARGUMENTS_PRELOAD,
@@ -68,6 +75,8 @@ struct arguments {
     struct options options;
 
     const char *server;
+    bool tls; /* TLS instead of cleartext */
+    struct arguments_tls tls_files;
     struct arguments_list token_files;
     const char *tokens; /* a file with a token a line; NULL: none */
     struct arguments_list headers; /* "name: value" */

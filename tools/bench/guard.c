@@ -217,6 +217,7 @@ enum err guard_check(struct ctx *ctx, const struct arguments *arguments, const s
         return err;
     }
     config.connection.host = host;
+    config.connection.tls = plan->engine.tls;
     err = client_blocking_open(&config, &client);
     if (err == OK) {
         err = check_all(ctx, arguments, plan, client, write);

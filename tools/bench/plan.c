@@ -3,6 +3,7 @@
  */
 #include "tools/bench/plan.h"
 
+#include "server/tls/stream/tls_context.h"
 #include "tools/bench/load/file.h"
 #include "tools/bench/load/methods.h"
 #include "tools/errata/terminal/suggest.h"
@@ -298,6 +299,7 @@ static void fill_engine(const struct arguments *arguments, struct plan *plan)
     shared->source = plan->source;
     shared->way = arguments->literal_headers ? HPACK_LITERAL : HPACK_INDEXED;
     shared->plain = arguments->plain;
+    shared->secure = arguments->tls;
     shared->get = arguments->get;
     shared->idempotency_keys = arguments->idempotency_keys;
     shared->authority = slice_text(arguments->server);
@@ -313,6 +315,15 @@ static void fill_engine(const struct arguments *arguments, struct plan *plan)
                                             .call_limit = arguments->call_limit,
                                             .warm_up_ns = arguments->warm_up_ns,
                                             .seed = arguments->seed};
+}
+
+static enum err open_tls(struct ctx *ctx, const struct arguments *arguments, struct plan *plan)
+{
+    const struct tls_files files = {.cert = arguments->tls_files.client_cert,
+                                    .key = arguments->tls_files.client_key,
+                                    .ca = arguments->tls_files.ca};
+
+    return arguments->tls ? tls_context_new_client(&files, ctx->fault, &plan->engine.tls) : OK;
 }
 
 enum err plan_make(struct ctx *ctx, const struct arguments *arguments, struct plan *ret_plan)
@@ -333,6 +344,9 @@ enum err plan_make(struct ctx *ctx, const struct arguments *arguments, struct pl
     if (err == OK) {
         err = make_source(ctx, arguments, ret_plan);
     }
+    if (err == OK) {
+        err = open_tls(ctx, arguments, ret_plan);
+    }
     if (err != OK) {
         plan_deinit(ret_plan);
         return err;
@@ -347,4 +361,6 @@ void plan_deinit(struct plan *plan)
         requests_free(plan->requests[i]);
         plan->requests[i] = NULL;
     }
+    tls_context_unref(plan->engine.tls);
+    plan->engine.tls = NULL;
 }

@@ -21,7 +21,7 @@ struct plan {
     size_t token_count;
     struct process_list server_processes; /* processes given by --server-pid */
     struct template_source *source;
-    struct engine_options engine; /* all options except the rate, progress and stop */
+    struct engine_options engine; /* all options except the rate, progress and stop; owns its TLS */
 };
 
 /* ERR_INVALID with a sentence in the fault, ERR_MEMORY. */

@@ -404,6 +404,7 @@ static void put_settings(struct buffer *json, const struct report *report)
 
     begin(json, "settings", '{');
     put_text(json, "server", slice_text(arguments->server));
+    put_bool(json, "tls", arguments->tls);
     put_text(json, "loop", is_open ? SLICE("open") : SLICE("closed"));
     put_given(json, "rate", arguments->rate, arguments->rate > 0);
     put_text(json, "arrival", arguments->poisson ? SLICE("poisson") : SLICE("fixed"));

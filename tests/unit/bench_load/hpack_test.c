@@ -122,6 +122,22 @@ static void test_repeated_fields_are_sent_by_index(void **state)
     pair_close(&pair);
 }
 
+/* Either scheme is a byte, its index in the static table. */
+static void test_schemes_are_sent_by_index(void **state)
+{
+    static const char *const schemes[] = {"http", "https"};
+    struct pair pair;
+
+    (void)state;
+    pair_open(&pair, HPACK_INDEXED);
+    for (size_t i = 0; i < COUNT(schemes); i++) {
+        struct hpack_field scheme = field(":scheme", schemes[i], false);
+
+        assert_int_equal(pair_send(&pair, &scheme, 1), 1);
+    }
+    pair_close(&pair);
+}
+
 /* Limits that shrink to nothing, grow, and are too small for some fields. */
 static void test_table_follows_its_limits(void **state)
 {
@@ -213,6 +229,7 @@ static void test_long_values_round_trip(void **state)
 int run_hpack_tests(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_repeated_fields_are_sent_by_index),
+                                       cmocka_unit_test(test_schemes_are_sent_by_index),
                                        cmocka_unit_test(test_table_follows_its_limits),
                                        cmocka_unit_test(test_table_of_size_zero_stores_nothing),
                                        cmocka_unit_test(test_fields_beyond_the_table_are_literal),

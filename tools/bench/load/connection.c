@@ -45,7 +45,8 @@ static enum err make_fields(struct connection *connection, struct slice authoriz
     for (size_t kind = 0; kind < shared->kind_count; kind++) {
         connection->field_count = 0;
         add_field(connection, kind, SLICE(":method"), shared->get ? SLICE("GET") : SLICE("POST"));
-        add_field(connection, kind, SLICE(":scheme"), SLICE("http"));
+        add_field(connection, kind, SLICE(":scheme"),
+                  shared->secure ? SLICE("https") : SLICE("http"));
         add_field(connection, kind, SLICE(":path"), shared->kinds[kind].path);
         add_field(connection, kind, SLICE(":authority"), shared->authority);
         if (!shared->plain) {

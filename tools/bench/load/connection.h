@@ -36,6 +36,7 @@ struct connection_shared {
     struct template_source *source;
     enum hpack_way way;
     bool plain; /* plain HTTP/2 instead of gRPC */
+    bool secure; /* the scheme is https */
     bool get;
     bool idempotency_keys;
     uint64_t run_id; /* included in keys, so that they are unique across runs */

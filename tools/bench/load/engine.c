@@ -6,6 +6,8 @@
  */
 #include "tools/bench/load/engine.h"
 
+#include "tools/bench/load/link.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -25,16 +27,14 @@
 /* The longest sleep: signals and the clock are looked at after it. */
 #define SLEEP_NS_MAX UINT64_C(100000000)
 #define EVENTS_MAX 256
-#define READ_BYTES ((size_t)256 * 1024)
 
 struct engine {
     const struct engine_options *options;
     struct target target;
     struct run *run;
     int epoll;
-    int *fds; /* sockets of the connections; owned */
-    bool *wants_out; /* the socket took no more; owned */
-    uint8_t *in; /* receive buffer of READ_BYTES, shared by connections; owned */
+    struct link_room room;
+    struct link *links; /* one of each connection; owned */
     struct process_list tree; /* the server's processes and their children */
     struct process_usage server_before;
     struct process_usage client_before;
@@ -62,65 +62,6 @@ static uint64_t now_ns(void)
 
 /* --- sockets --- */
 
-static void watch(struct engine *engine, size_t connection, bool out)
-{
-    struct epoll_event event = {.events = EPOLLIN | (out ? EPOLLOUT : 0), .data.u64 = connection};
-
-    if (epoll_ctl(engine->epoll, EPOLL_CTL_MOD, engine->fds[connection], &event) == 0) {
-        engine->wants_out[connection] = out;
-    }
-}
-
-/* Sends what the socket takes. */
-static void flush(struct engine *engine, size_t connection)
-{
-    struct connection *at = engine->run->connections[connection];
-    struct slice output = connection_output(at);
-
-    while (output.size > 0) {
-        ssize_t sent = send(engine->fds[connection], output.data, output.size, MSG_NOSIGNAL);
-
-        if (sent < 0 && errno != EAGAIN && errno != EINTR) {
-            run_lose(engine->run, connection, strerror(errno), now_ns());
-            return;
-        }
-        if (sent < 0 && errno == EAGAIN) {
-            break;
-        }
-        connection_sent(at, sent > 0 ? (size_t)sent : 0);
-        output = connection_output(at);
-        if (output.size == 0 && connection_has_unsent(at)) {
-            /* A body longer than the output holds: nothing else would ask for the rest of it. */
-            run_advance(engine->run, connection, now_ns());
-            output = connection_output(at);
-        }
-    }
-    if ((output.size > 0) != engine->wants_out[connection]) {
-        watch(engine, connection, output.size > 0);
-    }
-}
-
-/* Reads once: level-triggered, so the rest is reported again. */
-static void read_some(struct engine *engine, size_t connection)
-{
-    ssize_t size = recv(engine->fds[connection], engine->in, READ_BYTES, 0);
-
-    if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
-        return;
-    }
-    if (size <= 0) {
-        const char *said = connection_problem(engine->run->connections[connection]);
-
-        run_lose(engine->run, connection,
-                 size < 0          ? strerror(errno)
-                 : said[0] != '\0' ? said
-                                   : "the server closed the connection",
-                 now_ns());
-        return;
-    }
-    run_feed(engine->run, connection, slice_of(engine->in, (size_t)size), now_ns());
-}
-
 static void wait_and_read(struct engine *engine, uint64_t wait_ns)
 {
     struct epoll_event events[EVENTS_MAX];
@@ -132,30 +73,34 @@ static void wait_and_read(struct engine *engine, uint64_t wait_ns)
         size_t connection = (size_t)events[i].data.u64;
 
         if ((events[i].events & ~(uint32_t)EPOLLOUT) != 0) {
-            read_some(engine, connection);
+            link_receive(&engine->links[connection], now_ns());
         } else {
             run_advance(engine->run, connection, now_ns());
         }
-        flush(engine, connection);
+        link_flush(&engine->links[connection], now_ns());
     }
 }
 
 static enum err connect_all(struct engine *engine, struct fault *fault)
 {
-    for (size_t i = 0; i < engine->run->options.connection_count; i++) {
-        struct epoll_event event = {.events = EPOLLIN, .data.u64 = i};
-        enum err err =
-            target_connect(&engine->target, engine->options->server, fault, &engine->fds[i]);
+    const struct engine_options *options = engine->options;
+    char host[TARGET_HOST_BYTES_MAX];
+    uint16_t port = 0;
+    enum err err = target_split(options->server, fault, host, &port);
 
-        if (err != OK) {
-            return err;
+    for (size_t i = 0; i < engine->run->options.connection_count && err == OK; i++) {
+        int fd = -1;
+
+        err = target_connect(&engine->target, options->server, fault, &fd);
+        if (err == OK) {
+            err = link_open(&engine->links[i], fd, options->tls, host, fault);
         }
-        if (epoll_ctl(engine->epoll, EPOLL_CTL_ADD, engine->fds[i], &event) != 0) {
-            return fault_say(fault, ERR_UNAVAILABLE, "epoll: %s", strerror(errno));
+        if (err == OK) {
+            link_flush(&engine->links[i], now_ns());
+            wait_and_read(engine, 0); /* handshakes go on meanwhile */
         }
-        flush(engine, i);
     }
-    return OK;
+    return err;
 }
 
 /* Waits until the server has said on each connection what it allows. */
@@ -288,7 +233,7 @@ static void loop(struct engine *engine, struct engine_result *result)
         size_t connection = 0;
 
         while (run_take_dirty(run, &connection)) {
-            flush(engine, connection);
+            link_flush(&engine->links[connection], now_ns());
         }
         if (!measuring && run->phase >= RUN_MEASURED) {
             measuring = true;
@@ -316,34 +261,33 @@ static enum err open_engine(struct engine *engine, struct fault *fault)
     if (err != OK) {
         return err;
     }
-    engine->in = malloc(READ_BYTES);
-    engine->fds = calloc(count, sizeof(*engine->fds));
-    engine->wants_out = calloc(count, sizeof(*engine->wants_out));
-    if (engine->in == NULL || engine->fds == NULL || engine->wants_out == NULL) {
+    engine->links = calloc(count, sizeof(*engine->links));
+    if (engine->links == NULL ||
+        link_room_init(&engine->room, engine->run, engine->options->tls) != OK) {
         return ERR_MEMORY;
     }
-    memset(engine->fds, 0xff, count * sizeof(*engine->fds));
+    for (size_t i = 0; i < count; i++) {
+        engine->links[i] = (struct link){.room = &engine->room, .index = i, .fd = -1};
+    }
     (void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS); /* if this fails, calls only start later */
     engine->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (engine->epoll < 0) {
         return fault_say(fault, ERR_UNAVAILABLE, "epoll: %s", strerror(errno));
     }
+    engine->room.epoll = engine->epoll;
     return OK;
 }
 
 static void close_engine(struct engine *engine)
 {
-    for (size_t i = 0; engine->fds != NULL && i < engine->options->run.connection_count; i++) {
-        if (engine->fds[i] >= 0) {
-            (void)close(engine->fds[i]);
-        }
+    for (size_t i = 0; engine->links != NULL && i < engine->options->run.connection_count; i++) {
+        link_close(&engine->links[i]);
     }
     if (engine->epoll >= 0) {
         (void)close(engine->epoll);
     }
-    free(engine->in);
-    free(engine->fds);
-    free(engine->wants_out);
+    link_room_deinit(&engine->room);
+    free(engine->links);
 }
 
 enum err engine_run(const struct engine_options *options, struct fault *fault,

@@ -14,8 +14,11 @@
 /* Time limit for the SETTINGS of the server. */
 #define ENGINE_READY_NS UINT64_C(5000000000)
 
+struct tls_context;
+
 struct engine_options {
     const char *server; /* address of the server, as given */
+    struct tls_context *tls; /* of a client, borrowed; NULL: cleartext */
     struct run_options run;
     struct connection_shared shared;
     const struct slice *tokens; /* values of the authorization header: "Bearer ..." */

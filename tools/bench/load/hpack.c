@@ -26,9 +26,9 @@ struct static_entry {
 };
 
 static const struct static_entry static_entries[] = {
-    {":authority", "", 1},    {":method", "GET", 2},  {":method", "POST", 3},
-    {":path", "/", 4},        {":scheme", "http", 6}, {"authorization", "", 23},
-    {"content-type", "", 31}, {"user-agent", "", 58},
+    {":authority", "", 1},     {":method", "GET", 2},    {":method", "POST", 3},
+    {":path", "/", 4},         {":scheme", "http", 6},   {":scheme", "https", 7},
+    {"authorization", "", 23}, {"content-type", "", 31}, {"user-agent", "", 58},
 };
 #define STATIC_KNOWN (sizeof(static_entries) / sizeof(static_entries[0]))
 

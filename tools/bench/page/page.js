@@ -380,7 +380,7 @@ function facts(id, rows) {
 function fillFacts() {
   const s = report.settings, e = report.environment;
   facts("settings", [
-    ["server", s.server], ["loop", s.loop], ["rate", s.rate === null ? null : `${rate(s.rate)} calls/s`],
+    ["server", s.server], ["protocol", s.tls ? "TLS" : "cleartext"], ["loop", s.loop], ["rate", s.rate === null ? null : `${rate(s.rate)} calls/s`],
     ["arrival", s.loop === "open" ? s.arrival : null], ["in flight", s.in_flight === null ? null : `${s.in_flight} on each connection`],
     ["connections", grouped(s.connections)], ["tokens", grouped(s.tokens)],
     ["duration", s.duration_seconds === null ? null : `${s.duration_seconds} s${report.sweep ? " a run" : ""}`],

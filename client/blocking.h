@@ -52,15 +52,15 @@ MUST_CHECK enum err client_blocking_set_token(struct client_blocking *client, st
 MUST_CHECK enum err client_call_blocking(struct client_blocking *client,
                                          const struct client_request *request, struct arena *arena,
                                          struct client_result *ret_result);
-/* The same for a server stream: `take` receives each reply; flow control pauses the server
+/* Does the same for a server stream: `take` receives each reply; flow control pauses the server
  * meanwhile. */
 MUST_CHECK enum err client_stream_blocking(struct client_blocking *client,
                                            const struct client_request *request,
                                            client_take_reply take, void *user, struct arena *arena,
                                            struct client_result *ret_result);
-/* The same for a client stream: `next` returns each message. The server may respond before it has
- * received all of them, for example to refuse one. ERR_TOO_LARGE and ERR_MEMORY also if a message
- * could not be sent: the call was cancelled, and there is no result. */
+/* Does the same for a client stream: `next` returns each message. The server may respond before it
+ * has received all of them, for example to refuse one. ERR_TOO_LARGE and ERR_MEMORY also if a
+ * message could not be sent: the call was cancelled, and there is no result. */
 MUST_CHECK enum err client_upload_blocking(struct client_blocking *client,
                                            const struct client_request *request,
                                            client_next_message next, void *user,

@@ -26,9 +26,9 @@
 /* Maximum connections that the server is closing and that still have running calls; if there are
  * more, the oldest is closed with its calls. */
 #define CLIENT_DRAINING_MAX 4
-/* Repeats after errors of the server (it is overloaded): a bucket with this many tokens. Each
- * repeat takes one; each call that ends with OK returns a fifth. If it is empty, calls end with the
- * server's status, so that clients do not add to an overload (gRPC proposal A6). */
+/* Maximum repeats after errors of the server (it is overloaded): a bucket with this many tokens.
+ * Each repeat takes one; each call that ends with OK returns a fifth. If it is empty, calls end
+ * with the server's status, so that clients do not add to an overload (gRPC proposal A6). */
 #define CLIENT_RETRY_TOKENS_MAX 100u
 
 /* Opens connections for a channel. */

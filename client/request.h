@@ -10,8 +10,8 @@
 
 #include <nghttp2/nghttp2.h>
 
-/* Fields that the channel adds: four pseudo ones, te, content-type, user-agent, authorization,
- * grpc-timeout, grpc-encoding, grpc-accept-encoding. */
+/* Maximum fields that the channel adds: four pseudo ones, te, content-type, user-agent,
+ * authorization, grpc-timeout, grpc-encoding, grpc-accept-encoding. */
 #define CLIENT_OWN_FIELDS_MAX 11
 
 /* The fields, and the memory from which their values are borrowed until they are submitted. */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #define ARENA_BYTES_MAX (CLIENT_HEADER_BYTES_MAX * 4)
-/* Calls, including those whose end was reported and whose streams are not closed yet. */
+/* Maximum calls, including those whose end was reported and whose streams are not closed yet. */
 #define CALLS_KEPT_MAX ((size_t)2 * CLIENT_CALLS_MAX)
 
 /* --- lists of calls --- */

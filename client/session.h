@@ -18,7 +18,7 @@
 /* Maximum bytes of names and values of one response's headers and trailers: 16 KiB of details as
  * base64, and as much again. */
 #define CLIENT_HEADER_BYTES_MAX ((size_t)64 * 1024)
-/* Fields of one answer's headers and trailers. */
+/* Maximum fields of one answer's headers and trailers. */
 #define CLIENT_HEADER_FIELDS_MAX 128
 /* Maximum metadata entries of one call, in addition to those of the channel. */
 #define CLIENT_METADATA_MAX 64

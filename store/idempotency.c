@@ -12,7 +12,7 @@
 
 #define HOUR_US (3600ll * 1000000)
 #define ORG_BYTES 16
-/* Rows that one call of idempotency_expire removes at most: their keys are on its stack. */
+/* Maximum rows that one call of idempotency_expire removes: their keys are on its stack. */
 #define EXPIRE_ROWS_MAX 64
 
 /* Hours since 1970; 0 for a clock before that. */

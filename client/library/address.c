@@ -26,7 +26,7 @@ static bool is_letter(uint8_t byte)
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
 }
 
-/* Whether `host` consists of the characters of a host name or an IPv4 address. */
+/* Returns whether `host` consists of the characters of a host name or an IPv4 address. */
 static bool may_be_name(struct slice host)
 {
     for (size_t at = 0; at < host.size; at++) {
@@ -39,7 +39,7 @@ static bool may_be_name(struct slice host)
     return host.size > 0 && host.data[0] != '-' && host.data[0] != '.';
 }
 
-/* Whether `host` consists of the characters of an IPv6 address, with or without a zone (`%eth0`). */
+/* Returns whether `host` consists of the characters of an IPv6 address, with or without a zone (`%eth0`). */
 static bool may_be_ipv6(struct slice host)
 {
     const uint8_t *percent = host.size > 0 ? memchr(host.data, '%', host.size) : NULL;

@@ -14,8 +14,8 @@
 /* Refuses a data folder that had its first token and has no store now: ERR_CORRUPT, explained in
  * `fault`. */
 MUST_CHECK enum err app_damage_check_folder(const char *data, struct fault *fault);
-/* The same for commands that need an existing store, which opening would create. ERR_PRECONDITION
- * if there is none. */
+/* Does the same for commands that need an existing store, which opening would create.
+ * ERR_PRECONDITION if there is none. */
 MUST_CHECK enum err app_damage_require_store(const char *data, struct fault *fault);
 /* Installs handlers: faults within `map` or inside LMDB end the program as described above; any
  * other fault is a bug, and ends it with its signal. `data`, the folder named in the message, must

@@ -73,7 +73,7 @@ struct app_pressure {
     int64_t logged_us; /* time of the last log line; 0: none */
 };
 
-/* Connections of --metrics-listen: some collectors, each with one or two. */
+/* Maximum connections of --metrics-listen: some collectors, each with one or two. */
 #define APP_METRICS_CONNECTIONS_MAX 64
 
 /* app_metrics.c: the listener of --metrics-listen; all NULL without it. */

@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Descriptors for other uses than connections: the store, documents, the worker's pipes. */
+/* Maximum descriptors for other uses than connections: the store, documents, the worker's pipes. */
 #define OTHER_DESCRIPTORS_MAX 1024
 /* The least number of descriptors: about 30 without any connection, and more for starting the PDF
  * worker, a document, a verification. */

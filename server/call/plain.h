@@ -8,7 +8,7 @@
 
 #include "store/base/arena.h"
 
-/* Fields of a response besides its type and length. */
+/* Maximum fields of a response besides its type and length. */
 #define PLAIN_FIELDS_MAX 10
 
 /* What a handler may use of a plain request; borrowed until the response was sent. */

@@ -28,7 +28,7 @@
  * ctx->arena's cap. */
 MUST_CHECK enum err check_request(struct ctx *ctx, const struct message_info *message,
                                   struct slice bytes, struct slice *ret_bytes);
-/* The same for a request of a write, in which an optional id that is present but empty is invalid. */
+/* Does the same for a request of a write, in which an optional id that is present but empty is invalid. */
 MUST_CHECK enum err check_write_request(struct ctx *ctx, const struct message_info *message,
                                         struct slice bytes, struct slice *ret_bytes);
 

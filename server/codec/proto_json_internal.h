@@ -9,7 +9,7 @@
 #include "server/codec/scalar.h"
 #include "store/base/json.h"
 
-/* Seconds of a google.protobuf.Duration: about 10,000 years. */
+/* Maximum seconds of a google.protobuf.Duration: about 10,000 years. */
 #define DURATION_SECONDS_MAX INT64_C(315576000000)
 
 /* A scalar in its wire form. */

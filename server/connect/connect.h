@@ -8,7 +8,7 @@
 
 #include "server/http/http_protocol.h"
 
-/* Digits of connect-timeout-ms. */
+/* Maximum digits of connect-timeout-ms. */
 #define CONNECT_TIMEOUT_DIGITS_MAX 10
 
 extern const struct http_protocol connect_protocol;

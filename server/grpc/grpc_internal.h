@@ -10,7 +10,7 @@
 #include "server/http/http.h"
 #include "server/http2/h2.h"
 
-/* Fields that the protocol adds to a block: status, message, details, content type, encodings. */
+/* Maximum fields that the protocol adds to a block: status, message, details, content type, encodings. */
 #define GRPC_OWN_FIELDS_MAX 7
 _Static_assert(2 * CALL_ADDED_MAX + GRPC_OWN_FIELDS_MAX <= H2_FIELDS_MAX,
                "the fields of a Trailers-Only response fit");

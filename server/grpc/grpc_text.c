@@ -6,7 +6,7 @@
 #include "server/call/server.h"
 #include "store/base/base64.h"
 
-/* Digits of a timeout that the protocol allows. */
+/* Maximum digits of a timeout that the protocol allows. */
 #define GRPC_TIMEOUT_DIGITS_MAX 8
 
 bool grpc_name_is_binary(struct slice name)

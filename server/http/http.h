@@ -9,9 +9,9 @@
 
 #include "server/call/protocol.h"
 
-/* Fields that a protocol adds to a response: type, encodings, status, expected values. */
+/* Maximum fields that a protocol adds to a response: type, encodings, status, expected values. */
 #define HTTP_OWN_FIELDS_MAX 12
-/* Fields of CORS (http_cors.h) in a response other than a preflight's. */
+/* Maximum fields of CORS (http_cors.h) in a response other than a preflight's. */
 #define HTTP_CORS_FIELDS_MAX 3
 #define HTTP_FIELDS_MAX (2 * CALL_ADDED_MAX + HTTP_OWN_FIELDS_MAX + HTTP_CORS_FIELDS_MAX)
 

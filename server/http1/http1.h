@@ -14,11 +14,11 @@
 #define HTTP1_HEAD_DEADLINE_US (10 * INT64_C(1000000))
 /* Time without a request after which a connection is closed; clients connect again. */
 #define HTTP1_IDLE_DEADLINE_US (600 * INT64_C(1000000))
-/* Requests of a connection: the response of the last one closes it, so that one peer does not keep
- * its place among others for ever. */
+/* Maximum requests of a connection: the response of the last one closes it, so that one peer does
+ * not keep its place among others for ever. */
 #define HTTP1_REQUESTS_MAX 10000
-/* Bytes of requests that are sent ahead: as many as one read of net; then nothing is read until the
- * response is sent. */
+/* Maximum bytes of requests that are sent ahead: as many as one read of net; then nothing is read
+ * until the response is sent. */
 #define HTTP1_AHEAD_BYTES_MAX ((size_t)256 * 1024)
 
 struct http1_server;

@@ -19,12 +19,12 @@
 #define HTTP1_METHOD_BYTES_MAX 16
 /* The line of a chunk: its size and extensions, which are ignored. */
 #define HTTP1_CHUNK_LINE_BYTES_MAX 256
-/* Bytes of chunk lines beyond 16 per chunk and twice the chunk's bytes: so a body of tiny chunks or
- * long extensions is refused. */
+/* Maximum bytes of chunk lines beyond 16 per chunk and twice the chunk's bytes: so a body of tiny
+ * chunks or long extensions is refused. */
 #define HTTP1_CHUNK_OVERHEAD_BYTES_MAX ((int64_t)16 * 1024)
-/* Digits of a content-length: such a number fits into 64 bits. */
+/* Maximum digits of a content-length: such a number fits into 64 bits. */
 #define HTTP1_LENGTH_DIGITS_MAX 18
-/* Digits of a chunk's size. */
+/* Maximum digits of a chunk's size. */
 #define HTTP1_CHUNK_DIGITS_MAX 8
 
 /* Why a request is refused. */

@@ -16,17 +16,17 @@
 #define H2_STREAMS_MAX 128
 /* Flow-control window of a stream: bytes of a request that no one has consumed yet. */
 #define H2_STREAM_WINDOW_BYTES (256u * 1024)
-/* The same for all streams of a connection. */
+/* Does the same for all streams of a connection. */
 #define H2_CONNECTION_WINDOW_BYTES (1024u * 1024)
 /* Size of a request's header list: names and values, and 32 bytes per field (RFC 9113, 6.5.2). */
 #define H2_HEADER_LIST_BYTES_MAX (16u * 1024)
-/* Fields of one header or trailer block of a response. */
+/* Maximum fields of one header or trailer block of a response. */
 #define H2_FIELDS_MAX 56
 /* CONTINUATION frames of one header block: 8 x 16 KiB exceeds any legitimate header list. */
 #define H2_CONTINUATIONS_MAX 8
-/* Requests, and bytes, that one h2_conn_feed takes. The caller drains their responses before it
- * feeds the next: so the data is still in the processor's caches when it is sent, its memory is
- * reused, and the caller can check the time and serve others in between. */
+/* Maximum requests, and bytes, that one h2_conn_feed takes. The caller drains their responses
+ * before it feeds the next: so the data is still in the processor's caches when it is sent, its
+ * memory is reused, and the caller can check the time and serve others in between. */
 #define H2_FEED_REQUESTS_MAX 16
 #define H2_FEED_BYTES_MAX ((size_t)16 * 1024)
 /* A header list is counted up to this size, or to this multiple of its block's bytes. A larger one
@@ -34,7 +34,7 @@
  * less than halves a text, so a caller with slightly too much metadata still gets a response. */
 #define H2_HEADER_LIST_BYTES_COUNTED (4 * H2_HEADER_LIST_BYTES_MAX)
 #define H2_HEADER_LIST_TIMES_MAX 2
-/* Entries of one SETTINGS frame, and acknowledgements that wait to be sent. */
+/* Maximum entries of one SETTINGS frame, and acknowledgements that wait to be sent. */
 #define H2_SETTINGS_MAX 16
 #define H2_OUTBOUND_ACKS_MAX 100
 /* RST_STREAM frames: received ones (each cancelled or timed-out call sends one), and, in a separate

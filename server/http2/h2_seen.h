@@ -9,8 +9,8 @@
 
 #include "server/http2/h2.h"
 
-/* Streams that are remembered, ended or not: four times as many as can be open. Frames of older
- * ones are not judged. */
+/* Maximum streams that are remembered, ended or not: four times as many as can be open. Frames of
+ * older ones are not judged. */
 #define H2_SEEN_STREAMS (4 * H2_STREAMS_MAX)
 #define H2_SEEN_WORDS (H2_SEEN_STREAMS / 64)
 

@@ -28,7 +28,7 @@ MUST_CHECK enum err pool_new(struct uv_loop_s *loop, struct pool **ret_pool);
  * POOL_JOBS_MAX jobs wait or run; POOL_THREADS - POOL_JOBS_KEPT of them run at once. */
 MUST_CHECK enum err pool_submit(struct pool *pool, void (*work)(void *job),
                                 void (*done)(void *job, enum err result), void *job);
-/* The same in a kept slot; ERR_BUSY if all POOL_JOBS_KEPT are in use. */
+/* Does the same in a kept slot; ERR_BUSY if all POOL_JOBS_KEPT are in use. */
 MUST_CHECK enum err pool_submit_kept(struct pool *pool, void (*work)(void *job),
                                      void (*done)(void *job, enum err result), void *job);
 /* Returns the number of jobs that wait or run. */

@@ -24,8 +24,8 @@
 /* Idle connections examined for one that may be closed at once: others have bytes to be written or
  * read. */
 #define NET_IDLE_LOOKS_MAX 64
-/* Connections per address (of IPv6, per /64), unless the owner sets another limit: a quarter, so
- * that others find room. Clients of one proxy share its address. */
+/* Maximum connections per address (of IPv6, per /64), unless the owner sets another limit: a
+ * quarter, so that others find room. Clients of one proxy share its address. */
 #define NET_ADDRESS_CONNECTIONS_MAX (NET_CONNECTIONS_MAX / 4)
 /* Connections that an address may open at once, and per second; a connection that is ended for
  * misuse counts as NET_ARRIVALS_A_CALMED. So an address that repeats a flood opens 25 connections,
@@ -33,7 +33,7 @@
 #define NET_ARRIVALS_BURST 10000
 #define NET_ARRIVALS_PER_SECOND 1000
 #define NET_ARRIVALS_A_CALMED 400
-/* Addresses without connections that are remembered. */
+/* Maximum addresses without connections that are remembered. */
 #define NET_ADDRESSES_MAX 16384
 /* A peer that vanished between calls is probed by the kernel after this time. */
 #define NET_KEEPALIVE_S 120
@@ -48,8 +48,8 @@
  * meanwhile. All connections share one buffer for it. A smaller one wakes the reader on the other
  * side more often, which costs more than the bytes do. */
 #define NET_WRITE_BYTES (256u * 1024)
-/* Writes of one connection in one loop turn, so that a fast reader of an endless reply shares the
- * loop. */
+/* Maximum writes of one connection in one loop turn, so that a fast reader of an endless reply
+ * shares the loop. */
 #define NET_FLUSH_ROUNDS_MAX 2
 /* Time of a turn for one connection's bytes; the rest of them waits for its next turn, together
  * with other slow connections. Faster connections never wait. */

@@ -8,9 +8,9 @@
 
 #include "server/http/http_protocol.h"
 
-/* Segments of a path. */
+/* Maximum segments of a path. */
 #define REST_SEGMENTS_MAX 6
-/* Parameters of a query; a list has its name once for each element. */
+/* Maximum parameters of a query; a list has its name once for each element. */
 #define REST_PARAMETERS_MAX 64
 
 extern const struct http_protocol rest_protocol;

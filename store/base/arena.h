@@ -38,9 +38,9 @@ void arena_init(struct arena *arena, size_t limit_bytes);
 void arena_reset(struct arena *arena);
 /* Frees everything. Accepts a zeroed arena. */
 void arena_deinit(struct arena *arena);
-/* The same as arena_reset, but memory above ARENA_FREE_HERE_BYTES is freed by `run` (NULL: here),
- * which gets `user`: it runs `work` on another thread, then `done` on this one, never inside the
- * call, or returns ERR_BUSY. */
+/* Does the same as arena_reset, but memory above ARENA_FREE_HERE_BYTES is freed by `run` (NULL:
+ * here), which gets `user`: it runs `work` on another thread, then `done` on this one, never inside
+ * the call, or returns ERR_BUSY. */
 void arena_reset_by(struct arena *arena,
                     enum err (*run)(void *user, void (*work)(void *job),
                                     void (*done)(void *job, enum err result), void *job),
@@ -50,7 +50,7 @@ MUST_CHECK void *arena_alloc_slowly(struct arena *arena, size_t size);
 /* Extends the last piece in place, from `size` to `new_size` bytes; false if that is impossible (it
  * is not the last one, its chunk is full, or the limit is reached). */
 bool arena_extend(struct arena *arena, const void *piece, size_t size, size_t new_size);
-/* The same as arena_alloc, zeroed, for `count` objects of `size` bytes; NULL also on overflow. */
+/* Does the same as arena_alloc, zeroed, for `count` objects of `size` bytes; NULL also on overflow. */
 MUST_CHECK void *arena_calloc(struct arena *arena, size_t count, size_t size);
 /* Copies `bytes` into the arena, followed by a NUL that the size does not count. */
 MUST_CHECK bool arena_copy(struct arena *arena, struct slice bytes, struct slice *ret_copy);

@@ -45,7 +45,7 @@ struct logger_field {
 /* Writes one line: time, level, message, fields; one write(2), at most 4 KiB. */
 void logger_write(enum logger_level level, const char *message, const struct logger_field *fields,
                   size_t count);
-/* The same without fields, formatted. */
+/* Does the same without fields, formatted. */
 void logger_printf(enum logger_level level, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #endif

@@ -14,8 +14,8 @@ struct random {
 
 /* The kernel's randomness, with a thread-local buffer: safe to share. */
 struct random *random_system(void);
-/* The same without the buffer, one system call each: for use after a fork, where a buffer would
- * give parent and children the same bytes. */
+/* Does the same without the buffer, one system call each: for use after a fork, where a buffer
+ * would give parent and children the same bytes. */
 struct random *random_kernel(void);
 
 /* SplitMix64 from a seed: the same bytes every time. For tests and simulation only. */

@@ -106,7 +106,7 @@ void view_put(const struct view_type *type, const void *view, uint32_t number,
 MUST_CHECK bool view_encode(const struct view_type *type, const void *view, struct arena *arena,
                             struct slice *ret_message);
 
-/* The same as two runs in the arena: facts and content. */
+/* Does the same as two runs in the arena: facts and content. */
 MUST_CHECK bool view_encode_parts(const struct view_type *type, const void *view,
                                   struct arena *arena, struct slice *ret_facts,
                                   struct slice *ret_content);

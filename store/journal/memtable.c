@@ -16,7 +16,7 @@
 #define LEVELS_MAX 12
 #define CHUNK_BYTES ((size_t)256 * 1024)
 #define ALIGNMENT _Alignof(max_align_t)
-/* Versions of one row that memtable_next passes one by one before it searches. */
+/* Maximum versions of one row that memtable_next passes one by one before it searches. */
 #define STEPS_MAX 4
 
 _Static_assert(TABLE_COUNT <= UINT8_MAX, "a table's number has one byte, here and in records");

@@ -55,7 +55,7 @@ static enum err fail_code(struct lmdb_backend *lmdb, int code)
     return lmdb_translate(lmdb, code);
 }
 
-/* The same for a call that leaves the reason in errno. */
+/* Does the same for a call that leaves the reason in errno. */
 static enum err note_errno(struct lmdb_backend *lmdb, enum err err)
 {
     lmdb->cause = err == OK ? lmdb->cause : errno;

@@ -16,7 +16,7 @@
 
 #define EVENTS_MAX 512
 #define READ_BYTES ((size_t)128 * 1024)
-/* Connections that are being made at once. */
+/* Maximum connections that are being made at once. */
 #define CONNECTING_MAX 256
 #define WAIT_MS 5
 

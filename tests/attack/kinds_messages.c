@@ -121,7 +121,7 @@ static void more_gzip_inflate(struct peer *peer)
     call_compressed(peer, TARGET_CAPTURE, FLAG_END_STREAM);
 }
 
-/* The same, on connections that are closed as soon as their calls are sent. */
+/* Does the same, on connections that are closed as soon as their calls are sent. */
 static void begin_gzip_hang_up(struct peer *peer)
 {
     peer_greet(peer);

@@ -185,7 +185,7 @@ static void cluster(double cosine_min)
     }
 }
 
-/* Whether no earlier member of the cluster has the same value. */
+/* Returns whether no earlier member of the cluster has the same value. */
 static bool is_new(size_t i, size_t offset)
 {
     struct slice value;

@@ -31,7 +31,7 @@
 #define DOCUMENTS_MAX 4096
 #define FIELDS_MAX 16
 #define ORDERS_DEFAULT 200
-/* Sketches that a family keeps: of its first document, and of its newest ones. */
+/* Maximum sketches that a family keeps: of its first document, and of its newest ones. */
 #define NEWEST_MAX 15
 #define NONE SIZE_MAX
 

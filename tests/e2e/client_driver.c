@@ -20,7 +20,7 @@
 /* A call's line, and the calls of one run. */
 #define LINE_BYTES_MAX ((size_t)64 * 1024)
 #define CALLS_MAX ((size_t)100000)
-/* Calls under way at a time. */
+/* Maximum calls under way at a time. */
 #define PLACES_MAX ((size_t)64)
 
 /* A sequence of calls, one after another. */

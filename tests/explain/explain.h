@@ -16,7 +16,7 @@ Errata__V1__ExplainExposureRequest explain_of_id(const char *exposure_id);
 enum status_code explain_try(struct fixture *fixture, const char *token,
                              const Errata__V1__ExplainExposureRequest *request,
                              Errata__V1__ExplainExposureResponse **ret_response);
-/* The same by the administrator, expected to be OK. */
+/* Does the same by the administrator, expected to be OK. */
 Errata__V1__ExplainExposureResponse *explain(struct fixture *fixture,
                                              const Errata__V1__ExplainExposureRequest *request);
 

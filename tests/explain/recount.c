@@ -164,7 +164,7 @@ static void expect_side(const struct recount *recount, size_t artifact, unsigned
     assert_int_equal(side->_bad_rate_case != 0, outcomes > 0);
 }
 
-/* Whether the recount has an outcome of an artifact. */
+/* Returns whether the recount has an outcome of an artifact. */
 static bool has_outcome(const struct recount *recount, size_t artifact, const char *event_id)
 {
     for (size_t i = 0; i < recount->outcome_count; i++) {

@@ -6,7 +6,7 @@
 
 #include "tests/rpc/fixture.h"
 
-/* Artifacts, mappings and outcomes of one fixture at most. */
+/* Maximum artifacts, mappings and outcomes of one fixture. */
 #define RECOUNT_ARTIFACTS_MAX 1000
 #define RECOUNT_MAPPINGS_MAX 64
 #define RECOUNT_OUTCOMES_MAX 20000

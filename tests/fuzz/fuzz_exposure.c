@@ -12,7 +12,7 @@
 
 #define ARENA_BYTES ((size_t)4 << 20)
 #define TAG_BYTES 16
-/* Artifacts that an input brings; a step of the numbers is repeated for more. */
+/* Maximum artifacts that an input brings; a step of the numbers is repeated for more. */
 #define STEPS_MAX 8
 /* Artifacts of filled placeholders at most: the wording and the item. */
 #define PLACEHOLDER_ARTIFACTS 2

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* Bytes of a client's first message, more or less: the input begins within it. */
+/* Maximum bytes of a client's first message, more or less: the input begins within it. */
 #define FIRST_BYTES_MAX 255
 #define TURNS_MAX 64
 #define OUTPUT_BYTES_MAX ((size_t)64 * 1024)

@@ -8,7 +8,7 @@
 #include "server/domain/experiment/records.h"
 #include "tests/rpc/fixture.h"
 
-/* References, and ids, that a test sends at most. */
+/* Maximum references, and ids, that a test sends. */
 #define REFERENCES_MAX 4
 /* Kinds of events. */
 #define ALL ERRATA__V1__EVENT_KIND__EVENT_KIND_UNSPECIFIED
@@ -44,7 +44,7 @@ void extractions_send(struct exchange *exchange, struct fixture *fixture,
 /* Runs a complete call; returns the extraction if it succeeded. */
 struct exchange extractions_try(struct fixture *fixture, const char *token, const char *key,
                                 const struct sent *sent, Errata__V1__Extraction **ret_extraction);
-/* The same by the administrator, expected to be OK. */
+/* Does the same by the administrator, expected to be OK. */
 Errata__V1__Extraction *extractions_record(struct fixture *fixture, const struct sent *sent);
 /* Returns the response of GetExamples; a NULL document is omitted. */
 Errata__V1__GetExamplesResponse *extractions_examples_as(struct fixture *fixture, const char *token,

@@ -65,7 +65,7 @@ struct fixture {
 };
 
 void fixture_init(struct fixture *fixture);
-/* The same without a PDF worker. */
+/* Does the same without a PDF worker. */
 void fixture_init_without_documents(struct fixture *fixture);
 /* Every call must have ended. Checks the tables against a replay of the log, so that each test does. */
 void fixture_deinit(struct fixture *fixture);
@@ -113,7 +113,7 @@ void exchange_send_bytes(struct exchange *exchange, struct slice request);
 void exchange_send_end(struct exchange *exchange);
 /* The next reply, decoded into the fixture's arena; NULL if none waits. */
 void *exchange_read(struct exchange *exchange, const ProtobufCMessageDescriptor *descriptor);
-/* The same as wire bytes; false if none waits. */
+/* Does the same as wire bytes; false if none waits. */
 bool exchange_read_bytes(struct exchange *exchange, struct slice *ret_reply);
 /* The peer goes away. */
 void exchange_close(struct exchange *exchange);
@@ -121,7 +121,7 @@ void exchange_close(struct exchange *exchange);
 /* A whole unary call: the code, and the reply where it is OK and wanted (`ret_reply` may be NULL). */
 enum status_code fixture_call(struct fixture *fixture, const struct exchange_start *start,
                               const ProtobufCMessage *request, void *ret_reply);
-/* The same, for what the status said. */
+/* Does the same, for what the status said. */
 struct exchange fixture_call_whole(struct fixture *fixture, const struct exchange_start *start,
                                    const ProtobufCMessage *request);
 
@@ -131,7 +131,7 @@ const char *fixture_make_org(struct fixture *fixture, const char *name,
 /* A new token, by the administrator `by`; a user is given where the role needs one. */
 void fixture_make_token(struct fixture *fixture, const char *by, enum role role,
                         char token[FIXTURE_TOKEN_BYTES]);
-/* The same for a user; NULL: none. */
+/* Does the same for a user; NULL: none. */
 void fixture_make_user_token(struct fixture *fixture, const char *by, enum role role,
                              const char *user, char token[FIXTURE_TOKEN_BYTES]);
 /* A VIEWER's token that ends at a time. */

@@ -151,7 +151,7 @@ static struct exchange judge(const struct caller *caller, const struct item *ite
     return exchange;
 }
 
-/* The same, expected to be stored. */
+/* Does the same, expected to be stored. */
 static Errata__V1__BatchJudgeMappingsResponse *judged(const struct caller *caller,
                                                       const struct item *items, size_t count)
 {

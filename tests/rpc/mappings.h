@@ -62,7 +62,7 @@ struct lines {
 
 enum status_code mappings_try_match(const struct caller *caller, const struct lines *lines,
                                     Errata__V1__MatchLinesResponse **ret_response);
-/* The same, expected to be OK. */
+/* Does the same, expected to be OK. */
 Errata__V1__MatchLinesResponse *mappings_match(const struct caller *caller,
                                                const struct lines *lines);
 /* The match of one line. */

@@ -23,7 +23,7 @@
 #define SIM_START_US INT64_C(1767225600000000)
 /* Events of one run: far above what any takes; more is a fixture that spins. */
 #define SIM_EVENTS_MAX 5000000u
-/* Threads that wait at once: the writer's and the pool's. */
+/* Maximum threads that wait at once: the writer's and the pool's. */
 #define SIM_WAITS_MAX 3
 #define SIM_MESSAGE_BYTES 512
 /* Chances are of so many. */

@@ -18,7 +18,7 @@
 #define SIM_STREAM_TIMEOUT_MS 60000
 /* Maximum delay of a call's end after its deadline. */
 #define SIM_LATE_US SIM_S
-/* Pages of one walk through a list. */
+/* Maximum pages of one walk through a list. */
 #define SIM_PAGES_MAX 200
 
 enum sim_op {

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define ARENA_BYTES (16u << 20)
-/* Rounds in which everything that a server still holds must come to its end. */
+/* Maximum rounds in which everything that a server still holds must come to its end. */
 #define BURY_ROUNDS_MAX 10000
 /* The app's drain timeout, and the time for accepted calls after it. */
 #define DRAIN_US (5 * SIM_S)

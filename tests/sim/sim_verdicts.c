@@ -144,7 +144,7 @@ bool sim_request_verdicts(struct sim_member *member, enum sim_op op)
     return true;
 }
 
-/* Whether a rule was learned from verdicts: other rules carry a mark in their pattern. */
+/* Returns whether a rule was learned from verdicts: other rules carry a mark in their pattern. */
 static bool is_learned(const char *pattern)
 {
     return strchr(pattern, ' ') == NULL;

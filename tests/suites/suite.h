@@ -11,7 +11,7 @@
 #include "server/grpc/grpc.h"
 #include "store/base/clock.h"
 
-/* Replies of one call that wait; more of them end it with RESOURCE_EXHAUSTED. */
+/* Maximum replies of one call that wait; more of them end it with RESOURCE_EXHAUSTED. */
 #define SUITE_REPLIES_MAX 4096
 
 struct suite;
@@ -55,7 +55,7 @@ void suite_reply(struct suite_call *call, struct slice message, int64_t delay_us
 /* Queues the end; later output is discarded. The status' slices must be in the arena or for
  * ever. */
 void suite_end(struct suite_call *call, const struct status *status, int64_t delay_us);
-/* The same at once, in front of what waits. */
+/* Does the same at once, in front of what waits. */
 void suite_fail(struct suite_call *call, enum status_code code, const char *why);
 /* Returns whether the call needs no further actions. */
 bool suite_has_ended(const struct suite_call *call);

@@ -23,7 +23,7 @@
 #define WIRE_STREAMS_MAX 2048
 #define WIRE_FIELDS_MAX 24
 #define WIRE_HELD_MAX 512
-/* Jobs of the pool that are under way at once, at most; above it the pool is full. */
+/* Maximum jobs of the pool that run at once; above it the pool is full. */
 #define WIRE_JOBS_MAX 64
 /* Maximum bytes that the fixture reads in one call. */
 #define WIRE_DRAIN_BYTES ((size_t)64 * 1024)
@@ -149,10 +149,10 @@ struct wire_field {
 };
 
 void wire_setup(struct wire_fixture *fixture, bool bytewise);
-/* The same with a config that the test changed (wire_config). */
+/* Does the same with a config that the test changed (wire_config). */
 void wire_setup_with(struct wire_fixture *fixture, bool bytewise, const struct call_config *config);
 struct call_config wire_config(struct wire_fixture *fixture);
-/* The same as wire_setup_with and wire_setup, and other protocols over HTTP are served, too. */
+/* Does the same as wire_setup_with and wire_setup, and other protocols over HTTP are served, too. */
 void wire_setup_http_with(struct wire_fixture *fixture, bool bytewise,
                           const struct call_config *config);
 void wire_setup_http(struct wire_fixture *fixture, bool bytewise);
@@ -164,7 +164,7 @@ void wire_leave(struct wire_fixture *fixture);
 void wire_teardown(struct wire_fixture *fixture);
 /* Feeds what the client has written, and reads what the server answers, until both are silent. */
 void wire_run(struct wire_fixture *fixture);
-/* The same, but the client reads nothing: what a full socket is like. */
+/* Does the same, but the client reads nothing: what a full socket is like. */
 void wire_feed_only(struct wire_fixture *fixture);
 /* The pool does its oldest job, and the loop hears of it; false if it has no job. */
 bool wire_pool_step(struct wire_fixture *fixture);

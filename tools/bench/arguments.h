@@ -10,9 +10,9 @@
 #include "tools/bench/load/parse.h"
 #include "tools/errata/terminal/options.h"
 
-/* Calls of one mix: more could not be distinguished in a table. */
+/* Maximum calls of one mix: more could not be distinguished in a table. */
 #define ARGUMENTS_CALLS_MAX 16
-/* Tokens, header fields and process ids given one by one. */
+/* Maximum tokens, header fields and process ids given one by one. */
 #define ARGUMENTS_LIST_MAX 32
 /* Limits the connections to a number that simulates thousands of clients; each connection has its
  * own buffer and socket. */
@@ -20,7 +20,7 @@
 #define ARGUMENTS_IN_FLIGHT_MAX 10000
 /* Faster than any one core sends. */
 #define ARGUMENTS_RATE_MAX 10000000
-/* Runs of a sweep before the knee is refined. */
+/* Maximum runs of a sweep before the knee is refined. */
 #define ARGUMENTS_SWEEP_RUNS_MAX 100
 
 #define ARGUMENTS_SERVER_DEFAULT "127.0.0.1:7443"

@@ -16,7 +16,7 @@
 #define NUMBER_BYTES 64
 /* A longer setting, such as the mix, is named and not quoted. */
 #define QUOTED_BYTES_MAX 40
-/* Problems of one report that are quoted. */
+/* Maximum problems of one report that are quoted. */
 #define PROBLEMS_MAX 4
 
 /* "%.*s" of a slice. */

@@ -8,7 +8,7 @@
 #include "tools/bench/arguments.h"
 #include "tools/bench/load/engine.h"
 
-/* Organisations of one run. */
+/* Maximum organisations of one run. */
 #define PLAN_TOKENS_MAX 10000
 
 /* Texts are in the arena that it was made in; requests are owned. */

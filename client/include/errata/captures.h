@@ -66,7 +66,7 @@ struct errata_captures_config {
     void (*on_drop)(void *user, enum errata_drop why, struct errata_bytes request,
                     const struct errata_status *status);
     void *user;
-    /* The same for a review that is dropped, whose wire bytes are a SubmitReviewRequest. May be NULL. */
+    /* Does the same for a review that is dropped, whose wire bytes are a SubmitReviewRequest. May be NULL. */
     void (*on_drop_review)(void *user, enum errata_drop why, struct errata_bytes request,
                            const struct errata_status *status);
 };

@@ -10,7 +10,7 @@
 #include <errata/v1/guideline_service.handlers.h>
 #include <errata/v1/guideline_service.views.h>
 
-/* Steps of the batch in one call. */
+/* Maximum steps of the batch in one call. */
 #define STEPS_MAX 50
 
 /* Runs the batch. */

@@ -92,7 +92,7 @@ guideline_service_approve_proposal_answer(struct guideline_service_approve_propo
                   call->body);
 }
 
-/* Whether a refusal of one approval leaves the others. */
+/* Returns whether a refusal of one approval leaves the others. */
 static bool is_refusal(enum err err)
 {
     return err == ERR_PRECONDITION || err == ERR_NOT_FOUND || err == ERR_DENIED;

@@ -7,7 +7,7 @@
 #include "server/pipeline/env.h"
 #include "store/base/logger.h"
 
-/* Members of a line at most: the organisation, and two for each of the triggers. */
+/* Maximum members of a line: the organisation, and two for each of the triggers. */
 #define FIELDS_MAX 16
 
 /* A line that is being made. */

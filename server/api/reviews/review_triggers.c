@@ -12,7 +12,8 @@
 #include <errata/v1/review_service.handlers.h>
 #include <errata/v1/review_triggers.fields.h>
 
-/* Reviews that are read in less than a quarter of a millisecond: each takes about 1 us, and its fields as much. */
+/* Maximum reviews that are read in less than a quarter of a millisecond: each takes about 1 us, and
+ * its fields as much. */
 #define REVIEWS_ON_LOOP_MAX 100
 
 static bool is_cancelled(const void *user)

@@ -19,8 +19,8 @@
 
 /* Hex digits of a key id in text. */
 #define ADMIN_KEY_ID_TEXT_BYTES 8
-/* Attempts to draw an unused key id: with a million tokens each draw collides with probability
- * 2^-12. */
+/* Maximum attempts to draw an unused key id: with a million tokens each draw collides with
+ * probability 2^-12. */
 #define ADMIN_KEY_ID_DRAWS_MAX 16
 
 /* The caller: used for the envelope of events, and to check rights that concern the whole

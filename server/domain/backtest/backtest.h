@@ -16,7 +16,7 @@
 
 /* Maximum submissions of a backtest: the newest million takes less than 30 s. */
 #define BACKTEST_SUBMISSIONS_MAX 1000000
-/* Submissions of a step, which takes about 15 ms; then other long reads get the thread. */
+/* Maximum submissions of a step, which takes about 15 ms; then other long reads get the thread. */
 #define BACKTEST_STEP_MAX 2000
 /* Maximum number of listed reviewers; further ones are added up. */
 #define BACKTEST_REVIEWERS_MAX 100

@@ -172,7 +172,7 @@ static bool shortens(struct slice text, struct slice whole)
     return at == text.size;
 }
 
-/* Returns whether a word abbreviates words of the other side: by its letters, or their initials. */
+/* Returns whether a word abbreviates words of the other side, by letters of one word or by initials. */
 static bool abbreviates(struct slice text, const struct side *side)
 {
     for (size_t i = 0; i < side->count && text.size >= 2; i++) {
@@ -262,7 +262,7 @@ static bool is_spelled_alike(struct slice text, const struct side *other)
     return false;
 }
 
-/* Returns whether a side has a name, or a number, of which the other side has nothing. */
+/* Returns whether a side has a name or a number that does not occur on the other side. */
 static bool has_own(const struct side *side, const struct side *other, bool numbers)
 {
     for (size_t i = 0; i < side->count; i++) {
@@ -279,7 +279,7 @@ static bool has_own(const struct side *side, const struct side *other, bool numb
     return false;
 }
 
-/* A place where the sides differ: words between two that are aligned. */
+/* A gap where the sides differ: the words between two aligned words. */
 struct gap {
     const struct side *side;
     size_t from;
@@ -316,7 +316,7 @@ static bool are_related(const struct gap *a, const struct gap *b)
     return false;
 }
 
-/* Returns whether something else is between two aligned words: a word or two for a word or two. */
+/* Returns whether one or two words between two aligned words were replaced by one or two others. */
 static bool is_replaced(const struct gap *a, const struct gap *b)
 {
     size_t words_a = a->to - a->from;
@@ -357,7 +357,7 @@ static bool find_replaced(const struct comparison *comparison)
     return found;
 }
 
-/* Returns the first word that asks, by its entry; 0 without one. */
+/* Returns the entry of the first question word; 0 without one. */
 static uint16_t kind_of(const struct comparison *comparison, const struct side *side)
 {
     uint32_t asks = cue_lexicon_set(comparison->lexicon, SLICE("wh"));
@@ -372,7 +372,7 @@ static uint16_t kind_of(const struct comparison *comparison, const struct side *
     return 0;
 }
 
-/* Counts content words, and those that the other side has. */
+/* Counts content words, and those that the other side has too. */
 static void count(const struct side *side, size_t *ret_content, size_t *ret_common,
                   size_t *ret_aligned)
 {

@@ -1,6 +1,6 @@
 /*
- * lexicon.c: finds words, also those with a typing error: a word and a known one differ by one letter exactly if they
- * have a form in common, which is either of them with at most one letter left out.
+ * lexicon.c: finds words, also those with a typing error: a word and a known one differ by one
+ * letter if and only if both become equal when at most one letter of each is left out.
  */
 #include "server/domain/cues/lexicon_internal.h"
 
@@ -9,7 +9,7 @@
 #define FNV_BASIS 2166136261u
 #define FNV_PRIME 16777619u
 
-/* Returns the hash of a word without its letter at `left_out`; of the whole word if that is not in it. */
+/* Returns the hash of a word without its letter at `left_out`, or of the whole word if it has no such letter. */
 static uint32_t hash_without(struct slice word, size_t left_out)
 {
     uint32_t hash = FNV_BASIS;
@@ -38,7 +38,7 @@ struct slice cue_lexicon_next(struct slice *text)
     return word;
 }
 
-/* Returns the bucket of a word: that which has it, or a free one. */
+/* Returns the bucket of a word: the one that contains it, or a free one. */
 static size_t bucket_of(const struct cue_lexicon *lexicon, struct slice word)
 {
     size_t bucket = hash_without(word, SIZE_MAX) % CUE_LEXICON_BUCKETS;
@@ -144,7 +144,7 @@ uint32_t cue_lexicon_set(const struct cue_lexicon *lexicon, struct slice name)
     return 0;
 }
 
-/* Appends a word, or what it means. */
+/* Appends a word, or the words that it abbreviates. */
 static void enter_word(const struct cue_lexicon *lexicon, const struct cue_word *word,
                        struct cue_words *to)
 {

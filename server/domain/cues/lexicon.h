@@ -7,17 +7,18 @@
 
 #include "server/domain/cues/words.h"
 
-/* Words, sets and elements of all patterns, with room for as many again; the tests check cues.def against them. */
+/* Maximum words, sets and elements of all patterns, with room for as many again; the tests check
+ * cues.def against them. */
 #define CUE_LEXICON_WORDS_MAX 8192
 #define CUE_LEXICON_SETS_MAX 32
 #define CUE_LEXICON_ELEMENTS_MAX 16384
 #define CUE_LEXICON_CUES_MAX 2048
-/* Elements of a pattern; a bit each while it is matched. */
+/* Maximum elements of a pattern; each has a bit while the pattern is matched. */
 #define CUE_LEXICON_PATTERN_MAX 16
-/* Letters of a word that may have a typing error; shorter ones differ from too many others by one letter. */
+/* Minimum letters of a word that may have a typing error; too many shorter words differ by only one letter. */
 #define CUE_LEXICON_TYPO_LETTERS_MIN 5
 
-/* What a cue says. The names are those of the API's matched_cue. */
+/* The classes of cues. The names are those of the API's matched_cue. */
 enum cue_class {
 #define CLASS(name) CUE_##name,
 #include "server/domain/cues/cue_classes.def"
@@ -25,7 +26,7 @@ enum cue_class {
     CUE_CLASS_COUNT
 };
 
-/* What an element of a pattern matches. */
+/* The kinds of elements of a pattern. */
 enum element_kind {
     ELEMENT_WORD, /* one word */
     ELEMENT_WORDS, /* one of several words */
@@ -38,7 +39,7 @@ struct element {
     enum element_kind kind;
     bool is_optional;
     bool is_repeated;
-    uint16_t first; /* the word, the set, or the first of `count` words in `choices` */
+    uint16_t first; /* a word, a set, or the first of `count` words in `choices` */
     uint16_t count;
 };
 
@@ -65,7 +66,7 @@ struct cue_lexicon_entry {
 struct cue_lexicon {
     struct arena *arena;
     struct cue_lexicon_entry *entries; /* from 1 */
-    size_t entry_count; /* entry 0 included */
+    size_t entry_count; /* number of entries, including entry 0 */
     uint16_t *buckets; /* entries by their hash; 0: free */
     struct slice sets[CUE_LEXICON_SETS_MAX]; /* names */
     size_t set_count;
@@ -77,11 +78,11 @@ struct cue_lexicon {
     size_t choice_count;
     uint16_t *starts; /* cues by the word that they may begin with */
     size_t start_count;
-    uint16_t *typos; /* cue words by the hashes of what is left of them without one letter */
+    uint16_t *typos; /* cue words by the hashes of their forms without one letter */
 };
 
-/* Builds the lexicon of cues.def in the arena, which must live as long. ERR_MEMORY; ERR_INTERNAL if the data has more
- * than the limits, or a set that does not exist. */
+/* Builds the lexicon of cues.def in the arena, which must outlive it. ERR_MEMORY; ERR_INTERNAL if
+ * the data has more than the limits, or a set that does not exist. */
 MUST_CHECK enum err cue_lexicon_new(struct arena *arena, const struct cue_lexicon **ret_lexicon);
 /* Returns the name of a class; empty for CUE_CLASS_COUNT. */
 struct slice cue_class_name(enum cue_class class);
@@ -91,9 +92,9 @@ bool cue_class_find(struct slice name, enum cue_class *ret_class);
 uint32_t cue_lexicon_set(const struct cue_lexicon *lexicon, struct slice name);
 /* Finds a word's entry; 0 for an unknown word. */
 uint16_t cue_lexicon_find(const struct cue_lexicon *lexicon, struct slice word);
-/* Finds the entry of a word of cues that the word is with one typing error; 0 without one. */
+/* Finds the entry of the cue word that differs from the word by one typing error; 0 without one. */
 uint16_t cue_lexicon_find_typo(const struct cue_lexicon *lexicon, struct slice word);
-/* Replaces abbreviations by what they mean, and sets the words' entries, typing errors mended. Fails only with
+/* Expands abbreviations, corrects typing errors, and sets the words' entries. Fails only with
  * ERR_MEMORY. */
 MUST_CHECK enum err cue_lexicon_enter(const struct cue_lexicon *lexicon, struct arena *arena,
                                       struct cue_words *words);

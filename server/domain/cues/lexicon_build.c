@@ -102,7 +102,7 @@ static bool take_mark(struct slice *word, uint8_t mark)
     return has_mark;
 }
 
-/* Reads `<a b c>`, of which `word` is the first piece. */
+/* Reads `<a b c>`; `word` is its first piece. */
 static bool read_choices(struct cue_lexicon *lexicon, struct slice word, struct slice *rest,
                          struct element *element)
 {
@@ -210,7 +210,7 @@ static bool add_item(struct cue_lexicon *lexicon, const struct item *item)
     return false;
 }
 
-/* Adds a cue to a word's list; before there is a list, counts it. */
+/* Adds a cue to a word's list; in the first pass, only counts it. */
 static void add_start(struct cue_lexicon *lexicon, size_t word, size_t cue)
 {
     struct cue_lexicon_entry *entry = &lexicon->entries[word];
@@ -235,8 +235,8 @@ static void add_element(struct cue_lexicon *lexicon, const struct element *eleme
     }
 }
 
-/* Adds each cue to the words that it may begin with: those of its first element that is not optional, and of those
- * before it. */
+/* Adds each cue to the words that it may begin with: those of its first element that is not
+ * optional, and of the optional ones before it. */
 static void add_cues(struct cue_lexicon *lexicon)
 {
     lexicon->start_count = 0;

@@ -6,8 +6,8 @@
 
 #include "server/domain/cues/lexicon.h"
 
-#define CUE_LEXICON_BUCKETS 16384 /* twice the words */
-#define CUE_LEXICON_TYPO_BUCKETS 65536 /* some ten for each word of cues */
+#define CUE_LEXICON_BUCKETS 16384 /* twice the number of words */
+#define CUE_LEXICON_TYPO_BUCKETS 65536 /* about ten for each cue word */
 
 /* Returns the entry of a word, which is added if it is new; 0 if there is no room. The text is borrowed. */
 uint16_t cue_lexicon_add(struct cue_lexicon *lexicon, struct slice word);

@@ -3,11 +3,11 @@
  */
 #include "server/domain/cues/masks.h"
 
-/* Words of a title. */
+/* Maximum words of a title. */
 #define TITLE_WORDS_MIN 2
 #define TITLE_WORDS_MAX 12
 
-/* Finds the next place of a span; SIZE_MAX if it occurs no more. */
+/* Finds the next place of a span; SIZE_MAX if it does not occur again. */
 static size_t find(struct slice text, size_t from, struct slice span)
 {
     const void *found = span.size > 0 && from < text.size
@@ -17,7 +17,7 @@ static size_t find(struct slice text, size_t from, struct slice span)
     return found == NULL ? SIZE_MAX : (size_t)((const uint8_t *)found - text.data);
 }
 
-/* Removes one span, wherever it occurs. */
+/* Removes all occurrences of one span. */
 static enum err remove_span(struct arena *arena, struct slice text, struct slice span,
                             struct slice *ret_text)
 {
@@ -59,7 +59,7 @@ enum err masks_remove_spans(struct arena *arena, struct slice message, const str
     return err;
 }
 
-/* Returns whether a word of the previous turn may be part of a title, `is_first` its first one. */
+/* Returns whether a word of the previous turn may be part of a title; `is_first`: its first word. */
 static bool is_title_word(const struct cue_word *word, bool is_first)
 {
     return word->is_quoted || word->is_capital || (!is_first && word->text.size <= 3);

@@ -1,6 +1,6 @@
 /*
- * masks.h: hides words of a message that are not the user's own opinion: texts that an application put in, quotations,
- * and titles that the previous turn named ("The Wrong Man").
+ * masks.h: hides words of a message that are not the user's own opinion: texts that an application
+ * inserted, quotations, and titles that the previous turn named ("The Wrong Man").
  */
 #ifndef ERRATA_SERVER_DOMAIN_CUES_MASKS_H
 #define ERRATA_SERVER_DOMAIN_CUES_MASKS_H
@@ -12,8 +12,8 @@
 MUST_CHECK enum err masks_remove_spans(struct arena *arena, struct slice message,
                                        const struct slice *spans, size_t count,
                                        struct slice *ret_message);
-/* Masks quoted words, and runs of two words or more that `named`, a text of the previous turn, has as a title: quoted, or
- * with capitals. */
+/* Masks quoted words, and runs of two or more words that are a title in `named`, a text of the
+ * previous turn: quoted or capitalised there. */
 void masks_set(struct cue_words *message, const struct cue_words *named);
 
 #endif

@@ -3,7 +3,7 @@
  */
 #include "server/domain/cues/match.h"
 
-/* Words of a gap. */
+/* Maximum words of a gap. */
 #define GAP_WORDS_MAX 3
 
 /* A cue that is being matched: bit i is set if the next element to match may be i. */
@@ -20,7 +20,7 @@ struct starts {
     bool at_message[CUE_WORDS_MAX];
 };
 
-/* An element that may be missing may be passed. */
+/* Skips elements that may be missing. */
 static void skip_optional(struct trial *trial)
 {
     for (size_t i = 0; i < trial->cue->element_count; i++) {
@@ -51,7 +51,7 @@ static bool matches(const struct cue_lexicon *lexicon, const struct element *ele
     return false;
 }
 
-/* Takes a word. */
+/* Matches a word. */
 static void step(struct trial *trial, const struct cue_word *word)
 {
     uint32_t before = trial->ways;
@@ -102,7 +102,7 @@ static size_t try_cue(struct trial *trial, const struct cue_words *words, size_t
     return longest;
 }
 
-/* Computes where clauses and the message begin, interjections aside. */
+/* Computes where clauses and the message begin, ignoring interjections. */
 static void find_starts(const struct cue_lexicon *lexicon, const struct cue_words *words,
                         struct starts *starts)
 {

@@ -1,17 +1,18 @@
 /*
- * match.h: finds the cues of a message. Every cue that may begin with a word is tried there, all its ways at once, with
- * a bit for each; the time grows with the words and the cues that share a first word.
+ * match.h: finds the cues of a message. At each word, every cue that may begin with it is tried.
+ * All alternatives of a cue are tracked at once, one bit each; the time grows with the number of
+ * words and of the cues that share a first word.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CUES_MATCH_H
 #define ERRATA_SERVER_DOMAIN_CUES_MATCH_H
 
 #include "server/domain/cues/lexicon.h"
 
-/* Cues of a message that are kept; a message of a sentence has one or two. */
+/* Maximum cues of a message that are kept; a message of a sentence has one or two. */
 #define CUE_HITS_MAX 64
-/* Words of a cue: gaps and repeated elements end there. */
+/* Maximum words of a cue, including its gaps and repeated elements. */
 #define CUE_SPAN_MAX 16
-/* Phrases that an organisation adds to the cues. */
+/* Maximum phrases that an organisation adds to the cues. */
 #define CUE_EXTRAS_MAX 200
 
 /* A cue that an organisation added. */

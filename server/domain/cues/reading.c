@@ -6,11 +6,11 @@
 #include "server/domain/cues/difference.h"
 #include "server/domain/cues/masks.h"
 
-/* Words at the beginning and the end of a response that are compared with a message. */
+/* Maximum words at the beginning and the end of a response that are compared with a message. */
 #define RESPONSE_WORDS_MAX 256
-/* Words at the end of a response in which it offers something. */
+/* Number of words at the end of a response in which an offer is searched for. */
 #define OFFER_WORDS 16
-/* Words of a message that only says again what was asked. */
+/* Maximum words of a message that only repeats what was asked. */
 #define REPEATED_WORDS_MAX 5
 
 static uint32_t sets_of(const struct cue_lexicon *lexicon, const struct cue_word *word)
@@ -18,7 +18,7 @@ static uint32_t sets_of(const struct cue_lexicon *lexicon, const struct cue_word
     return word->is_masked ? 0 : lexicon->entries[word->entry].sets;
 }
 
-/* Returns whether a class rejects: a guard takes its cues back. */
+/* Returns whether a class rejects, so that a guard cancels its cues. */
 static bool is_guarded_class(enum cue_class class)
 {
     return class == CUE_NEGATION || class == CUE_NOT_THAT || class == CUE_CORRECTION ||
@@ -26,7 +26,7 @@ static bool is_guarded_class(enum cue_class class)
            class == CUE_SARCASM || class == CUE_CONTRAST;
 }
 
-/* Returns whether another hit, a guard, covers the words of a hit: at least the first of them. */
+/* Returns whether a guard covers at least the first word of a hit. */
 static bool is_covered(const struct cue_hits *hits, const struct cue_hit *hit)
 {
     enum cue_class guard = is_guarded_class(hit->class) ? CUE_GUARD
@@ -66,7 +66,7 @@ static enum err enter(struct arena *arena, const struct cue_lexicon *lexicon, st
     return err == OK ? cue_lexicon_enter(lexicon, arena, ret_words) : err;
 }
 
-/* Reads the end of the previous response: does it ask, does it offer? */
+/* Determines whether the previous response ends with a question or an offer. */
 static void read_response_end(const struct cue_lexicon *lexicon, struct reading *reading)
 {
     struct cue_words end = reading->response;
@@ -93,7 +93,7 @@ static bool has_word(const struct cue_words *words, struct slice text)
     return false;
 }
 
-/* Returns whether the message names something of the response that the query had not. */
+/* Returns whether the message names something in the response that the query did not have. */
 static bool finds_mention(const struct cue_lexicon *lexicon, const struct reading *reading)
 {
     for (size_t i = 0; i < reading->message.count; i++) {
@@ -121,7 +121,7 @@ static bool names_entity(const struct reading_input *input)
     return false;
 }
 
-/* Finds "not X" where the previous turn said X. */
+/* Finds "not X" where the previous turn contains X. */
 static bool finds_contrast(const struct cue_lexicon *lexicon, const struct reading *reading)
 {
     for (size_t i = 0; i < reading->hits.count; i++) {
@@ -143,7 +143,7 @@ static bool finds_contrast(const struct cue_lexicon *lexicon, const struct readi
     return false;
 }
 
-/* Reads what kind of sentences the message has. */
+/* Determines the kinds of sentences in the message. */
 static void read_kind(const struct cue_lexicon *lexicon, struct reading *reading)
 {
     uint32_t asks = cue_lexicon_set(lexicon, SLICE("wh")) | cue_lexicon_set(lexicon, SLICE("aux"));
@@ -187,7 +187,7 @@ static bool covers(const struct reading *reading, enum cue_class class, size_t a
     return false;
 }
 
-/* Reads whether the message denies something, or says again what was asked. */
+/* Determines whether the message denies something or repeats what was asked. */
 static void read_insistence(const struct cue_lexicon *lexicon, struct reading *reading)
 {
     uint32_t negators = cue_lexicon_set(lexicon, SLICE("negator"));

@@ -1,15 +1,16 @@
 /*
- * reading.h: a message beside the turn that it follows, as the facts that decide what it says of that turn: its cues,
- * what kind of sentence it is, and how its words differ from the previous query. Pure; no vectors.
+ * reading.h: the facts about a message that decide how it judges the previous turn: its cues, the
+ * kind of its sentences, and how its words differ from the previous query. Pure functions; no
+ * vectors.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CUES_READING_H
 #define ERRATA_SERVER_DOMAIN_CUES_READING_H
 
 #include "server/domain/cues/match.h"
 
-/* What is read. Slices are valid UTF-8, borrowed. */
+/* The inputs. Slices are valid UTF-8, borrowed. */
 struct reading_input {
-    struct slice message; /* without texts of an application */
+    struct slice message; /* without texts that an application inserted */
     struct slice previous_query;
     struct slice previous_response; /* may be empty */
     const struct slice *entities; /* entities that the previous response named */
@@ -20,28 +21,28 @@ struct reading_input {
 
 /* How the message's words differ from those of the previous query. */
 struct difference {
-    float overlap; /* content words in both, of those in either, 0 to 1 */
-    float kept; /* content words of the previous query that the message has, 0 to 1 */
-    float order; /* words in the same order in both, of the longer one, 0 to 1 */
-    bool numbers_differ; /* each has a number that the other has not */
+    float overlap; /* share of content words in both among those in either, 0 to 1 */
+    float kept; /* share of the previous query's content words in the message, 0 to 1 */
+    float order; /* share of words in the same order in both, of the longer one, 0 to 1 */
+    bool numbers_differ; /* each has a number that the other does not have */
     bool
-        names_differ; /* each has a name that the other has not, and neither abbreviates the other */
+        names_differ; /* each has a name that the other does not have, and neither is an abbreviation */
     bool
         is_replaced; /* the same sentence with one or two content words replaced: a question about something else */
-    bool is_antonym; /* a word became its opposite */
-    bool same_kind; /* both ask the same kind of question, or neither asks */
-    bool is_extended; /* the message has all content words of the query, and others */
+    bool is_antonym; /* a word was replaced by its opposite */
+    bool same_kind; /* both ask the same kind of question, or neither asks one */
+    bool is_extended; /* the message has all content words of the query, and more */
 };
 
 struct reading {
     struct cue_words message;
     struct cue_words query;
     struct cue_words response;
-    struct cue_hits hits; /* without those that a guard covers */
+    struct cue_hits hits; /* cues of the message, without those that a guard covers */
     struct difference difference;
     size_t content_words; /* content words of the message */
     bool is_question; /* has a question */
-    bool is_request; /* asks for something in the imperative or politely */
+    bool is_request; /* makes a request, in the imperative or politely */
     bool is_wish; /* "I want ..." */
     bool is_statement; /* begins with its subject: "I live there" */
     bool refers_back; /* has a pronoun */

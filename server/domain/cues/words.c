@@ -1,5 +1,6 @@
 /*
- * words.c: see words.h. ASCII is folded here, all else by utf8proc: compatibility forms, no accents, no case.
+ * words.c: see words.h. ASCII is folded here, all other text by utf8proc, to compatibility forms
+ * without accents and case.
  */
 #include "server/domain/cues/words.h"
 
@@ -7,14 +8,15 @@
 
 #include <utf8proc.h>
 
-/* Code points that one code point is decomposed into; longer ones, all of them Arabic ligatures, are symbols. */
+/* Maximum code points that one code point is decomposed into; longer ones, all of them Arabic
+ * ligatures, are symbols. */
 #define DECOMPOSED_MAX 8
 
-/* What a code point means to a word. */
+/* The role of a code point in a word. */
 enum character {
     CHARACTER_LETTER,
     CHARACTER_DIGIT,
-    CHARACTER_APOSTROPHE, /* within a word it is dropped, else it quotes */
+    CHARACTER_APOSTROPHE, /* dropped within a word, otherwise a quotation mark */
     CHARACTER_QUOTE_OPEN,
     CHARACTER_QUOTE_CLOSE,
     CHARACTER_QUOTE, /* opens and closes */
@@ -26,7 +28,7 @@ enum character {
     CHARACTER_SPACE
 };
 
-/* Reading a text. */
+/* State of reading a text. */
 struct reader {
     struct slice text; /* only CUE_WORDS_BYTES_MAX bytes are read */
     struct cue_words *words;
@@ -242,7 +244,7 @@ static void read_quote(struct reader *reader, size_t from, uint32_t point, enum 
     }
 }
 
-/* An apostrophe joins what is around it, opens a quotation before a word, or closes one after it. */
+/* An apostrophe joins the letters around it, opens a quotation before a word, or closes one after a word. */
 static void read_apostrophe(struct reader *reader, size_t from)
 {
     size_t at = reader->at;
@@ -325,7 +327,7 @@ static void read_point(struct reader *reader, size_t from, uint32_t point)
     }
 }
 
-/* A quotation that does not end was an apostrophe. */
+/* A quotation mark that is never closed is treated as an apostrophe. */
 static void forget_open_quotation(struct reader *reader)
 {
     for (size_t i = reader->words->count; reader->is_quoting && i > 0; i--) {
@@ -345,7 +347,8 @@ enum err words_of(struct arena *arena, struct slice text, struct cue_words *ret_
     };
     size_t letters = reader.text.size;
 
-    /* A word needs a separator or two bytes; a code point's parts need at most DECOMPOSED_MAX times its bytes. */
+    /* Each word needs a separator or at least two bytes; the parts of a code point need at most
+     * DECOMPOSED_MAX times its bytes. */
     *ret_words = (struct cue_words){.text = text};
     ret_words->items = (struct cue_word *)arena_alloc(
         arena, (letters / 2 + 2 < CUE_WORDS_MAX ? letters / 2 + 2 : CUE_WORDS_MAX) *

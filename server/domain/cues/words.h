@@ -1,7 +1,8 @@
 /*
- * words.h: a message as words that cues are matched with: letters without case, accents and apostrophes, and where
- * each one was. Knows sentences, clauses and quotations; knows no meaning. Any valid UTF-8 is accepted: time and
- * memory grow with its first CUE_WORDS_BYTES_MAX bytes.
+ * words.h: splits a message into words for matching cues: letters without case, accents and
+ * apostrophes, and the position of each word. Recognises sentences, clauses and quotations, but no
+ * meaning. Any valid UTF-8 is accepted: time and memory grow with its first CUE_WORDS_BYTES_MAX
+ * bytes.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CUES_WORDS_H
 #define ERRATA_SERVER_DOMAIN_CUES_WORDS_H
@@ -9,11 +10,11 @@
 #include "store/base/arena.h"
 #include "store/base/err.h"
 
-/* Words of a text that are read: a message is read whole, of a long response the beginning. */
+/* Maximum words of a text that are read: messages are read in full, long responses only at their beginning. */
 #define CUE_WORDS_MAX 512
-/* Bytes of a text that are read: 512 words of 16 letters. */
+/* Maximum bytes of a text that are read: 512 words of 16 letters. */
 #define CUE_WORDS_BYTES_MAX ((size_t)8 * 1024)
-/* Bytes of a folded word; the rest of a longer one is dropped. No cue is as long. */
+/* Maximum bytes of a folded word; the rest of a longer one is dropped. No cue is as long. */
 #define CUE_WORD_BYTES_MAX 40
 
 /* A word. */
@@ -22,8 +23,8 @@ struct cue_word {
     uint32_t from; /* its place in the text, in bytes */
     uint32_t to;
     uint16_t entry; /* its entry in a lexicon, 0: none; set by cue_lexicon_enter */
-    bool begins_sentence; /* first word, or after a full stop, a question mark, a line end */
-    bool begins_clause; /* the same, or after a comma, a dash, a colon, a bracket */
+    bool begins_sentence; /* the first word, or after a full stop, a question mark or a line end */
+    bool begins_clause; /* the same, or after a comma, a dash, a colon or a bracket */
     bool is_asked; /* the sentence that it is in ends with a question mark */
     bool is_quoted; /* within quotation marks */
     bool is_masked; /* matches no cue: quoted, or part of a title; set by masks.c */
@@ -41,7 +42,7 @@ struct cue_words {
 
 /* Splits valid UTF-8 into words. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err words_of(struct arena *arena, struct slice text, struct cue_words *ret_words);
-/* Returns whether two words are equal but for a plural's `s` or `es`. */
+/* Returns whether two words are equal except for the `s` or `es` of a plural. */
 bool words_equal_stem(struct slice a, struct slice b);
 /* Returns whether two words differ by one letter, not the first, that is missing, added, replaced, or swapped with the
  * next. */

@@ -1,6 +1,6 @@
 /*
  * clusters.c: see clusters.h. The value of a cluster's row is the number of members 4, and for each number of a theme its
- * sum 4, big-endian; themes are stored likewise, 2 bytes a number.
+ * sum 4, big-endian; themes are stored in the same way, with 2 bytes for each number.
  */
 #include "server/domain/decisions/clusters.h"
 
@@ -19,7 +19,7 @@ static int32_t sum_at(struct slice value, size_t index)
     return (int32_t)bytes_get_be32(value.data + COUNT_BYTES + index * SUM_BYTES);
 }
 
-/* Returns the mean cosine of a theme and the members of a cluster; below -1 if the row is of another width. */
+/* Returns the mean cosine of a theme and the members of a cluster; below -1 if the row has another width. */
 static double compare(const struct theme *theme, struct slice value)
 {
     uint32_t count = value.size >= COUNT_BYTES ? bytes_get_be32(value.data) : 0;
@@ -180,7 +180,7 @@ enum err clusters_high_read(struct store_txn *txn, struct org_id org, uint64_t b
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Whether no earlier member has the value at this offset; an empty one counts as a value too. */
+/* Returns whether no earlier member has the value at this offset; an empty one counts as a value too. */
 static bool is_new(const struct cluster_members *members, size_t index, size_t offset)
 {
     struct slice value;

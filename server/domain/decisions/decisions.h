@@ -12,9 +12,9 @@
 
 #include <errata/v1/decision.views.h>
 
-/* Bytes of a stored number of a theme. */
+/* Bytes of each stored number of a theme. */
 #define DECISION_THEME_NUMBER_BYTES 2
-/* Members of a cluster that an evaluation names. */
+/* Maximum members of a cluster that an evaluation names. */
 #define EVALUATION_SIMILAR_MAX 20
 #define EVALUATOR_ID "errata-1"
 
@@ -36,7 +36,7 @@ struct decision_request {
 
 /* Returns the words of a decision: its comment, and the summary of the correction. */
 struct slice decision_words(struct arena *arena, struct slice comment, struct slice summary);
-/* Reads what the words and the correction of a decision say, into `input->evaluator`. */
+/* Sets `input->evaluator` from the words and the correction of a decision. */
 MUST_CHECK enum err decision_read_signals(struct arena *arena, struct decision_input *input);
 /* A recorded decision. */
 struct decision_stored {
@@ -55,7 +55,7 @@ MUST_CHECK enum err decision_read(struct store_txn *txn, struct org_id org, uint
 /* Finds the event of a decision by the caller's id. */
 MUST_CHECK enum err decision_find(struct store_txn *txn, struct org_id org,
                                   struct slice decision_id, uint64_t *ret_seq);
-/* Finds it by the text of the server's id. ERR_NOT_FOUND for another text, or the id of another event. */
+/* Finds a decision by the text of the server's id. ERR_NOT_FOUND for another text, or the id of another event. */
 MUST_CHECK enum err decision_find_id(struct store_txn *txn, struct org_id org, struct slice id,
                                      uint64_t *ret_seq);
 /* The private part of a decision: the space and the theme. */
@@ -80,7 +80,7 @@ MUST_CHECK enum err decision_evaluate(struct ctx *ctx, struct store_txn *txn, st
 /* A page of decisions, newest first. */
 struct decision_list {
     struct org_id org;
-    struct slice agent; /* empty: all */
+    struct slice agent; /* empty: all agents */
     struct page *page;
 };
 

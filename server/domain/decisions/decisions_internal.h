@@ -6,7 +6,7 @@
 
 #include "server/domain/decisions/evaluations.h"
 
-/* Sets the members of an evaluation that a result has. */
+/* Sets the members of an evaluation from a result. */
 void decision_put_result(const struct evaluator_result *result, struct evaluation_view *view);
 /* Returns the action that follows from a class, without regard to skills. */
 enum proposed_action decision_action_of_class(enum decision_class class);
@@ -27,7 +27,7 @@ struct decision_seqs {
 MUST_CHECK enum err decision_evaluation_seqs(struct store_txn *txn, struct org_id org,
                                              uint64_t decision_seq, struct decision_seqs *ret_seqs);
 
-/* What changes for one evaluator and decision; UNSPECIFIED: there is no class. */
+/* The classes before and after a change, of one evaluator and decision; UNSPECIFIED: there is none. */
 struct evaluator_change {
     enum decision_class class_before;
     enum decision_class class_after;

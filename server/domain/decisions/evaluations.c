@@ -13,7 +13,7 @@
 
 /* --- writing --- */
 
-/* Whether another evaluator may be added: one that submitted before only replaces its class. */
+/* Returns whether another evaluator may be added: one that submitted before only replaces its class. */
 static enum err check_room(struct ctx *ctx, struct store_txn *txn,
                            const struct evaluation_request *request)
 {

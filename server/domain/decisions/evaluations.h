@@ -1,6 +1,7 @@
 /*
- * evaluations.h: the classes of a decision by others than the server: evaluators of the caller's, and people, whose
- * override takes effect before all. Overrides measure every evaluator, the server included.
+ * evaluations.h: classes of a decision that others than the server assign: evaluators of the
+ * caller, and people, whose overrides take precedence. Overrides measure every evaluator, including
+ * the server.
  */
 #ifndef ERRATA_SERVER_DOMAIN_DECISIONS_EVALUATIONS_H
 #define ERRATA_SERVER_DOMAIN_DECISIONS_EVALUATIONS_H
@@ -8,11 +9,11 @@
 #include "server/domain/decisions/decisions.h"
 #include "server/domain/decisions/records.h"
 
-/* Evaluators of one decision besides the server. */
+/* Maximum evaluators of one decision besides the server. */
 #define EVALUATORS_OF_DECISION_MAX 16
-/* Evaluators of an organisation that a report lists. */
+/* Maximum evaluators of an organisation that a report lists. */
 #define EVALUATORS_REPORTED_MAX 100
-/* The server's own evaluators begin with it. */
+/* Prefix of the ids of the server's own evaluators. */
 #define EVALUATOR_OWN_PREFIX "errata"
 
 struct evaluation_request {
@@ -24,7 +25,7 @@ struct evaluation_request {
     double confidence;
     enum proposed_action proposed_action;
     struct slice evaluator_id;
-    struct slice rationale; /* or the reason of an override */
+    struct slice rationale; /* the comment, or the reason of an override */
 };
 
 /* Appends and applies the class of an evaluator. ERR_PRECONDITION if the decision has too many evaluators. */
@@ -38,7 +39,7 @@ MUST_CHECK enum err evaluation_override(struct ctx *ctx, struct store_txn *txn,
 /* Reads the evaluation that an event submitted, or by which it overrode others. ERR_CORRUPT for other events. */
 MUST_CHECK enum err evaluation_of_event(const struct event *event,
                                         struct evaluation_view *ret_view);
-/* Reads the evaluation in effect, of the decision that was recorded by the event. */
+/* Reads the evaluation in effect, for the decision that the event recorded. */
 MUST_CHECK enum err evaluation_in_effect(struct arena *arena, struct store_txn *txn,
                                          struct org_id org, uint64_t decision_seq,
                                          struct evaluation_view *ret_view);
@@ -48,7 +49,7 @@ struct evaluation_list {
     size_t count;
 };
 
-/* Lists all of a decision: the server's, those of evaluators, a person's. */
+/* Lists all evaluations of a decision: by the server, by evaluators, by a person. */
 MUST_CHECK enum err evaluations_read(struct arena *arena, struct store_txn *txn, struct org_id org,
                                      uint64_t decision_seq, struct evaluation_list *ret_list);
 

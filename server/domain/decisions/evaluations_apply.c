@@ -1,6 +1,7 @@
 /*
- * evaluations_apply.c: applies classes by evaluators and people, and counts how often each evaluator was right. A
- * decision that a person judged counts once for each of its evaluators, by the last class of both.
+ * evaluations_apply.c: applies classes by evaluators and people, and counts how often each
+ * evaluator was right. A decision that a person classified counts once for each of its evaluators,
+ * by the latest class of both.
  */
 #include "server/domain/decisions/decisions_internal.h"
 #include "server/domain/decisions/evaluations.h"
@@ -103,7 +104,7 @@ enum err evaluation_apply_submitted(struct ctx *ctx, struct store_txn *txn,
                : decision_mark_high(txn, event, decision.cluster_seq, submitted.classification);
 }
 
-/* Counts a person's class for each evaluator of the caller's. */
+/* Counts a person's class for each evaluator of the caller. */
 static enum err count_evaluators(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                                  uint64_t decision_seq, struct evaluator_change *change)
 {

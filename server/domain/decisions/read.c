@@ -1,5 +1,5 @@
 /*
- * read.c: stored decisions, their evaluation then and now, and their list; see decisions.h.
+ * read.c: stored decisions, their original and current evaluation, and their list; see decisions.h.
  */
 #include "server/domain/decisions/decisions.h"
 #include "server/domain/decisions/decisions_internal.h"
@@ -68,7 +68,7 @@ int16_t decision_theme_number(struct slice theme, size_t index)
     return (int16_t)(uint16_t)(bytes[0] << 8 | bytes[1]);
 }
 
-/* Names the members of a cluster, without the decision itself. */
+/* Lists the members of a cluster except the decision itself. */
 static enum err put_similar(struct arena *arena, const struct cluster_members *members,
                             uint64_t seq, struct evaluation_view *view)
 {

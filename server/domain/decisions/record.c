@@ -92,7 +92,7 @@ static enum err put_theme(struct arena *arena, const struct decision_input *inpu
     return OK;
 }
 
-/* Whether a stored decision has the content of a request; what the server set does not count. */
+/* Returns whether a stored decision has the content of a request; values set by the server are ignored. */
 static bool has_same_content(struct arena *arena, const struct decision_view *stored,
                              const struct decision_view *given)
 {
@@ -156,7 +156,7 @@ static enum err resolve(struct ctx *ctx, struct store_txn *txn, struct recording
     return err != OK ? err : fault_result(ctx->fault);
 }
 
-/* Finds the agent: that of the request, else that of the gate by the settings. */
+/* Finds the agent: the one in the request, else the one that the settings assign to the gate. */
 static enum err find_agent(struct ctx *ctx, struct store_txn *txn, struct recording *recording)
 {
     const struct decision_request *request = recording->request;
@@ -181,7 +181,7 @@ static enum err find_agent(struct ctx *ctx, struct store_txn *txn, struct record
     return err;
 }
 
-/* Finds the cluster, and classifies with all its members and this decision. */
+/* Finds the cluster, and classifies the decision with the support of all members. */
 static enum err evaluate(struct ctx *ctx, struct store_txn *txn, struct recording *recording,
                          int64_t created_at_us)
 {

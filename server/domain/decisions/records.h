@@ -8,10 +8,10 @@
 #include "store/base/arena.h"
 #include "store/key.h"
 
-/* EVALUATOR: decisions, by what people said about the evaluator's class. */
+/* EVALUATOR: counts of decisions by how people judged the evaluator's class. */
 struct evaluator_record {
     struct slice evaluator_id; /* not empty */
-    uint64_t evaluations; /* decisions that it classified */
+    uint64_t evaluations; /* number of decisions that it classified */
     uint64_t judged; /* number of these whose class a person set */
     uint64_t overridden; /* number of those that got another class */
 };

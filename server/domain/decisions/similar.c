@@ -8,7 +8,7 @@
 
 #define ROWS_BETWEEN_LOOKS 256
 
-/* Puts a match in its place; the least similar one goes if there is no room. Newer ones are found first. */
+/* Inserts a match in order; the least similar one is dropped if there is no room. Newer ones are found first. */
 static void keep(struct similar_matches *matches, size_t limit, const struct similar_match *match)
 {
     size_t place = matches->count;

@@ -1,12 +1,12 @@
 /*
- * similar.h: decisions whose words are similar to those of a decision, by their stored themes.
+ * similar.h: finds decisions whose words are similar to those of a given decision, by their stored themes.
  */
 #ifndef ERRATA_SERVER_DOMAIN_DECISIONS_SIMILAR_H
 #define ERRATA_SERVER_DOMAIN_DECISIONS_SIMILAR_H
 
 #include "server/domain/decisions/decisions.h"
 
-/* Decisions that are compared, the last recorded ones. */
+/* Maximum decisions that are compared, the most recent ones. */
 #define SIMILAR_ROWS_MAX 20000
 #define SIMILAR_LIMIT_MAX 100
 #define SIMILAR_LIMIT_DEFAULT 20
@@ -16,7 +16,7 @@ struct similar_query {
     uint64_t seq; /* seq of the decision */
     double threshold; /* shown score */
     size_t limit; /* at most SIMILAR_LIMIT_MAX */
-    struct slice agent; /* empty: all */
+    struct slice agent; /* empty: all agents */
     /* Ends the search early with ERR_CANCELLED; called once for each 256 rows. */
     bool (*is_cancelled)(const void *user);
     const void *user;
@@ -29,7 +29,7 @@ struct similar_match {
 };
 
 struct similar_matches {
-    struct similar_match items[SIMILAR_LIMIT_MAX]; /* the most similar first */
+    struct similar_match items[SIMILAR_LIMIT_MAX]; /* most similar first */
     size_t count;
     struct slice space;
 };

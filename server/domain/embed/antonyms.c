@@ -1,5 +1,5 @@
 /*
- * antonyms.c: marks the listed words of both texts, and looks for a pair with one mark each.
+ * antonyms.c: marks the listed words of both texts, and searches for a pair in which each text has one word.
  */
 #include "server/domain/embed/antonyms.h"
 
@@ -8,10 +8,10 @@
 #define IN_FIRST 1
 #define IN_SECOND 2
 #define WORD_BYTES_MAX 64
-/* Letters of a word without its ending: a shorter rest is another word ("sing", "bed"). */
+/* Minimum letters of a word without its ending; a shorter remainder would be another word ("sing", "bed"). */
 #define STEM_BYTES_MIN 3
 
-/* An ending of inflected words, and what the base form has instead. */
+/* An ending of inflected words, and the ending of the base form. */
 struct ending {
     struct slice ending;
     struct slice instead;

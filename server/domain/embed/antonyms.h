@@ -1,6 +1,6 @@
 /*
  * antonyms.h: whether two texts differ in a word and its opposite: "turn the lights on" and "turn the lights off" are
- * similar, but not the same. Knows the pairs of a model file (WordNet's) and simple inflections of their words.
+ * similar, but not the same. Uses the pairs of a model file (from WordNet) and simple inflections of their words.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EMBED_ANTONYMS_H
 #define ERRATA_SERVER_DOMAIN_EMBED_ANTONYMS_H
@@ -16,8 +16,9 @@ struct antonyms {
 };
 
 /* Finds a word that only the first text has and whose antonym only the second has. If one text has an odd number
- * of negations (not, never, without ...) more than the other, opposites mean the same, and none is found: "do not
- * turn it on" and "turn it off". Without antonyms in the model finds none. Fails only with ERR_MEMORY. */
+ * of negations (not, never, without ...) more than the other, opposites mean the same, so no pair
+ * is found: "do not turn it on" and "turn it off". A model without antonyms finds no pair. Fails
+ * only with ERR_MEMORY. */
 MUST_CHECK enum err antonyms_find(const struct model *model, struct arena *arena, struct slice a,
                                   struct slice b, struct antonyms *ret_antonyms);
 

@@ -1,5 +1,5 @@
 /*
- * bag.c: splitting by character, and binary search in the list of words.
+ * bag.c: splits a text by character, and finds words by binary search.
  */
 #include "server/domain/embed/bag.h"
 
@@ -13,7 +13,7 @@
 #define CHARACTER_BYTES_MAX 4
 #define NOT SLICE("not")
 
-/* Words that are being split off. */
+/* State of splitting a text into words. */
 struct splitter {
     const struct points *letters;
     size_t at;
@@ -28,7 +28,7 @@ static void add_word(struct bag *words, struct slice word)
     }
 }
 
-/* Takes the letters and digits from here on. */
+/* Reads the letters and digits from here on. */
 static struct slice take_word(struct splitter *splitter)
 {
     const struct points *letters = splitter->letters;
@@ -47,7 +47,7 @@ static bool is_apostrophe(const struct points *letters, size_t at)
     return at < letters->count && (letters->at[at] == '\'' || letters->at[at] == RIGHT_QUOTE);
 }
 
-/* Adds the word that begins here, and "not" for its "n't". What else follows its apostrophe is dropped. */
+/* Adds the word that begins here, and "not" for its "n't". Any other text after its apostrophe is dropped. */
 static void add_next(struct splitter *splitter)
 {
     struct slice word = take_word(splitter);

@@ -9,7 +9,7 @@
 #include "server/domain/embed/model.h"
 #include "store/base/arena.h"
 
-/* Words of a text that are read: LETTERS_MAX characters have fewer in practice. */
+/* Maximum words of a text that are read: LETTERS_MAX characters have fewer in practice. */
 #define BAG_WORDS_MAX 512
 
 /* The words of a text, in its order. */

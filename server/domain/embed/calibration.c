@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define KNOTS 5
-/* Digits of a number that are compared. */
+/* Maximum digits of a number that are compared. */
 #define DIGITS_MAX 31
 
 struct knot {
@@ -157,7 +157,7 @@ enum err calibration_compare_numbers(struct arena *arena, struct slice a, struct
     return err;
 }
 
-/* What makes two questions different however similar their words are. */
+/* Finds differences that make two questions different, regardless of how similar their words are. */
 static enum err find_vetoes(const struct embedder *embedder, struct arena *arena,
                             const struct slice texts[2], struct calibration *calibration)
 {

@@ -8,7 +8,7 @@
 
 #include "server/domain/embed/embedder.h"
 
-/* What texts are compared for. */
+/* The purpose of a comparison. */
 enum calibration_profile {
     CALIBRATION_QUERY, /* the same question in other words */
     CALIBRATION_FEEDBACK, /* comments on the same theme */
@@ -19,18 +19,18 @@ enum calibration_profile {
 /* The highest shown score of texts with different numbers or with opposite words, in profile CALIBRATION_QUERY: below
  * "the same". */
 #define CALIBRATION_VETO_SHOWN_MAX 0.75F
-/* Numbers of a text that are compared. */
+/* Maximum numbers of a text that are compared. */
 #define CALIBRATION_NUMBERS_MAX 64
 
 /* The result of a comparison. */
 struct calibration {
     float cosine; /* cosine by the profile's shares of the parts */
-    float shown; /* 0 to 1 */
+    float shown; /* from 0 to 1 */
     bool numbers_differ; /* set for CALIBRATION_QUERY only, like antonyms: `shown` was limited */
     struct antonyms antonyms;
 };
 
-/* Compares two texts by their vectors, which are this embedder's. Fails only with ERR_MEMORY. */
+/* Compares two texts by their vectors, which this embedder made. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err calibration_compare(const struct embedder *embedder, struct arena *arena,
                                         enum calibration_profile profile,
                                         const struct slice texts[2], const float *const vectors[2],

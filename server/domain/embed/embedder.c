@@ -1,6 +1,7 @@
 /*
- * embedder.c: parts, and a cache of vectors by the hash of scope and text: sets of a few places, of
- * which the longest unused one is replaced. The lock is held for copies of one vector only.
+ * embedder.c: builds vectors from their parts, and caches them by the hash of scope and text: a
+ * set-associative cache that replaces the least recently used place. The lock is held only while
+ * one vector is copied.
  */
 #include "server/domain/embed/embedder.h"
 
@@ -11,13 +12,13 @@
 #include <math.h>
 #include <pthread.h>
 
-/* Places of a set: with fewer, texts in use replace each other. */
+/* Places of a set; with fewer, texts in use would replace each other. */
 #define CACHE_WAYS 4
 #define CACHE_SETS (EMBEDDER_CACHE_VECTORS / CACHE_WAYS)
 /* A change of ngrams.c that changes vectors changes this text, and the magic of model files. */
 #define NGRAMS_VERSION SLICE("errata n-grams 1")
 
-/* A vector that is kept. */
+/* A cached vector. */
 struct place {
     struct sha256_digest key;
     uint64_t used_at; /* 0: empty */
@@ -244,7 +245,7 @@ static void join(enum embedder_kind kind, float *vector)
     }
 }
 
-/* Writes the vector of one text, of which the encoder's part is `encoded` (NULL without a model). */
+/* Writes the vector of one text, whose encoder part is `encoded` (NULL without a model). */
 static enum err finish_one(const struct embedder *embedder, struct arena *arena, struct slice text,
                            const float *encoded, float *vector)
 {

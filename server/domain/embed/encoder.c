@@ -10,7 +10,7 @@
 #include <math.h>
 
 #define NORM_EPSILON 1e-6F
-/* Partial sums of a product of two rows: independent, so that the compiler can use vectors. */
+/* Number of independent partial sums of a product of two rows, so that the compiler can vectorise it. */
 #define LANES 8
 
 /* The texts of a pass, with the rows of each. */
@@ -20,12 +20,13 @@ struct pass {
     const struct tokens *texts;
     size_t text_count;
     size_t row_count;
-    float *input; /* MODEL_NARROW a row */
-    float *stream; /* MODEL_WIDE a row: what layers add to */
-    float *normed; /* MODEL_WIDE a row */
-    float *inner; /* MODEL_FEED a row: queries, keys and values, or the feed-forward part */
-    float *mixed; /* MODEL_WIDE a row: results of attention */
-    int16_t *rounded; /* MODEL_FEED a row */
+    float *input; /* MODEL_NARROW numbers per row */
+    float *stream; /* MODEL_WIDE numbers per row: the stream that layers add to */
+    float *normed; /* MODEL_WIDE numbers per row */
+    float
+        *inner; /* MODEL_FEED numbers per row: queries, keys and values, or the feed-forward part */
+    float *mixed; /* MODEL_WIDE numbers per row: results of attention */
+    int16_t *rounded; /* MODEL_FEED numbers per row */
     float *row_scales; /* one scale for each row */
 };
 
@@ -115,7 +116,7 @@ static void mix(const float *weights, const float *values, size_t count, size_t 
     }
 }
 
-/* One head of attention within one text. `rows` has the text's queries, keys and values. */
+/* Computes one head of attention within one text. `rows` has the text's queries, keys and values. */
 static void attend_head(const float *rows, size_t count, size_t width, size_t head, float *output)
 {
     size_t head_width = width / MODEL_HEADS;
@@ -173,7 +174,7 @@ static float embedding_at(const struct model *model, size_t token, size_t i)
     return model->embedding_scales[token] * (float)((const int8_t *)model->embeddings)[index];
 }
 
-/* Twice the token's embedding plus its position, as sines and cosines. */
+/* Writes twice the token's embedding plus its position, as sines and cosines. */
 static void begin_row(const struct model *model, size_t position, size_t token, float *row)
 {
     for (size_t i = 0; i < MODEL_TIMESCALES; i++) {
@@ -263,7 +264,7 @@ static enum err take_rows(struct pass *pass, struct arena *arena, size_t rows)
                : ERR_MEMORY;
 }
 
-/* Returns how many of the texts, of which the first has tokens, fit into a pass. */
+/* Returns how many of the texts fit into a pass; the first one has tokens. */
 static size_t measure_pass(const struct tokens *texts, size_t count, size_t *ret_rows)
 {
     size_t rows = 0;

@@ -8,7 +8,7 @@
 #include "server/domain/embed/linear.h"
 #include "server/domain/embed/tokens.h"
 
-/* Tokens of a pass, at least MODEL_TOKENS_MAX: more save no time, and need 20 KiB of memory each. */
+/* Maximum tokens of a pass, at least MODEL_TOKENS_MAX: more save no time, and need 20 KiB of memory each. */
 #define ENCODER_PASS_TOKENS_MAX MODEL_TOKENS_MAX
 
 /* Writes a vector of MODEL_WIDE numbers for each text to `ret_vectors`; a text without tokens has

@@ -1,5 +1,5 @@
 /*
- * letters.c: decoding by utf8proc; ASCII, which NFKC keeps, is copied.
+ * letters.c: decodes by utf8proc; ASCII, which NFKC does not change, is copied.
  */
 #include "server/domain/embed/letters.h"
 

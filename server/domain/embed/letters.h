@@ -1,5 +1,5 @@
 /*
- * letters.h: the characters of a text that may be anything: decoded, cut and in NFKC.
+ * letters.h: decodes arbitrary text into characters, truncated and normalised to NFKC.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EMBED_LETTERS_H
 #define ERRATA_SERVER_DOMAIN_EMBED_LETTERS_H

@@ -12,7 +12,7 @@
 
 #define ROWS 6
 
-/* The sums of a block of rows, for the outputs of one panel. */
+/* The sums of a block of rows for the outputs of one panel. */
 union sums {
     float floats[ROWS][MODEL_PANEL];
     int32_t integers[ROWS][MODEL_PANEL];

@@ -12,15 +12,15 @@
 #define LINEAR_INPUT_MAX 8191
 
 enum linear_path {
-    LINEAR_PLAIN, /* any machine */
+    LINEAR_PLAIN, /* for any machine */
     LINEAR_AVX2
 };
 
-/* What becomes of the results of a layer. */
+/* How the results of a layer are stored. */
 enum linear_then {
     LINEAR_STORE,
     LINEAR_STORE_POSITIVE, /* negative results become 0 (ReLU) */
-    LINEAR_ADD /* added to what the output has */
+    LINEAR_ADD /* added to the output */
 };
 
 /* Inputs of a layer: rows, and room for them in rounded form. */

@@ -1,8 +1,8 @@
 /*
  * model.h: the model file: the sentence encoder (Universal Sentence Encoder Lite), and optionally word vectors
- * and antonyms; its layout, and finding its sections in memory. The file is written by tools/mkmodel and
- * mapped by the server; numbers are little-endian. A file is input: model_open checks every size and every index, so that
- * no later function reads outside it. Knows nothing of files and of texts.
+ * and antonyms; defines its layout, and finds its sections in memory. The file is written by tools/mkmodel
+ * and mapped by the server; numbers are little-endian. A file is input: model_open checks every size and
+ * every index, so that no later function reads outside it. Handles neither files nor texts.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EMBED_MODEL_H
 #define ERRATA_SERVER_DOMAIN_EMBED_MODEL_H
@@ -18,11 +18,11 @@
 #define MODEL_FEED 1536 /* width inside a feed-forward part */
 #define MODEL_HEADS 4
 #define MODEL_TIMESCALES 128
-/* Outputs of a linear layer whose weights are stored together; each layer has a multiple. */
+/* Number of outputs of a linear layer whose weights are stored together; each layer has a multiple of it. */
 #define MODEL_PANEL 16
 /* Maximum pieces of the vocabulary: ids are indices of embedding rows. */
 #define MODEL_PIECES_MAX MODEL_EMBEDDING_ROWS
-/* Maximum nodes of the trie: 8,000 pieces of at most 48 bytes in UTF-8 have fewer. */
+/* Maximum nodes of the trie: 8,000 pieces of at most 48 bytes in UTF-8 need fewer. */
 #define MODEL_NODES_MAX 400000
 /* Numbers of a word's vector. */
 #define MODEL_WORD_WIDTH 100
@@ -73,7 +73,7 @@ struct model_linear {
     uint32_t in;
     uint32_t out;
     const void *weights;
-    const float *scales; /* MODEL_INT8: of each output */
+    const float *scales; /* MODEL_INT8: one for each output */
     const float *bias;
 };
 
@@ -120,7 +120,7 @@ struct model {
     const float *scores; /* for each piece, its log probability */
     const float *timescales; /* MODEL_TIMESCALES */
     const void *embeddings; /* rows of MODEL_NARROW numbers */
-    const float *embedding_scales; /* MODEL_INT8: of each row */
+    const float *embedding_scales; /* MODEL_INT8: one for each row */
     struct model_layer layers[2];
     struct model_linear result; /* before the hyperbolic tangent */
     struct model_words words;

@@ -1,6 +1,6 @@
 /*
- * ngrams.c: each sequence is hashed to a place and a sign; a sequence that occurs again counts less
- * each time, so that a long text is not only its frequent words.
+ * ngrams.c: each sequence is hashed to a place and a sign; repeated occurrences of a sequence count
+ * less each time, so that frequent words do not dominate a long text.
  */
 #include "server/domain/embed/ngrams.h"
 
@@ -15,7 +15,7 @@
 /* FNV-1a (draft-eastlake-fnv), over code points. */
 #define HASH_START 2166136261U
 #define HASH_FACTOR 16777619U
-/* Which bits of a mixed hash say what. */
+/* The use of the bits of a mixed hash. */
 #define SIGN_SHIFT 31
 
 /* Reduces the characters to words in lower case with a space before, between and after them. */

@@ -1,14 +1,14 @@
 /*
- * ngrams.h: a text as its sequences of three and four characters: finds texts that share words or
- * parts of words, in any language, without a model. Case, punctuation and the form of white space do
- * not count.
+ * ngrams.h: a vector of a text's sequences of three and four characters: finds texts that share
+ * words or parts of words, in any language, without a model. Case, punctuation and the form of
+ * white space are ignored.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EMBED_NGRAMS_H
 #define ERRATA_SERVER_DOMAIN_EMBED_NGRAMS_H
 
 #include "store/base/arena.h"
 
-/* Numbers of a vector; sequences are hashed to them. */
+/* Length of a vector; sequences are hashed to its elements. */
 #define NGRAMS_WIDTH 512
 
 /* Writes NGRAMS_WIDTH numbers of length 1, or zeros if the text has no letter or digit. Fails only

@@ -18,11 +18,11 @@ struct marked {
     uint32_t *starts; /* offset of each character, and of the end */
 };
 
-/* The best way to each position between characters. */
+/* The best segmentation up to each position between characters. */
 struct path {
     double *sums;
-    uint16_t *pieces; /* the last piece of the way; 0: the unknown piece */
-    uint16_t *lengths; /* its characters */
+    uint16_t *pieces; /* the last piece of the segmentation; 0: the unknown piece */
+    uint16_t *lengths; /* number of its characters */
 };
 
 /* Encodes the characters with their marks. */
@@ -83,7 +83,7 @@ static uint32_t find_child(const struct model *model, uint32_t parent, uint8_t b
     return 0;
 }
 
-/* A way to `end` replaces one that is not better. A sum of 0 is a position without a way. */
+/* Replaces the segmentation up to `end` unless the present one is better. A sum of 0 means that there is none. */
 static void offer(struct path *path, size_t start, size_t end, double score, uint16_t piece)
 {
     double sum = path->sums[start] + score;
@@ -95,7 +95,7 @@ static void offer(struct path *path, size_t start, size_t end, double score, uin
     }
 }
 
-/* Offers all pieces that begin at character `start`. */
+/* Tries all pieces that begin at character `start`. */
 static void offer_pieces(const struct model *model, const struct marked *marked, size_t start,
                          struct path *path)
 {
@@ -125,13 +125,13 @@ static void offer_pieces(const struct model *model, const struct marked *marked,
     }
 }
 
-/* Writes the way's pieces in order, with each run of unknown pieces as one. */
+/* Writes the pieces in order, with each run of unknown pieces as one. */
 static void collect(const struct path *path, size_t count, struct tokens *tokens)
 {
     size_t pieces = 0;
     size_t at = count;
 
-    /* From the end: the pieces move to the end of path->pieces, which is no longer needed there. */
+    /* Works from the end: the pieces move to the end of path->pieces, which is no longer needed. */
     while (at > 0) {
         uint16_t piece = path->pieces[at];
         size_t length = path->lengths[at];

@@ -1,9 +1,8 @@
 /*
  * tokens.h: splits a text into pieces of the encoder's vocabulary: the segmentation of sentencepiece
- * with the highest sum of scores, exactly as the reference implementation computes it, which parity
- * needs: of two equal sums the one with the later start wins; a character that begins no piece is
- * the unknown piece with score 0; after a position that no piece reaches, sums start from 0 again.
- * Any bytes are allowed; invalid UTF-8 becomes U+FFFD.
+ * with the highest sum of scores, computed exactly like the reference implementation: of two equal sums the one
+ * with the later start is used; a character that begins no piece is the unknown piece with score 0; after a
+ * position that no piece reaches, sums start from 0 again. Any bytes are allowed; invalid UTF-8 becomes U+FFFD.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EMBED_TOKENS_H
 #define ERRATA_SERVER_DOMAIN_EMBED_TOKENS_H

@@ -1,6 +1,6 @@
 /*
- * diff.c: see diff.h. A hunk header says how many lines follow, so that a removed line which begins with `--` is not
- * taken for the head of a file; in a diff without hunk headers a hunk ends at a line that is not changed.
+ * diff.c: see diff.h. A hunk header gives the number of lines that follow, so that a removed line which begins with
+ * `--` is not taken for the head of a file; in a diff without hunk headers a hunk ends at a line that is not changed.
  */
 #include "server/domain/evaluator/diff.h"
 
@@ -10,7 +10,7 @@ struct counting {
     uint32_t removed; /* removed lines of the hunk */
     uint32_t added;
     uint32_t total; /* total of the previous hunks */
-    uint64_t old_left; /* lines that the hunk header announced and that have not come */
+    uint64_t old_left; /* remaining lines that the hunk header announced */
     uint64_t new_left;
 };
 

@@ -17,9 +17,9 @@
 #define SPECIFIC_CUE_CONFIDENCE 0.8
 #define SMALL_CHANGE_CONFIDENCE 0.6
 #define ELSE_CONFIDENCE 0.5
-/* Growth of the confidence with each member of a cluster. */
+/* Increase of the confidence with each member of a cluster. */
 #define SUPPORT_RATE 0.35
-/* Lowest factors of a confidence: of one without distinct reviewers or epics, or with old evidence. */
+/* Lowest factors of a confidence: without distinct reviewers or epics, or with old evidence. */
 #define REVIEWERS_FLOOR 0.6
 #define EPICS_FLOOR 0.8
 #define RECENCY_FLOOR 0.5
@@ -103,7 +103,7 @@ static void explain_support(const struct evaluator_support *support, struct buff
     }
 }
 
-/* The confidence of HIGH: its factors are part of the rationale. */
+/* Computes the confidence of HIGH; its factors are part of the rationale. */
 static double high_confidence(const struct evaluator_support *support, struct buffer *text)
 {
     double size = 1 - exp(-SUPPORT_RATE * (double)support->members);
@@ -129,7 +129,7 @@ static void set(struct evaluator_result *result, struct buffer *text, enum evalu
     buffer_printf(text, "\nclass: %s", reason);
 }
 
-/* The rows that need only the decision itself. Returns whether one applies. */
+/* Evaluates the rows that need only the decision itself. Returns whether one applies. */
 static bool classify_by_words(const struct evaluator_input *input, struct buffer *text,
                               struct evaluator_result *result)
 {

@@ -8,20 +8,20 @@
 
 #include "server/domain/evaluator/signals.h"
 
-/* Support of a rule for everyone. */
+/* Minimum support of a rule for everyone. */
 #define EVALUATOR_HIGH_MEMBERS_MIN 3
 #define EVALUATOR_HIGH_REVIEWERS_MIN 2
 #define EVALUATOR_HIGH_TASKS_MIN 2
 #define EVALUATOR_LOW_MEMBERS_MIN 2
-/* Changed lines of a decision that is only praise, and of one that is about one place. */
+/* Maximum changed lines of a decision that is only praise, and of one about a single place. */
 #define EVALUATOR_PRAISE_LINES_MAX 1
 #define EVALUATOR_EDGE_LINES_MAX 2
-/* Reviewers and epics beyond these add no confidence. */
+/* Numbers of reviewers and epics above which the confidence does not increase. */
 #define EVALUATOR_REVIEWERS_COUNTED 4
 #define EVALUATOR_EPICS_COUNTED 3
-/* Evidence of this age counts half. */
+/* Age at which evidence counts half. */
 #define EVALUATOR_HALF_LIFE_DAYS 30
-/* A cluster is proposed at once from this confidence on. */
+/* Minimum confidence for proposing a cluster at once. */
 #define EVALUATOR_EXPEDITED_CONFIDENCE 0.9
 
 enum evaluator_decision {
@@ -46,7 +46,7 @@ enum evaluator_action {
     EVALUATOR_DOCUMENT_ONLY
 };
 
-/* What is known without other decisions. */
+/* Facts about the decision itself. */
 struct evaluator_input {
     enum evaluator_decision decision;
     struct comment_signals signals; /* signals of the comment and the summary of the correction */
@@ -56,9 +56,9 @@ struct evaluator_input {
     bool names_skill;
 };
 
-/* The cluster of the decision, which is counted. */
+/* Counts over the cluster of the decision. */
 struct evaluator_support {
-    uint32_t members; /* n; 1 for a decision without a cluster */
+    uint32_t members; /* number of members; 1 for a decision without a cluster */
     uint32_t reviewers;
     uint32_t tasks;
     uint32_t epics;
@@ -74,9 +74,9 @@ struct evaluator_result {
     enum evaluator_action action;
 };
 
-/* Returns whether the decision is evidence: neither only praise nor vague. Such a decision has a cluster. */
+/* Returns whether the decision is evidence: neither pure praise nor vague. Such a decision has a cluster. */
 bool evaluator_is_evidence(const struct evaluator_input *input);
-/* Classifies a decision. `support` is of one member if it is not evidence. Fails only with ERR_MEMORY. */
+/* Classifies a decision. `support` has one member if the decision is not evidence. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err evaluator_classify(struct arena *arena, const struct evaluator_input *input,
                                        const struct evaluator_support *support,
                                        struct evaluator_result *ret_result);

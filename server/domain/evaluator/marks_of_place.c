@@ -3,11 +3,11 @@
  */
 #include "server/domain/evaluator/marks_of_place.h"
 
-/* Digits of a number that is an identifier rather than a quantity. */
+/* Minimum digits of a number that is an identifier rather than a quantity. */
 #define ID_DIGITS_MIN 4
-/* Hexadecimal digits of an abbreviated commit. */
+/* Minimum hexadecimal digits of an abbreviated commit. */
 #define COMMIT_DIGITS_MIN 7
-/* Letters of a file's extension. */
+/* Maximum letters of a file's extension. */
 #define EXTENSION_LETTERS_MAX 5
 
 struct form {
@@ -55,7 +55,7 @@ static struct form form_of(struct slice token)
     return form;
 }
 
-/* A file: a point, and an extension of letters after it. */
+/* Recognises a file: a point, and an extension of letters after it. */
 static bool is_file(struct slice token)
 {
     size_t letters = 0;
@@ -67,7 +67,7 @@ static bool is_file(struct slice token)
            token.data[token.size - 1 - letters] == '.';
 }
 
-/* A ticket: capitals, a hyphen, digits. */
+/* Recognises a ticket: capitals, a hyphen, digits. */
 static bool is_ticket(struct slice token)
 {
     size_t at = 0;
@@ -88,7 +88,7 @@ static bool is_ticket(struct slice token)
     return true;
 }
 
-/* A name with digits in it, joined by hyphens or underscores, such as a job's. */
+/* Recognises a name with digits, joined by hyphens or underscores, such as that of a job. */
 static bool is_numbered_name(const struct form *form)
 {
     return form->digits > 0 && form->letters >= 2 && form->hyphens + form->underscores > 1;
@@ -133,7 +133,7 @@ static struct slice trim(struct slice token)
     return token;
 }
 
-/* A name: a capital and lower case letters, not at the start of a sentence, and not a term. */
+/* Recognises a name: a capital and lower case letters, not at the start of a sentence, and not a term. */
 static bool is_name(struct arena *arena, struct slice token)
 {
     struct lexicon_matches matches;

@@ -5,7 +5,7 @@
 
 #include "server/domain/evaluator/marks_of_place.h"
 
-/* Imperatives count as requests where a clause starts. */
+/* Imperatives count as requests at the start of a clause. */
 #define REQUEST_ANYWHERE 0
 
 struct covering {
@@ -56,7 +56,7 @@ static void keep_first(const struct covering *covering, const struct lexicon_mat
     }
 }
 
-/* The phrases of several words and the praise, first: what they cover is not read again. */
+/* Reads the phrases of several words and the praise first; words that they cover are not read again. */
 static void read_covers(struct covering *covering, const struct lexicon_matches *matches,
                         struct comment_signals *signals)
 {

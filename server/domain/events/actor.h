@@ -27,8 +27,9 @@ MUST_CHECK enum err actor_resolve(struct ctx *ctx, const struct event_caller *ca
                                   struct slice path, struct slice named, bool has_created_at,
                                   struct slice *ret_actor);
 
-/* Returns the kind of annotator to store: the given one, or for UNSPECIFIED HUMAN if the token is bound to a user
- * or one is named, else CODE. ERR_DENIED with a message for a kind other than HUMAN of a person's token. */
+/* Returns the kind of annotator to store: the given one; for UNSPECIFIED, HUMAN if the token is
+ * bound to a user or the request names one, else CODE. ERR_DENIED with a message for a kind other
+ * than HUMAN of a person's token. */
 MUST_CHECK enum err annotator_resolve(struct ctx *ctx, const struct event_caller *caller,
                                       struct slice path, struct slice named,
                                       enum annotator_kind *kind);

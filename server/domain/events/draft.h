@@ -30,7 +30,7 @@ MUST_CHECK enum err event_time_check_now(struct ctx *ctx, struct store_txn *txn,
                                          const struct event_time *time, struct slice path);
 
 /* Sets the draft's stamp to the log's next one, unless it has a stamp already, and its time to the
- * given one or, without one, to that of the stamp. */
+ * given one or, if there is none, to that of the stamp. */
 MUST_CHECK enum err event_draft_stamp(struct ctx *ctx, struct store_txn *txn,
                                       const struct event_time *time, struct event_draft *draft);
 /* Adds a subject, which is borrowed; ignores an empty id. A draft has at most EVENT_SUBJECTS_MAX

@@ -12,7 +12,7 @@ struct event_list {
     struct org_id org;
     uint32_t kind; /* kind of the events; 0: any */
     bool audited; /* list only administrative and rule-changing events */
-    struct slice actor_user_id; /* list only events by this user; empty: by all */
+    struct slice actor_user_id; /* list only events by this user; empty: by any user */
     bool by_subject; /* list only events about `subject` */
     struct event_subject subject;
     struct id_prefix

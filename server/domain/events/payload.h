@@ -1,6 +1,6 @@
 /*
- * payload.h: the part of an event's payload that is for the server only: `internal` in the published message,
- * and the message NAMEInternal of proto/errata/payload in the log.
+ * payload.h: the part of an event's payload that only the server uses: `internal` in the published
+ * message, and the message NAMEInternal of proto/errata/payload in the log.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EVENTS_PAYLOAD_H
 #define ERRATA_SERVER_DOMAIN_EVENTS_PAYLOAD_H
@@ -11,7 +11,7 @@
 
 /* Returns the bytes of that part. In logs of store formats below 4 its members are in the payload
  * itself, with the same field numbers. A part with only default values takes no bytes, and is read
- * alike from both. */
+ * in the same way from both. */
 static inline struct slice payload_internal(struct slice internal, struct slice payload)
 {
     return internal.size > 0 ? internal : payload;

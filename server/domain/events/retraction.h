@@ -13,7 +13,7 @@ struct retraction {
     struct uuid id; /* id of that event; so are the members below */
     int64_t retracted_at_us;
     struct slice retracted_by;
-    struct slice reason; /* empty: its content was removed */
+    struct slice reason; /* empty: the content was removed */
     struct uuid event_id; /* the retracted event */
     uint64_t event_seq;
 };

@@ -49,17 +49,17 @@ struct exposed_rule {
     enum score_gate suppressed_by; /* UNSPECIFIED: it fired */
     bool reduced; /* reduced by the confidence of the document profile */
     bool shadow; /* the rule was in SHADOW, and did not change the score */
-    bool raises; /* its direction */
+    bool raises; /* direction of the rule */
 };
 
-/* What the scores of a receipt mean. */
+/* The verdicts that follow from the scores of a receipt. */
 struct exposed_verdicts {
-    enum verdict base; /* without rules */
+    enum verdict base; /* verdict without rules */
     enum verdict live; /* verdict as it was served */
-    enum verdict shadow; /* if rules in SHADOW counted */
+    enum verdict shadow; /* verdict if rules in SHADOW counted */
 };
 
-/* For which subcategory placeholders were filled, and what gave guidance. */
+/* The subcategory for which placeholders were filled, and the signals that gave guidance. */
 struct exposed_placeholders {
     struct slice subcategory; /* at most EXPOSURE_SUBCATEGORY_BYTES_MAX bytes; borrowed */
     uint32_t signals; /* bit n: enum review_signal n, below EXPOSURE_SIGNALS_END */
@@ -72,7 +72,7 @@ struct exposed_artifact {
     struct exposed_rule rule; /* set for SCORE */
 };
 
-/* Which corrections the examples of DOCUMENT grouping show. */
+/* The corrections that the examples of DOCUMENT grouping show. */
 struct exposed_documents {
     bool
         is_used; /* the example is a document's: `seq` is that of its newest event, `version` their number */
@@ -90,7 +90,7 @@ struct exposure {
     size_t artifact_count;
     bool is_listed; /* the exposure lists its artifacts; false: there were too many */
     bool
-        layout_ready; /* the layout had enough examples for the experiment; of EXAMPLES and PROMPT */
+        layout_ready; /* the layout had enough examples for the experiment; set for EXAMPLES and PROMPT */
     uint8_t text_hash[EXPOSURE_TEXT_HASH_BYTES];
     struct exposed_documents documents; /* set for EXAMPLES and PROMPT */
     struct exposed_verdicts verdicts; /* set for SCORE */
@@ -136,8 +136,9 @@ MUST_CHECK enum err exposure_find(struct ctx *ctx, struct store_txn *txn,
 /* Returns whether the reference of `cited` is among the items. */
 bool exposure_is_among(const struct cited_exposure *cited, const struct cited_exposure *items,
                        size_t count);
-/* Checks that a reference was issued for what it is cited for. ERR_INVALID, without a fault, for another kind, and for a
- * number that the log does not have: the reference is older than a backup that was restored. */
+/* Checks that a reference was issued for what it is cited for. ERR_INVALID, without a fault, for
+ * another kind, and for a seq that the log does not have, because a backup older than the reference
+ * was restored. */
 MUST_CHECK enum err exposure_check_kind(struct store_txn *txn, struct org_id org,
                                         const struct exposure *exposure, enum exposure_kind kind);
 /* Reads the exposure that an EVENT_EXPOSURE_RECORDED recorded; its artifacts are in the arena. ERR_CORRUPT for
@@ -159,8 +160,8 @@ MUST_CHECK enum err exposure_record(struct ctx *ctx, struct store_txn *txn, stru
 MUST_CHECK enum err exposure_find_outcome(struct store_txn *txn, struct org_id org,
                                           uint64_t exposure_seq, enum event_kind_number kind,
                                           struct slice subject, uint64_t *ret_seq);
-/* Scans the outcomes of an exposure, at most `rows_max`, in no order; exposure_next_outcome returns the number of the
- * event of each, and ERR_NOT_FOUND after the last (`scan->is_cut`: there are more). */
+/* Scans the outcomes of an exposure, at most `rows_max`, in no particular order; exposure_next_outcome returns
+ * the number of the event of each, and ERR_NOT_FOUND after the last (`scan->is_cut`: there are more). */
 MUST_CHECK enum err exposure_scan_outcomes(struct scan *scan, struct store_txn *txn,
                                            struct org_id org, uint64_t exposure_seq,
                                            uint32_t rows_max);

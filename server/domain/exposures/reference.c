@@ -55,7 +55,7 @@
 #define ARTIFACT_BYTES_MAX (3 * VARINT64_BYTES_MAX + VARINT32_BYTES_MAX + 1)
 #define TAIL_BYTES (EXPOSURE_TEXT_HASH_BYTES + TAG_BYTES)
 #define REFERENCE_BYTES_MAX (EXPOSURE_REFERENCE_CHARACTERS_MAX / 4 * 3)
-/* Artifacts of PLACEHOLDERS: the wording and the item. */
+/* Maximum artifacts of PLACEHOLDERS: the wording and the item. */
 #define PLACEHOLDER_ARTIFACTS_MAX 2
 #define LIST_BYTES_MAX (REFERENCE_BYTES_MAX - HEAD_BYTES_MAX - TAIL_BYTES)
 
@@ -156,7 +156,7 @@ static void put_list_hash(uint8_t *to, const struct exposure *exposure)
     memcpy(to, digest.bytes, LIST_HASH_BYTES);
 }
 
-/* Writes which corrections the examples of documents show. Returns the number of bytes. */
+/* Writes the selection of corrections that the examples of documents show. Returns the number of bytes. */
 static size_t put_documents(uint8_t *to, const struct exposed_documents *documents)
 {
     if (!documents->is_used) {
@@ -167,7 +167,7 @@ static size_t put_documents(uint8_t *to, const struct exposed_documents *documen
     return 1;
 }
 
-/* Writes what the scores mean. Returns the number of bytes. */
+/* Writes the verdicts of the scores. Returns the number of bytes. */
 static size_t put_verdicts(uint8_t *to, const struct exposure *exposure)
 {
     const struct exposed_verdicts *verdicts = &exposure->verdicts;
@@ -308,7 +308,7 @@ static bool take_rule(struct slice *rest, struct exposed_rule *rule)
     return true;
 }
 
-/* Reads what the scores mean. */
+/* Reads the verdicts of the scores. */
 static bool take_verdicts(struct slice *rest, struct exposed_verdicts *verdicts)
 {
     uint8_t byte = 0;
@@ -365,7 +365,7 @@ static enum err take_list(struct arena *arena, struct slice *rest, unsigned flag
     return OK;
 }
 
-/* Reads which corrections the examples of documents show. */
+/* Reads the selection of corrections that the examples of documents show. */
 static bool take_documents(struct slice *rest, struct exposed_documents *documents)
 {
     uint8_t byte = 0;
@@ -398,7 +398,7 @@ static bool take_placeholders(struct slice *rest, struct exposed_placeholders *p
     return true;
 }
 
-/* Reads what only some kinds have. */
+/* Reads the members that only some kinds have. */
 static bool take_more(struct slice *rest, bool has_documents, struct exposure *exposure)
 {
     if (has_documents && !take_documents(rest, &exposure->documents)) {

@@ -11,13 +11,13 @@
 struct credited_example {
     uint64_t seq;
     struct uuid id;
-    bool is_other; /* belongs to another layout of the extraction's layout family */
+    bool is_other; /* the example belongs to another layout of the extraction's layout family */
 };
 
 struct citations {
-    struct cited_exposure items[EXTRACTION_REFERENCES_MAX]; /* each reference once */
+    struct cited_exposure items[EXTRACTION_REFERENCES_MAX]; /* each reference occurs once */
     size_t count;
-    struct credited_example examples[EXTRACTION_EXAMPLES_MAX]; /* each once */
+    struct credited_example examples[EXTRACTION_EXAMPLES_MAX]; /* each example occurs once */
     size_t example_count;
 };
 
@@ -26,7 +26,7 @@ struct citations_served {
     bool is_known; /* false: there is no such reference, and the other members are not set */
     enum experiment_arm arm; /* NONE if they name different arms */
     bool arms_differ;
-    bool layout_ready; /* if all references agree */
+    bool layout_ready; /* set if all references agree */
     int64_t served_at_us; /* time at which the first was served */
 };
 
@@ -38,7 +38,7 @@ MUST_CHECK enum err citations_read(struct ctx *ctx, struct store_txn *txn,
 /* The document and layout of an extraction. */
 struct citations_layout {
     struct slice layout_fingerprint;
-    struct slice document_id; /* empty: not named */
+    struct slice document_id; /* empty: not specified */
 };
 
 /* Finds the examples of a layout, and of its layout family, that references and ids name. Adds ids that are not

@@ -13,7 +13,7 @@
 
 #include <errata/v1/extraction.fields.h>
 
-/* As in the contract. */
+/* The same limit as in the contract. */
 #define EXTRACTION_REFERENCES_MAX 16
 #define EXTRACTION_EXAMPLE_IDS_MAX 64
 /* Maximum examples that one extraction credits, for all its references together. */
@@ -37,7 +37,7 @@ struct extraction_input {
     struct event_time time;
 };
 
-/* The caller, and the storage. */
+/* The caller and the storage. */
 struct extraction_request {
     struct org_id org;
     struct event_caller caller;

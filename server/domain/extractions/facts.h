@@ -12,7 +12,7 @@
 #include <errata/v1/event.views.h>
 #include <errata/v1/extraction.views.h>
 
-/* What decide found. */
+/* The values that were decided. */
 struct extraction_decided {
     struct slice actor_user_id;
     struct slice extraction_id;
@@ -54,7 +54,7 @@ MUST_CHECK enum err extraction_facts_write(struct arena *arena, struct org_id or
 /* Returns ERR_CORRUPT if the bytes are not such facts. */
 MUST_CHECK enum err extraction_facts_read(struct arena *arena, struct slice facts,
                                           struct extraction_facts *ret_facts);
-/* The Extraction in them. */
+/* Returns the Extraction in the facts. */
 MUST_CHECK enum err extraction_facts_extraction(struct slice facts, struct slice *ret_extraction);
 
 #endif

@@ -18,7 +18,7 @@ struct canonical_number {
 /* Reads a number like Python's json module: as a float if it contains a decimal point or an
  * exponent, or is NaN or infinite. */
 struct canonical_number canonical_read_number(struct slice text);
-/* Appends a float; NaN, Infinity and -Infinity by these names. */
+/* Appends a float; NaN, Infinity and -Infinity are written by name. */
 void canonical_write_double(struct buffer *buffer, double value);
 /* Appends a checked value. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err canonical_write(struct arena *arena, struct buffer *buffer,

@@ -23,7 +23,7 @@ static int64_t compare(struct slice theme, size_t width, const int32_t *sum)
     return product;
 }
 
-/* Returns what a member would be as a rule; empty if it cannot be one. */
+/* Returns the text of a member as a rule; empty if it cannot be one. */
 static struct slice rule_of(struct arena *arena, const struct cluster_member *member)
 {
     if (rule_content_is_valid(arena, member->comment)) {

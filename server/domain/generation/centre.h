@@ -1,5 +1,5 @@
 /*
- * centre.h: the comment that says best what the decisions of a cluster have in common.
+ * centre.h: finds the comment that best represents the decisions of a cluster.
  */
 #ifndef ERRATA_SERVER_DOMAIN_GENERATION_CENTRE_H
 #define ERRATA_SERVER_DOMAIN_GENERATION_CENTRE_H

@@ -7,18 +7,18 @@
 #include "server/domain/generation/centre.h"
 #include "store/base/text.h"
 
-/* The decisions that a proposal is made of. */
+/* The decisions from which a proposal is made. */
 struct evidence {
     struct cluster_members members;
     struct slice agents[PROPOSAL_AGENTS_MAX];
     size_t agent_count;
-    uint64_t cluster_seq; /* 0: they are not of one cluster */
+    uint64_t cluster_seq; /* cluster of the decisions; 0: they are not of one cluster */
     struct evaluator_support support;
     struct evaluator_result result; /* result of the newest member, with this support */
     bool is_wanted; /* a person, or the evaluator in effect, classified a member as general */
 };
 
-/* How drafts come about. */
+/* The way in which a draft is made. */
 struct drafting {
     struct org_id org;
     struct event_caller caller;
@@ -28,7 +28,7 @@ struct drafting {
 
 /* --- reading --- */
 
-/* Whether a decision is evidence by the class in effect, if that is not the server's. */
+/* Returns whether a decision is evidence by the class in effect, if that is not the server's. */
 static enum err check_class(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                             uint64_t decision_seq, bool *ret_is_evidence, bool *is_wanted)
 {
@@ -44,7 +44,7 @@ static enum err check_class(struct ctx *ctx, struct store_txn *txn, struct org_i
     return err;
 }
 
-/* Removes what people, or the evaluator in effect, do not take for evidence. */
+/* Removes decisions that people, or the evaluator in effect, do not consider evidence. */
 static enum err keep_evidence(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                               struct evidence *evidence)
 {
@@ -86,7 +86,7 @@ static enum err list_agents(struct ctx *ctx, struct evidence *evidence)
     return OK;
 }
 
-/* Classifies the newest decision with the support of all. */
+/* Classifies the newest decision with the support of all members. */
 static enum err classify(struct ctx *ctx, struct store_txn *txn, struct drafting *drafting,
                          struct evidence *evidence)
 {
@@ -107,7 +107,7 @@ static enum err classify(struct ctx *ctx, struct store_txn *txn, struct drafting
                                           &evidence->result);
 }
 
-/* Sums up the members. ERR_NOT_FOUND if none of them is evidence. */
+/* Summarises the members. ERR_NOT_FOUND if none of them is evidence. */
 static enum err sum_up(struct ctx *ctx, struct store_txn *txn, struct drafting *drafting,
                        struct evidence *evidence)
 {
@@ -227,7 +227,7 @@ static enum err read_cluster(struct arena *arena, struct store_txn *txn, struct 
     return cluster_members_read(arena, txn, &query, ret_members);
 }
 
-/* Reads the decisions of a request, or the cluster of the only one. */
+/* Reads the decisions of a request; if there is only one, its cluster. */
 static enum err read_request(struct ctx *ctx, struct store_txn *txn,
                              const struct generation_request *request, struct evidence *evidence)
 {

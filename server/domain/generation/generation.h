@@ -1,7 +1,8 @@
 /*
- * generation.h: drafts proposals of rules from clusters of decisions. A cluster gets one proposal, ever: this is decided in
- * the transaction, by the row that the proposal itself puts. A draft is a pending proposal like any other; only votes at the
- * gate (server/domain/guidelines/gate.h) make it a guideline.
+ * generation.h: drafts proposals of rules from clusters of decisions. A cluster never gets more
+ * than one proposal: this is decided in the transaction, by the row that the proposal puts. A draft
+ * is a pending proposal like any other; only votes at the gate (server/domain/guidelines/gate.h)
+ * make it a guideline.
  */
 #ifndef ERRATA_SERVER_DOMAIN_GENERATION_GENERATION_H
 #define ERRATA_SERVER_DOMAIN_GENERATION_GENERATION_H
@@ -9,14 +10,14 @@
 #include "server/domain/decisions/clusters.h"
 #include "server/domain/guidelines/proposals.h"
 
-/* Clusters that one step of a batch examines; other writes run between steps. */
+/* Maximum clusters that one step of a batch examines; other writes run between steps. */
 #define GENERATION_CLUSTERS_MAX 200
-/* Proposals that one call of a batch makes. */
+/* Maximum proposals that one call of a batch makes. */
 #define GENERATION_PROPOSALS_MAX 10
-/* Proposals without a person as proposer are by this one. */
+/* The proposer of proposals that no person proposed. */
 #define GENERATION_PROPOSER "errata"
 
-/* A person's or program's choice of evidence: a list of decisions, or one, which brings its cluster. */
+/* A person's or program's choice of evidence: a list of decisions, or one, which represents its cluster. */
 struct generation_request {
     struct org_id org;
     struct event_caller caller;
@@ -24,12 +25,13 @@ struct generation_request {
     size_t decision_count; /* 1 to PROPOSAL_EVIDENCE_MAX */
 };
 
-/* Drafts a proposal. ERR_EXISTS naming the proposal if the cluster has one, ERR_PRECONDITION if the class in
- * effect of all is POSITIVE or AMBIGUOUS, or if none of their comments can be a rule. */
+/* Drafts a proposal. ERR_EXISTS naming the proposal if the cluster has one, ERR_PRECONDITION if the
+ * class in effect of all decisions is POSITIVE or AMBIGUOUS, or if none of their comments can be a
+ * rule. */
 MUST_CHECK enum err generation_draft(struct ctx *ctx, struct store_txn *txn,
                                      const struct generation_request *request, uint64_t *ret_seq);
 
-/* Where a batch is. Begins zeroed. */
+/* The position of a batch. Zero it before the start. */
 struct generation_batch {
     struct org_id org;
     struct event_caller caller; /* zeroed: the server itself */
@@ -41,7 +43,7 @@ struct generation_batch {
 MUST_CHECK enum err generation_step(struct ctx *ctx, struct store_txn *txn,
                                     struct generation_batch *batch, uint64_t *ret_seq);
 /* Drafts an expedited proposal of the cluster of a decision that was just recorded, if its class is GENERALIZABLE_HIGH
- * with a confidence of EVALUATOR_EXPEDITED_CONFIDENCE, and the cluster has none; `ret_seq` is 0 if not. */
+ * with a confidence of EVALUATOR_EXPEDITED_CONFIDENCE, and the cluster has none; otherwise `ret_seq` is 0. */
 MUST_CHECK enum err generation_expedite(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                         const struct event_caller *caller, uint64_t decision_seq,
                                         uint64_t *ret_seq);

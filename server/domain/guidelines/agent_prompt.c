@@ -36,7 +36,7 @@ static struct slice name_of(enum rule_type type)
     return SLICE("RULE");
 }
 
-/* Appends a rule as one line: what remains of it in a prompt, with spaces for line ends. */
+/* Appends a sanitised rule as one line, with spaces in place of line ends. */
 static void put_rule(struct building *building, const struct prompt_rule *rule)
 {
     struct sanitised clean = sanitise_text(building->arena, SANITISE_GUIDELINE, rule->text);
@@ -79,7 +79,7 @@ static struct slice marker_of(struct slice line)
     return name;
 }
 
-/* Inserts the rules of a marker, unless an earlier marker had them. */
+/* Inserts the rules of a marker, unless an earlier marker inserted them. */
 static void fill_marker(struct building *building, struct slice name)
 {
     for (size_t i = 0; i < building->count; i++) {
@@ -110,7 +110,7 @@ static void copy_lines(struct building *building, struct slice base)
     }
 }
 
-/* Adds the section of the rules that have no marker. */
+/* Adds a section with the rules that have no marker. */
 static void put_section(struct building *building)
 {
     bool has_heading = false;

@@ -1,6 +1,6 @@
 /*
- * agent_prompt.h: an agent's prompt with its guidelines. Plain text in, plain text out: the same guidelines give the same
- * bytes.
+ * agent_prompt.h: inserts guidelines into an agent's prompt. Works on plain text; the same
+ * guidelines give the same bytes.
  */
 #ifndef ERRATA_SERVER_DOMAIN_GUIDELINES_AGENT_PROMPT_H
 #define ERRATA_SERVER_DOMAIN_GUIDELINES_AGENT_PROMPT_H
@@ -19,14 +19,14 @@ MUST_CHECK enum err agent_prompt_insert(struct arena *arena, struct slice base,
                                         const struct prompt_rule *rules, size_t count,
                                         struct slice *ret_prompt);
 
-/* An agent's prompt, and what is in it. */
+/* An agent's prompt, and the guidelines in it. */
 struct agent_prompt {
     struct slice text;
     struct uuid ids[GUIDELINES_OF_AGENT_MAX];
     uint64_t seqs[GUIDELINES_OF_AGENT_MAX];
     size_t count;
     uint64_t
-        version; /* number of the event that last changed the agent's guidelines; 0: none did */
+        version; /* seq of the event that last changed the agent's guidelines; 0: there is none */
 };
 
 MUST_CHECK enum err agent_prompt_build(struct arena *arena, struct store_txn *txn,

@@ -1,6 +1,7 @@
 /*
- * apply.c: applies the events of guidelines: the row of a proposal, its place among pending ones, and, for each of its
- * agents, that it is in effect. A guideline that ends leaves those lists.
+ * apply.c: applies the events of guidelines: the row of a proposal, its position among pending
+ * ones, and the list of guidelines in effect of each of its agents. A guideline that ends leaves
+ * those lists.
  */
 #include "server/domain/artifacts/life.h"
 #include "server/domain/guidelines/keys.h"
@@ -52,7 +53,7 @@ static enum err apply_created(struct ctx *ctx, struct store_txn *txn, const stru
     return err != OK ? err : log_put_id_row(txn, TABLE_PROPOSAL_PENDING, &key, event->seq);
 }
 
-/* Changes the lists of each agent of a guideline, which begins or ends with an event. */
+/* Changes the lists of each agent of a guideline that an event begins or ends. */
 static enum err change_agents(struct store_txn *txn, const struct event *event,
                               const struct proposal *proposal, uint64_t activated_seq, bool begins)
 {

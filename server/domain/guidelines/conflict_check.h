@@ -1,5 +1,5 @@
 /*
- * conflict_check.h: the guidelines and pending proposals that a rule contradicts, repeats, or overlaps.
+ * conflict_check.h: finds the guidelines and pending proposals that a rule contradicts, repeats or overlaps.
  */
 #ifndef ERRATA_SERVER_DOMAIN_GUIDELINES_CONFLICT_CHECK_H
 #define ERRATA_SERVER_DOMAIN_GUIDELINES_CONFLICT_CHECK_H
@@ -8,9 +8,9 @@
 
 /* Pending proposals that are compared, in the order of their list. */
 #define CONFLICT_PENDING_MAX 200
-/* Conflicts of a rule that are reported, contradictions first to be found. */
+/* Maximum conflicts of a rule that are reported, contradictions first. */
 #define CONFLICTS_MAX 50
-/* From this share of common words on two rules overlap. */
+/* Minimum share of common words of two rules that overlap. */
 #define CONFLICT_OVERLAP_SHARE_MIN 0.5
 
 struct conflict_query {
@@ -19,7 +19,7 @@ struct conflict_query {
     const struct slice *agents;
     size_t agent_count;
     uint64_t except_seq; /* the proposal itself; 0: it is not stored yet */
-    /* Guidelines that the rule replaces: they are not compared. */
+    /* Guidelines that the rule replaces, which are not compared. */
     const struct uuid *except_ids;
     size_t except_count;
 };
@@ -42,7 +42,7 @@ MUST_CHECK enum err conflicts_find(struct arena *arena, struct store_txn *txn,
 /* Appends each conflict as field `field` of a message. */
 void conflicts_put(const struct found_conflicts *found, uint32_t field, struct buffer *run);
 
-/* The two of an agent's guidelines that are closest to each other. */
+/* The pair of an agent's guidelines that are most similar to each other. */
 struct closest_pair {
     struct uuid ids[2];
     double score;

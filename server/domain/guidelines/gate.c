@@ -11,7 +11,7 @@
 
 /* Guidelines that a refusal for capacity names as the weakest. */
 #define WEAKEST_NAMED 3
-/* What may end with an approval: what it replaces, and one more. */
+/* Maximum guidelines that end with an approval: those that it replaces, and one more. */
 #define ENDED_MAX (PROPOSAL_REPLACES_MAX + 1)
 
 /* A vote that is being decided. */
@@ -32,7 +32,7 @@ struct deciding {
     struct found_conflicts conflicts;
 };
 
-/* --- who --- */
+/* --- rights --- */
 
 static enum err check_voter(struct ctx *ctx, const struct proposal_vote_request *request)
 {
@@ -72,7 +72,7 @@ static enum err find(struct ctx *ctx, struct store_txn *txn, struct deciding *de
     return err;
 }
 
-/* Who proposed a rule, or is the only one who asked for it, does not approve it. */
+/* The proposer of a rule, and the only reviewer who requested it, may not approve it. */
 static enum err check_separation(struct ctx *ctx, const struct deciding *deciding)
 {
     if (slice_equal(deciding->proposal.view.proposed_by, deciding->request->caller.user_id)) {
@@ -198,7 +198,7 @@ static enum err check_conflicts(struct ctx *ctx, struct store_txn *txn, struct d
     return err;
 }
 
-/* --- room --- */
+/* --- capacity --- */
 
 static bool is_ended(const struct deciding *deciding, uint64_t seq)
 {
@@ -242,7 +242,7 @@ static enum err read_ended(struct ctx *ctx, struct store_txn *txn, struct decidi
     return err;
 }
 
-/* The share of bad outcomes of a guideline in millionths; those without outcomes come first. */
+/* Returns the share of bad outcomes of a guideline in millionths; guidelines without outcomes come first. */
 static enum err read_weakness(struct store_txn *txn, struct org_id org, uint64_t seq,
                               uint64_t *ret_weakness)
 {
@@ -257,7 +257,7 @@ static enum err read_weakness(struct store_txn *txn, struct org_id org, uint64_t
     return err;
 }
 
-/* Names the weakest guidelines of an agent. */
+/* Lists the weakest guidelines of an agent. */
 static enum err name_weakest(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                              const struct agent_guidelines *list, struct slice *ret_names)
 {
@@ -291,7 +291,7 @@ static enum err name_weakest(struct ctx *ctx, struct store_txn *txn, struct org_
     return err == OK && !buffer_ok(&names) ? ERR_MEMORY : err;
 }
 
-/* Explains that an agent has no room: what could be merged, or ended. */
+/* Explains that an agent has no room, and which guidelines could be merged or retired. */
 static enum err refuse_full(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                             struct slice agent, const struct agent_guidelines *list)
 {
@@ -339,7 +339,7 @@ static enum err check_room(struct ctx *ctx, struct store_txn *txn, struct decidi
 
 /* --- deciding --- */
 
-/* Whether the vote makes it a guideline. A second vote of one user counts once. */
+/* Returns whether the vote makes it a guideline. A second vote of one user counts once. */
 static enum err decide_approval(struct ctx *ctx, struct store_txn *txn, struct deciding *deciding)
 {
     enum err err = check_separation(ctx, deciding);

@@ -16,7 +16,7 @@ struct key key_guideline_agent(struct org_id org, struct slice agent, uint8_t ru
                                uint64_t activated_seq, uint64_t seq);
 struct key key_guideline_version(struct org_id org, struct slice agent);
 
-/* What the key of GUIDELINE_AGENT says. */
+/* The parts of a key of GUIDELINE_AGENT. */
 struct guideline_agent_key {
     uint64_t activated_seq;
     uint64_t proposal_seq;

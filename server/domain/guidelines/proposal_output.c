@@ -1,6 +1,6 @@
 /*
- * proposal_output.c: proposals and guidelines as messages; see proposals.h. What changes later is in the last vote, and in
- * the event that ended a guideline.
+ * proposal_output.c: proposals and guidelines as messages; see proposals.h. Later changes are in
+ * the last vote, and in the event that ended a guideline.
  */
 #include "server/domain/guidelines/proposals.h"
 
@@ -36,7 +36,7 @@ static enum err renumber(struct arena *arena, struct slice run, uint32_t field,
     return buffer_ok(&copy) ? OK : ERR_MEMORY;
 }
 
-/* Adds what a vote changed. */
+/* Adds the changes of a vote. */
 static enum err add_vote(struct arena *arena, const struct event *event,
                          const struct proposal_voted_view *vote, struct proposal_view *view)
 {
@@ -108,7 +108,7 @@ enum err proposal_put_event(struct arena *arena, struct store_txn *txn, const st
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Adds who ended a guideline, and why. */
+/* Adds who ended a guideline, and the reason. */
 static enum err add_end(struct store_txn *txn, const struct proposal *proposal,
                         struct guideline_view *view)
 {

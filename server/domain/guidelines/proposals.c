@@ -199,7 +199,7 @@ static enum err encode(struct ctx *ctx, struct store_txn *txn, const struct prop
                : ERR_MEMORY;
 }
 
-/* Sets who proposes: a timer has no caller. */
+/* Sets the proposer: a timer has no caller. */
 static enum err set_actor(struct ctx *ctx, const struct proposal_input *input,
                           struct event_draft *draft)
 {

@@ -1,6 +1,6 @@
 /*
- * proposals.h: rules for agents, from a proposal to the end of a guideline. Everything that changes one is an event; what
- * people see is made from the event that created it and the one that decided.
+ * proposals.h: rules for agents, from a proposal to the end of a guideline. Every change is an
+ * event; the messages are made from the event that created a proposal and the one that decided it.
  */
 #ifndef ERRATA_SERVER_DOMAIN_GUIDELINES_PROPOSALS_H
 #define ERRATA_SERVER_DOMAIN_GUIDELINES_PROPOSALS_H
@@ -13,18 +13,18 @@
 #include <errata/v1/event.views.h>
 #include <errata/v1/guideline.views.h>
 
-/* Active guidelines of an agent. */
+/* Maximum active guidelines of an agent. */
 #define GUIDELINES_OF_AGENT_MAX 20
-/* Agents of a proposal, and guidelines that it replaces. */
+/* Maximum agents of a proposal, and guidelines that it replaces. */
 #define PROPOSAL_AGENTS_MAX 20
 #define PROPOSAL_REPLACES_MAX 20
-/* Decisions that a proposal names. */
+/* Maximum decisions that a proposal names. */
 #define PROPOSAL_EVIDENCE_MAX 100
-/* Characters of a rule: as many as the sanitiser keeps. */
+/* Maximum characters of a rule: as many as the sanitiser keeps. */
 #define RULE_CHARACTERS_MAX 500
 #define RULE_INSERTION_POINT_BYTES_MAX 64
 #define RULE_INSERTION_POINT_DEFAULT "learned_rules"
-/* Rows of an agent's guidelines that are examined, ended ones too. */
+/* Maximum rows of an agent's guidelines that are examined, including ended ones. */
 #define GUIDELINE_ROWS_MAX 2000
 
 /* A proposal that is stored: its row, and the view of the event that created it. */
@@ -35,26 +35,26 @@ struct proposal {
     struct event event; /* event that created it */
 };
 
-/* What a person or a program proposes. Slices are borrowed for the duration of the call. */
+/* The values that a person or a program proposes. */
 struct proposal_input {
     struct org_id org;
     struct event_caller caller;
     enum rule_type rule_type;
     const struct slice *agents;
     size_t agent_count; /* 1 to PROPOSAL_AGENTS_MAX */
-    struct slice insertion_point; /* empty: the default */
+    struct slice insertion_point; /* empty: the default point */
     const struct uuid *replaces;
     size_t replaces_count; /* at most PROPOSAL_REPLACES_MAX */
     struct slice rule_content;
     struct slice evidence_summary;
-    /* Of one that is made of decisions: */
+    /* Set for a proposal made from decisions: */
     const struct uuid *evidence;
     size_t evidence_count; /* at most PROPOSAL_EVIDENCE_MAX; 0: it has none */
     double confidence;
     bool expedited;
-    uint64_t cluster_seq; /* 0: they are not of one cluster */
-    struct slice sole_author; /* the reviewer of all; empty: there are several */
-    struct slice proposer; /* if the server proposes; empty: the caller */
+    uint64_t cluster_seq; /* their cluster; 0: they are not of one cluster */
+    struct slice sole_author; /* the reviewer of all decisions; empty: there are several */
+    struct slice proposer; /* set if the server proposes; empty: the caller proposes */
 };
 
 /* Appends and applies. ERR_INVALID naming each invalid field. */
@@ -63,7 +63,7 @@ MUST_CHECK enum err proposal_create(struct ctx *ctx, struct store_txn *txn,
 /* Finds the proposal that was made of a cluster of decisions. ERR_NOT_FOUND. */
 MUST_CHECK enum err proposal_of_cluster(struct store_txn *txn, struct org_id org,
                                         uint64_t cluster_seq, struct proposal *ret_proposal);
-/* Returns whether a text can be a rule: of 1 to RULE_CHARACTERS_MAX characters, of which something remains in a prompt. */
+/* Returns whether a text can be a rule: 1 to RULE_CHARACTERS_MAX characters, and not empty once sanitised. */
 bool rule_content_is_valid(struct arena *arena, struct slice rule);
 /* Adds a fault to ctx->fault if a text is not a rule. */
 void rule_content_check(struct ctx *ctx, struct slice field, struct slice rule);
@@ -73,11 +73,11 @@ MUST_CHECK enum err proposal_read(struct store_txn *txn, struct org_id org, uint
 MUST_CHECK enum err proposal_find(struct store_txn *txn, struct org_id org, struct uuid id,
                                   struct proposal *ret_proposal);
 
-/* Appends a proposal as it is now as field `field` of a message. */
+/* Appends the current state of a proposal as field `field` of a message. */
 MUST_CHECK enum err proposal_put(struct arena *arena, struct store_txn *txn,
                                  const struct proposal *proposal, uint32_t field,
                                  struct buffer *body);
-/* Appends it as it was after the event that created it, or one of its votes. */
+/* Appends its state after the event that created it, or after one of its votes. */
 MUST_CHECK enum err proposal_put_event(struct arena *arena, struct store_txn *txn,
                                        const struct event *event, uint32_t field,
                                        struct buffer *body);
@@ -95,7 +95,7 @@ struct agent_guidelines {
 MUST_CHECK enum err agent_guidelines_read(struct store_txn *txn, struct org_id org,
                                           struct slice agent, struct agent_guidelines *ret_list);
 
-/* A page of pending proposals, or of guidelines. */
+/* A list of pending proposals, or of guidelines. */
 struct proposal_list {
     struct org_id org;
     struct slice agent; /* only those for this agent; empty: all */
@@ -110,7 +110,7 @@ MUST_CHECK enum err guideline_list_begin(struct store_txn *txn, struct proposal_
 MUST_CHECK enum err guideline_list_next(struct store_txn *txn, struct proposal_list *list,
                                         struct proposal *ret_proposal);
 
-/* A decision of a person to end a guideline. */
+/* A person's decision to end a guideline. */
 struct guideline_retirement {
     struct org_id org;
     struct event_caller caller;

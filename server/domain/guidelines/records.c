@@ -8,7 +8,7 @@
 
 #include <record/guidelines.pb.h>
 
-/* Whether the state and the events that made it agree. */
+/* Returns whether the state and the events that made it agree. */
 static bool fits(const struct proposal_record *record)
 {
     bool was_active = record->activated_seq != 0;

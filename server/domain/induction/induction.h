@@ -15,11 +15,11 @@
 #include "store/base/ctx.h"
 #include "store/work.h"
 
-/* Submissions that are examined, the newest. */
+/* Maximum submissions that are examined, the newest. */
 #define INDUCTION_SUBMISSIONS_MAX 20000
-/* Patterns that are tried on the newer half, half of them for each target. */
+/* Maximum patterns that are tried on the newer half, half of them for each target. */
 #define INDUCTION_PREDICATES_MAX 5000
-/* Rules that are found at most. */
+/* Maximum number of found rules. */
 #define INDUCTION_RULES_MAX 20
 /* Hits that a pattern needs on each half. */
 #define INDUCTION_HITS_MIN 5

@@ -16,7 +16,8 @@
 #define DECILES 9
 /* Maximum bytes of the text of a feature that becomes `name=value`. */
 #define TERM_VALUE_BYTES_MAX 64
-/* Words of a phrase, and its maximum bytes. A single word has at least 3 bytes: shorter ones are parts of most texts. */
+/* Maximum words of a phrase, and its maximum bytes. A single word has at least 3 bytes: shorter
+ * ones are parts of most texts. */
 #define PHRASE_WORDS_MAX 3
 #define PHRASE_BYTES_MAX 96
 #define PHRASE_WORD_BYTES_MIN 3

@@ -12,7 +12,7 @@
 
 #include <errata/v1/layout_service.views.h>
 
-/* Fingerprints in the response of GetFamily: 1,000 take 66 KB. ListProfiles returns all of them. */
+/* Maximum fingerprints in the response of GetFamily: 1,000 take 66 KB. ListProfiles returns all of them. */
 #define FAMILY_FINGERPRINTS_MAX 1000
 
 /* Finds the family with this id, or the one into which it was merged. ERR_NOT_FOUND if this organisation has no

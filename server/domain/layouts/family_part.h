@@ -10,7 +10,7 @@
 
 #include <errata/payload/payload.views.h>
 
-/* Documents that one split moves: it rewrites about five rows for each of them. */
+/* Maximum documents that one split moves: it rewrites about five rows for each of them. */
 #define FAMILY_PART_DOCUMENTS_MAX 1000
 /* Feedback events of these documents, each of which is read: about 20 ms of one write. */
 #define FAMILY_PART_EVENTS_MAX 10000

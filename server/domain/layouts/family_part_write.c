@@ -9,7 +9,7 @@
 #include "store/base/bytes.h"
 #include "store/scan.h"
 
-/* Rows of one document, several times over. */
+/* Maximum rows of one document, several times over. */
 #define DOCUMENT_BYTES_MAX (1u << 20)
 
 /* Where an example is listed. */

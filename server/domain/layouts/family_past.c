@@ -182,7 +182,7 @@ static enum err read_present(struct slice key, struct slice value, uint64_t as_o
     return key_read_last_seq(key, ret_family_seq);
 }
 
-/* The same for a row of LAYOUT_FAMILY_PAST. */
+/* Does the same for a row of LAYOUT_FAMILY_PAST. */
 static enum err read_past(struct slice key, struct slice value, uint64_t as_of_seq,
                           uint64_t *ret_family_seq, bool *ret_had)
 {

@@ -5,7 +5,7 @@
 
 #include "server/domain/lexicon/table.h"
 
-/* Matches of a text. */
+/* Maximum matches of a text. */
 #define MATCHES_MAX 2048
 static const char *const concept_names[] = {
 #define CONCEPT(name, phrases) #name,

@@ -8,7 +8,7 @@
 
 #include "server/domain/words/words.h"
 
-/* Concepts that the data may number. */
+/* Maximum concepts that the data may number. */
 #define LEXICON_CONCEPTS_MAX 128
 
 /* The lists that an entry may be in. Its value is of the list. */

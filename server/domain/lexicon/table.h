@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Words of a phrase. */
+/* Maximum words of a phrase. */
 #define LEXICON_PHRASE_WORDS_MAX 5
 #define LEXICON_BUCKETS 4096
 

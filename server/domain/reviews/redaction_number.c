@@ -12,7 +12,7 @@
 /* Groups whose sizes are kept, and separators between two groups, as in `) - (`. */
 #define GROUPS_KEPT 4
 #define SEPARATORS_MAX 4
-/* Characters of a label, and between it and its number. */
+/* Maximum characters of a label, and between it and its number. */
 #define LABEL_CHARACTERS_MAX 20
 #define LABEL_GAP_MAX 4
 

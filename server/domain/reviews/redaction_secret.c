@@ -6,7 +6,7 @@
 
 #include "server/domain/text/fold.h"
 
-/* Characters of a word that decide what it is; a longer word is judged by its start. */
+/* Maximum characters of a word that decide what it is; a longer word is judged by its start. */
 #define JUDGED_CHARACTERS_MAX 128
 /* A long secret: characters, digits and letters at least, separators at most. */
 #define SECRET_CHARACTERS_MIN 24

@@ -7,7 +7,7 @@
 
 #include "store/base/buffer.h"
 
-/* Characters of an e-mail address before and after its @ (RFC 5321). */
+/* Maximum characters of an e-mail address before and after its @ (RFC 5321). */
 #define LOCAL_CHARACTERS_MAX 64
 #define DOMAIN_CHARACTERS_MAX 255
 #define TOP_LEVEL_LETTERS_MIN 2

@@ -13,7 +13,7 @@
 
 #include <inttypes.h>
 
-/* Rows that one piece examines at most; a piece of rules with short patterns ends by its size before. */
+/* Maximum rows that one piece examines; a piece of rules with short patterns ends by its size before. */
 #define PIECE_ROWS_MAX 1000
 
 static void put_word(struct buffer *piece, const char *name, struct slice word)

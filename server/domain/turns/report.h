@@ -8,11 +8,11 @@
 
 #include <stdatomic.h>
 
-/* Turns that one report counts: a second's work. */
+/* Maximum turns that one report counts: a second's work. */
 #define SATISFACTION_TURNS_MAX 100000
 #define SATISFACTION_DAYS_MAX 400
 #define SATISFACTION_INTENTS_MAX 100
-/* Judgements that one report counts. */
+/* Maximum judgements that one report counts. */
 #define DETECTOR_JUDGEMENTS_MAX 20000
 #define DETECTOR_CUES_MAX 200
 /* A cue with this number of judgements, fewer than half of them right, should be removed. */

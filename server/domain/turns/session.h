@@ -6,7 +6,7 @@
 
 #include "server/domain/turns/turns.h"
 
-/* Turns of a stretch that are counted. */
+/* Maximum turns of a stretch that are counted. */
 #define SESSION_TURNS_MAX 2000
 
 struct session_counts {

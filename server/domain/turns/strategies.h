@@ -9,7 +9,7 @@
 
 /* Most similar turns of each status that are ranked. */
 #define STRATEGY_CANDIDATES_MAX 200
-/* Entries of `avoid`. */
+/* Maximum entries of `avoid`. */
 #define STRATEGY_AVOID_MAX 100
 /* Least shown similarity by default. */
 #define STRATEGY_SIMILARITY_MIN 0.5

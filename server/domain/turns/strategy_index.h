@@ -11,13 +11,13 @@
 
 #include <stdatomic.h>
 
-/* Organisations that are kept. */
+/* Maximum organisations that are kept. */
 #define STRATEGY_ORGS_MAX 64
-/* Turns of all organisations that are kept, about 300 bytes each; a single organisation may have more. */
+/* Maximum turns of all organisations that are kept, about 300 bytes each; a single organisation may have more. */
 #define STRATEGY_KEPT_TURNS_MAX 2000000
-/* Turns of an organisation that are searched: later ones are not, and the answer reports it. */
+/* Maximum turns of an organisation that are searched: later ones are not, and the answer reports it. */
 #define STRATEGY_TURNS_MAX 1500000
-/* Spaces of vectors of an organisation; turns of later ones are not found. */
+/* Maximum spaces of vectors of an organisation; turns of later ones are not found. */
 #define STRATEGY_SPACES_MAX 32
 /* The number of no space. */
 #define STRATEGY_NO_SPACE UINT8_MAX

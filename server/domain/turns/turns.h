@@ -19,10 +19,10 @@
 #define TURN_SILENCE_US (INT64_C(30) * 60 * 1000000)
 /* From this number of rejections in sequence on, the assistant should ask. */
 #define TURN_CLARIFY_REJECTIONS 2
-/* Turns that a count of rejections in sequence looks at. */
+/* Maximum turns that a count of rejections in sequence looks at. */
 #define TURN_STREAK_MAX 100
 
-/* References that a call cites; max_items of the requests. */
+/* Maximum references that a call cites; max_items of the requests. */
 #define TURN_REFERENCES_MAX 20
 
 /* References to exposures of strategies, as a call cites them. */

@@ -9,7 +9,7 @@
 
 #include "store/base/arena.h"
 
-/* Numbers of a vector; those of well-known embedders have at most 4,096. */
+/* Maximum length of a vector; those of well-known embedders have at most 4,096. */
 #define VECTORS_WIDTH_MAX 4096
 /* Numbers of a sketch, each an int8_t. */
 #define VECTORS_SKETCH_BYTES 256

@@ -10,7 +10,7 @@
 #include <errata/v1/learned_rule.fields.h>
 #include <errata/v1/verdict_submission.fields.h>
 
-/* Indicators in one list, as in the contract. */
+/* Maximum indicators in one list, as in the contract. */
 #define VERDICT_INDICATORS_MAX 50
 
 /* The accuracy of a new rule, in units. */

@@ -17,7 +17,7 @@
 #define SUGGESTIONS_MAX 20
 /* Measured rules that a page examines at most; those with too few firings are not items. */
 #define SUGGESTIONS_RULES_MAX 2000
-/* Submissions on which the rules are tried, the newest: 20 rules take about a second. */
+/* Maximum submissions on which the rules are tried, the newest: 20 rules take about a second. */
 #define SUGGESTIONS_SUBMISSIONS_MAX 20000
 /* Maximum flips that are listed for one rule, right and wrong ones apart; further ones are only counted. */
 #define SUGGESTIONS_FLIPS_MAX 20

@@ -8,9 +8,9 @@
 #include "store/base/arena.h"
 #include "store/base/err.h"
 
-/* Words of a text that are compared; a comment or a rule has fewer, and later ones are ignored. */
+/* Maximum words of a text that are compared; a comment or a rule has fewer, and later ones are ignored. */
 #define WORDS_MAX 400
-/* Bytes of a word that its stem is made of. */
+/* Maximum bytes of a word that its stem is made of. */
 #define WORD_STEM_BYTES_MAX 64
 
 /* What is between a word and the one before it. */

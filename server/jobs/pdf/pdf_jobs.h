@@ -12,7 +12,7 @@
 #include "server/jobs/pool.h"
 #include "store/base/clock.h"
 
-/* Bytes of all documents that arrive, wait or are measured: four of the largest. */
+/* Maximum bytes of all documents that arrive, wait or are measured: four of the largest. */
 #define PDF_HELD_BYTES_MAX (4 * PDF_DOCUMENT_BYTES_MAX)
 /* Documents that arrive, wait or are measured: a few seconds of work for two slots. */
 #define PDF_JOBS_MAX 256

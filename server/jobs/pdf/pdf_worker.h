@@ -89,7 +89,7 @@ MUST_CHECK enum err pdf_worker_start_ready(const char *program, unsigned timeout
 /* Ends the worker and its children, and waits for it; kills it after PDF_STOP_MS. A worker of pid 0
  * is allowed. */
 void pdf_worker_stop(struct pdf_worker *worker);
-/* The same with another time before it is killed. */
+/* Does the same with another time before it is killed. */
 void pdf_worker_stop_within(struct pdf_worker *worker, unsigned grace_ms);
 /* Returns how a stopped worker had ended, such as "it exited with status 127". */
 struct slice pdf_worker_end_text(const struct pdf_worker *worker, struct arena *arena);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define PAGE_SECTORS 8
-/* Folders of an image: a data folder has at most five. */
+/* Maximum folders of an image: a data folder has at most five. */
 #define FOLDERS_MAX 16
 
 /* The choices of one image. */

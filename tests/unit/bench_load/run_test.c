@@ -208,7 +208,7 @@ static void test_stall_is_in_open_loop_latencies(void **state)
     close_fixture(at, &total);
 }
 
-/* The same with a server that allows few streams: calls wait in the client instead, and are counted alike. */
+/* Does the same with a server that allows few streams: calls wait in the client instead, and are counted alike. */
 static void test_stall_is_in_latencies_with_few_streams(void **state)
 {
     struct fixture_of_run *at = open_fixture(*state);
@@ -225,7 +225,7 @@ static void test_stall_is_in_latencies_with_few_streams(void **state)
     close_fixture(at, &total);
 }
 
-/* The same in a closed loop: the stall is nearly hidden, which is what an open loop is for. */
+/* Does the same in a closed loop: the stall is nearly hidden, which is what an open loop is for. */
 static void test_stall_is_hidden_in_a_closed_loop(void **state)
 {
     struct fixture_of_run *at = open_fixture(*state);

@@ -73,10 +73,10 @@ struct fixture_call *fixture_find(struct fixture *fixture, uint32_t tag);
 unsigned fixture_count_under_way(const struct fixture *fixture);
 /* Ends a running call after one attempt, with the code's name as message; then runs a step. */
 void fixture_end(struct fixture *fixture, uint32_t tag, enum errata_code code);
-/* The same as the server says it with RetryInfo. */
+/* Does the same as the server says it with RetryInfo. */
 void fixture_end_retry(struct fixture *fixture, uint32_t tag, enum errata_code code,
                        int64_t retry_ms);
-/* The same in any way; no step follows. */
+/* Does the same in any way; no step follows. */
 void fixture_end_with(struct fixture *fixture, uint32_t tag, const struct errata_status *status);
 
 /* The drop of a tag; NULL: it was not dropped. */

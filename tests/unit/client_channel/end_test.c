@@ -250,7 +250,7 @@ static void test_unsendable_call_is_refused_at_once(void **state)
     assert_int_equal(ask(&fixture, &taken, &method_write, &options), OK);
     fixture_run(&fixture);
     (void)fixture_make_ready(&fixture);
-    /* The same, refused by the connection. */
+    /* Does the same, refused by the connection. */
     fixture_newest(&fixture)->refusal = ERR_TOO_LARGE;
     assert_int_equal(ask(&fixture, &asked, &method_read, NULL), ERR_TOO_LARGE);
     assert_int_equal(fixture_statistics(&fixture).calls_under_way, 1);

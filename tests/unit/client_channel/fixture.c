@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Turns in which something happens before a test is stuck. */
+/* Maximum turns in which something happens before a test is stuck. */
 #define TURNS_MAX 100000
 #define US_PER_MS 1000
 #define WALL_US 1700000000000000

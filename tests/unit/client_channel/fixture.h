@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-/* Connections that a fixture can have at a time: one that takes calls, those that drain, and one that
- * is about to be closed. */
+/* Maximum connections that a fixture can have at a time: one that takes calls, those that drain,
+ * and one that is about to be closed. */
 #define FIXTURE_CONNECTIONS (CLIENT_DRAINING_MAX + 2)
 #define FIXTURE_TEXT_BYTES 256
 
@@ -121,7 +121,7 @@ struct fake_connection *fixture_newest(struct fixture *fixture);
 /* Reports a move of a connection to the channel. */
 void fake_report(struct fake_connection *connection, enum client_connection_state state,
                  const char *reason);
-/* The same, with a step afterwards. */
+/* Does the same, with a step afterwards. */
 void fake_ready(struct fake_connection *connection);
 void fake_drain(struct fake_connection *connection);
 /* Loses the connection: its calls end with UNAVAILABLE; `unseen` sets their status. */
@@ -135,7 +135,7 @@ struct fake_call *fake_at(const struct fake_connection *connection, unsigned at)
 void fake_reply(struct fake_call *call, const char *text);
 /* The server ends a call; fixture_run afterwards is the test's. */
 void fake_end(struct fake_call *call, uint32_t code);
-/* The same with google.rpc.RetryInfo. */
+/* Does the same with google.rpc.RetryInfo. */
 void fake_end_retry(struct fake_call *call, uint32_t code, uint32_t retry_ms);
 /* The server refused the stream. */
 void fake_refuse(struct fake_call *call);

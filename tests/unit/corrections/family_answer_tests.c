@@ -40,7 +40,7 @@ static bool is_retracted(const struct family_fact *fact, uint64_t now)
     return fact->retracted_by != 0 && fact->retracted_by <= now;
 }
 
-/* Whether a newer correction of the same line existed then. */
+/* Returns whether a newer correction of the same line existed then. */
 static bool is_superseded(const struct family_model *model, uint64_t seq, uint64_t now)
 {
     const struct family_fact *fact = &model->facts[seq];

@@ -173,7 +173,7 @@ static void retract(struct model *model)
     }
 }
 
-/* Whether a correction was captured, and not retracted, up to `as_of`. */
+/* Returns whether a correction was captured, and not retracted, up to `as_of`. */
 static bool is_there(const struct fact *fact, uint64_t as_of)
 {
     return fact->seq <= as_of && (fact->retracted_by == 0 || fact->retracted_by > as_of);

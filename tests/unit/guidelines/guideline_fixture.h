@@ -15,7 +15,7 @@ struct uuid propose(struct store_fixture *fixture, struct store_txn *txn, const 
 /* Votes; returns the result, and clears the faults. */
 enum err vote(struct store_fixture *fixture, struct store_txn *txn, struct uuid id,
               enum proposal_vote_kind kind, const char *user);
-/* The same with all members of the request; `org`, `caller` and `kind` are set here. */
+/* Does the same with all members of the request; `org`, `caller` and `kind` are set here. */
 enum err approve_with(struct store_fixture *fixture, struct store_txn *txn,
                       struct proposal_vote_request request, const char *user);
 /* Returns the state of a proposal. */

@@ -120,7 +120,7 @@ static void ingest(struct store_fixture *fixture, struct model *model)
     model->members[added->member].sketches[added->region] = added->seq;
 }
 
-/* Whether a change of these families is possible: no merge of an alias, nor of a family with itself. */
+/* Returns whether a change of these families is possible: no merge of an alias, nor of a family with itself. */
 static bool model_merge(struct model *model, unsigned from, unsigned into)
 {
     into = family_of(model, into);

@@ -15,7 +15,7 @@ struct document_measures paper(const char *document_id);
 /* Prepares and stores in a write of its own; gives the result, and the seq where it is OK. */
 enum err paper_store(struct store_fixture *fixture, const struct document_measures *measures,
                      uint64_t *ret_seq);
-/* The same for one that must be stored; gives the seq. */
+/* Does the same for one that must be stored; gives the seq. */
 uint64_t paper_ingest(struct store_fixture *fixture, const struct document_measures *measures);
 /* The seq of the organisation's last event. */
 uint64_t paper_last_seq(struct store_fixture *fixture);

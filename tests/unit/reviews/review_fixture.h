@@ -52,14 +52,14 @@ struct slice reviews_specs(struct store_fixture *fixture, const char *const *tex
 
 /* Stores a random review, or retracts one, and changes the model alike. */
 void model_step(struct model *model, struct store_fixture *fixture, struct store_txn *txn);
-/* Whether the review counts after the event. */
+/* Returns whether the review counts after the event. */
 bool model_counts(const struct model_review *review, uint64_t as_of_seq);
-/* Whether `a` is newer than `b`. */
+/* Returns whether `a` is newer than `b`. */
 bool model_is_newer(const struct model_review *a, const struct model_review *b);
 /* The newest review of a run that counts; NULL: none does. */
 const struct model_review *model_newest(const struct model *model, unsigned run,
                                         uint64_t as_of_seq);
-/* Whether the run counts as reviewed. */
+/* Returns whether the run counts as reviewed. */
 bool model_is_reviewed(const struct model *model, unsigned run, uint64_t as_of_seq);
 
 #endif

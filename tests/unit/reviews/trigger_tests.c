@@ -344,7 +344,7 @@ static size_t window_of(const struct model *model, unsigned subcategory, uint64_
     return count < REVIEW_WINDOW_RUNS ? count : REVIEW_WINDOW_RUNS;
 }
 
-/* Whether a review of the run has the signal. */
+/* Returns whether a review of the run has the signal. */
 static bool run_has(const struct model *model, unsigned run, uint64_t as_of_seq,
                     const struct signal *signal, unsigned spec)
 {

@@ -9,7 +9,7 @@
 #include <openssl/ssl.h>
 #include <stdlib.h>
 
-/* Turns after which both sides must be silent. */
+/* Maximum turns after which both sides must be silent. */
 #define TURNS_MAX 100000
 /* Room that net offers at least. */
 #define ROOM_BYTES ((size_t)NET_ROOM_BYTES_MIN)

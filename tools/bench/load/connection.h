@@ -14,7 +14,7 @@
 
 /* Used if the server sets no limit: more concurrent calls than a connection ever needs. */
 #define CONNECTION_STREAMS_MAX 100000
-/* Calls that wait for a stream, 16 bytes each. What comes on top is not sent, and counted so. */
+/* Maximum calls that wait for a stream, 16 bytes each. What comes on top is not sent, and counted so. */
 #define CONNECTION_WAITING_MAX ((size_t)1 << 22)
 /* No new call starts while more than this waits for the socket. */
 #define CONNECTION_OUT_BYTES_MAX ((size_t)256 * 1024)

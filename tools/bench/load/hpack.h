@@ -21,7 +21,7 @@
 /* Overhead that RFC 7541 counts for each entry; it limits the table to 128 entries. */
 #define HPACK_ENTRY_BYTES 32
 #define HPACK_ENTRIES_MAX (HPACK_TABLE_BYTES_MAX / HPACK_ENTRY_BYTES)
-/* Fields of one request. */
+/* Maximum fields of one request. */
 #define HPACK_FIELDS_MAX 48
 /* A block goes out in one HEADERS frame. */
 #define HPACK_BLOCK_BYTES_MAX 16384

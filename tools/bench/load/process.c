@@ -15,7 +15,7 @@
 
 #define PATH_BYTES 128
 #define TEXT_BYTES 4096
-/* Sockets that listen at one port: one a process at most, if they share it. */
+/* Maximum sockets that listen on one port: one for each process, if they share it. */
 #define LISTENERS_MAX 64
 #define TCP_LISTEN 0x0A
 /* Words of `stat` after the one that ends the name. */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Processes that were named or found, and with their children. */
+/* Maximum processes that were named or found, and with their children. */
 #define PROCESS_ROOTS_MAX 32
 #define PROCESS_TREE_MAX 4096
 

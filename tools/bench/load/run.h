@@ -14,14 +14,14 @@
 #include "tools/bench/load/histogram.h"
 #include "tools/bench/load/schedule.h"
 
-/* Kinds of wrong answers that are counted separately. */
+/* Maximum kinds of wrong answers that are counted separately. */
 #define RUN_WRONG_MAX 32
 /* Points of the curves over time: one a second, a short run's closer, a long run's farther apart. */
 #define RUN_INTERVALS_MIN 20
 #define RUN_INTERVALS_MAX 600
 #define RUN_INTERVAL_NS UINT64_C(1000000000)
 #define RUN_INTERVAL_NS_MIN UINT64_C(100000000)
-/* Calls started in one turn, before answers are looked at again. */
+/* Maximum calls started in one turn, before answers are looked at again. */
 #define RUN_BURST_MAX 256
 /* Maximum time to wait for the last answers. */
 #define RUN_LINGER_NS UINT64_C(10000000000)

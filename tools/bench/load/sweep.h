@@ -19,7 +19,7 @@
 #define SWEEP_P99_FACTOR 10
 #define SWEEP_NEAR 1.05
 #define SWEEP_ATTEMPTS 3
-/* Rates on the way up, some of them tried again, and the halvings. */
+/* Maximum rates on the way up, some of them tried again, and the halvings. */
 #define SWEEP_RUNS_MAX 256
 
 /* The result of a run at one rate. */

@@ -12,11 +12,11 @@
 #include "store/base/ctx.h"
 #include "tools/bench/load/draw.h"
 
-/* Places of one template: each is found by reading the whole text once more. */
+/* Maximum places of one template: each is found by reading the whole text once more. */
 #define TEMPLATE_PLACES_MAX 512
 /* Maximum width of a placeholder ${hex:N} or ${text:N}. */
 #define TEMPLATE_WIDTH_MAX 32768
-/* Digits of the greatest number, 2^63. */
+/* Maximum digits of the greatest number, 2^63. */
 #define TEMPLATE_DIGITS_MAX 19
 /* Digits of ${serial}: microseconds since 1970 have these many until 2286. */
 #define TEMPLATE_SERIAL_DIGITS 16

@@ -10,7 +10,7 @@
 
 /* Rows wait in blocks of this many bytes; the largest row fits into one. */
 #define FEED_BLOCK_BYTES ((size_t)1 << 20)
-/* Blocks that wait at most: then the putting thread waits. */
+/* Maximum blocks that wait: then the putting thread waits. */
 #define FEED_BLOCKS_MAX 32
 /* Bytes of rows per commit: large enough that inner pages are written once, small enough that the pages
  * that LMDB holds in memory until then stay few. */

@@ -29,12 +29,12 @@
 #define STAGE_ROW_BYTES 150
 /* Inner pages, and pages that a commit replaced. */
 #define SLACK_PERCENT 5
-/* Tries until the example has the wanted length: the second is off by the length of a length. */
+/* Maximum tries until the example has the wanted length: the second is off by the length of a length. */
 #define TRIES_MAX 4
 /* The shortest texts that are tried. */
 #define TEXT_BYTES_MIN 16
 
-/* Tables in which each event of a stream has one row. */
+/* Maximum tables in which each event of a stream has one row. */
 #define TABLES_MAX 9
 static const struct {
     enum store_table tables[TABLES_MAX];

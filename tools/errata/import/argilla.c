@@ -58,7 +58,7 @@ static struct json_value named(struct import_call *call, struct slice question,
     return (struct json_value){buffer_ok(&json) ? JSON_OBJECT : JSON_NULL, buffer_slice(&json)};
 }
 
-/* Whether a response counts: only submitted ones do. */
+/* Returns whether a response counts: only submitted ones do. */
 static bool is_submitted(struct import_call *call, struct slice status, struct slice id)
 {
     if (slice_equal(status, SLICE("submitted"))) {

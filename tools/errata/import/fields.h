@@ -8,7 +8,7 @@
 
 #include "store/base/json.h"
 
-/* Names in a path; the formats have at most five. */
+/* Maximum names in a path; the formats have at most five. */
 #define FIELDS_PATH_NAMES_MAX 8
 
 /* Finds the member at a path; null and the empty text count as absent. */

@@ -17,9 +17,9 @@
 #define PROPOSE_GUIDELINE "/errata.v1.GuidelineService/ProposeGuideline"
 #define CHECK_GUIDELINE "/errata.v1.GuidelineService/CheckConflicts"
 
-/* Bytes of a note that the contract takes. */
+/* Maximum bytes of a note that the contract takes. */
 #define NOTE_BYTES_MAX 8192
-/* Characters of a review's note that the server takes. */
+/* Maximum characters of a review's note that the server takes. */
 #define NOTE_CHARACTERS_MAX 500
 
 /* An object that is being written. */
@@ -435,7 +435,7 @@ static bool has_time(struct arena *arena, const struct import_row *row, struct j
            fields_time(fields_text(arena, stored, "createdAt"), &found) && wanted == found;
 }
 
-/* Whether a member of an exported correction is the one of a stored event, whose name is in proto JSON. */
+/* Returns whether a member of an exported correction is the one of a stored event, whose name is in proto JSON. */
 static bool has_object(struct arena *arena, const struct import_row *row, const char *member,
                        struct json_value stored, const char *stored_member)
 {
@@ -463,7 +463,7 @@ static bool is_correction(struct arena *arena, const struct import_row *row,
            has_object(arena, row, "after_json", stored, "afterJson");
 }
 
-/* Whether an enum value, with or without its type's prefix, is a word. */
+/* Returns whether an enum value, with or without its type's prefix, is a word. */
 static bool is_value(struct slice value, struct slice word)
 {
     return value.size >= word.size && word.size > 0 &&

@@ -9,7 +9,7 @@
 
 /* Longest id that the contract takes; a longer one is replaced by its digest. */
 #define IMPORT_OPAQUE_BYTES_MAX 128
-/* Characters of the model's input that a correction keeps. */
+/* Maximum characters of the model's input that a correction keeps. */
 #define IMPORT_SNIPPET_CHARACTERS_MAX 1500
 
 struct import_request {
@@ -26,7 +26,7 @@ MUST_CHECK bool import_request_make(struct arena *arena, const struct import_sou
                                     const struct import_choices *choices,
                                     const struct import_row *row,
                                     struct import_request *ret_request);
-/* Whether the reply to the lookup, in proto JSON, has the row. */
+/* Returns whether the reply to the lookup, in proto JSON, has the row. */
 bool import_request_is_stored(struct arena *arena, const struct import_row *row,
                               const struct import_request *request, struct json_value reply);
 /* A value as the object that a `_json` field takes: itself, `{"text": ...}` or `{"value": ...}`; JSON_NULL for

@@ -150,7 +150,7 @@ static void take_in_string(struct json_stream *stream, uint8_t byte)
     }
 }
 
-/* Whether the bracket that comes now opens the array of a page. */
+/* Returns whether the bracket that comes now opens the array of a page. */
 static bool opens_list(const struct json_stream *stream)
 {
     if (stream->depth != 1 || stream->key_place != 2 || stream->open_count > 1) {

@@ -4,7 +4,7 @@
  */
 #include "tools/errata/import/mapping.h"
 
-/* Regions whose names are compared; a larger result is keyed by region id. */
+/* Maximum regions whose names are compared; a larger result is keyed by region id. */
 #define REGIONS_MAX 1000
 
 static unsigned count_named(struct import_call *call, struct json_value regions, struct slice name,

@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #define PROBLEM_BYTES_MAX 256
-/* Digits of a number that strtod reads; a longer one is a label. */
+/* Maximum digits of a number that strtod reads; a longer one is a label. */
 #define NUMBER_BYTES_MAX 64
 
 void import_skip(struct import_call *call, const char *reason, struct slice id)

@@ -65,7 +65,7 @@ static void fill_output(struct import_call *call, struct json_value trace, struc
     row->before = unwrap(call, row->before);
 }
 
-/* Whether another assessment of the trace replaces this one. */
+/* Returns whether another assessment of the trace replaces this one. */
 static bool is_overridden(struct import_call *call, struct json_value assessments, struct slice id)
 {
     struct json_walk walk = json_walk_start(assessments);

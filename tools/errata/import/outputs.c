@@ -124,7 +124,7 @@ static struct slice pack(struct arena *arena, const struct import_row *row)
     return buffer_ok(&json) ? buffer_slice(&json) : slice_of(NULL, 0);
 }
 
-/* Whether `new` replaces `old`, in an order that does not depend on which comes first. */
+/* Returns whether `new` replaces `old`, in an order that does not depend on which comes first. */
 static bool is_better(const struct entry *new, const struct entry *old)
 {
     if (new->at_us != old->at_us) {

@@ -19,7 +19,7 @@ const struct import_source *import_source_find(const char *name)
     return NULL;
 }
 
-/* Whether a record has a member, or a member with a text: `path` or `path=text`. */
+/* Returns whether a record has a member, or a member with a text: `path` or `path=text`. */
 static bool has(struct import_call *call, struct json_value record, const char *need)
 {
     const char *equals = strchr(need, '=');

@@ -18,9 +18,9 @@
 
 #include <stdlib.h>
 
-/* Rows of one table; the next thousand follow without a heading. */
+/* Maximum rows of one table; the next thousand follow without a heading. */
 #define ROWS_MAX 1000
-/* Refusals that are printed in full below the table. */
+/* Maximum refusals that are printed in full below the table. */
 #define REFUSALS_MAX 20
 /* Files at once by default: one is measured while the next one is on its way. */
 #define AT_ONCE_DEFAULT 2

@@ -18,7 +18,7 @@ static inline bool ingest_text_is_wanted(const struct ingest_text *text)
 {
     return text->folder != NULL;
 }
-/* Whether it is printed instead of the table. */
+/* Returns whether it is printed instead of the table. */
 bool ingest_text_is_printed(const struct ingest_text *text);
 /* Takes the DocumentText out of an encoded response. `ret_rest` is the response without it; both are
  * empty slices if the response has none, or has no room in the arena. */

@@ -25,7 +25,7 @@ _Static_assert(PDF_DOCUMENT_BYTES_MAX == 64 * 1024 * 1024, "the text below says 
 #define UPLOAD_PAUSE_FIRST_MS 100
 #define UPLOAD_PAUSE_LAST_MS 8000
 #define UPLOAD_BUSY_MS_MAX 600000
-/* Pauses of one file, all together, where no connection can be made any more. */
+/* Maximum pauses of one file, all together, where no connection can be made any more. */
 #define UPLOAD_LOST_MS_MAX 30000
 
 struct upload_file {

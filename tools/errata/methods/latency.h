@@ -7,7 +7,7 @@
 
 #include "tools/errata/engine/connect.h"
 
-/* Measurements kept: eight bytes each. */
+/* Maximum measurements kept: eight bytes each. */
 #define LATENCY_REPEAT_MAX 1000000
 
 /* Calls `repeat` (a number as text) times and prints p50, p90, p99 and the slowest. */

@@ -9,7 +9,7 @@
 
 /* Messages within messages are shown this deep. */
 #define MESSAGE_DEPTH_MAX 4
-/* Messages and enums of one method. */
+/* Maximum messages and enums of one method. */
 #define MESSAGE_COUNT_MAX 64
 
 /* `Service` of `package.Service`. */

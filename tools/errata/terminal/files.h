@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Files of one command: a wrong folder (such as `/` with --recursive) ends here, not in days. */
+/* Maximum files of one command: a wrong folder (such as `/` with --recursive) ends here, not in days. */
 #define FILES_MAX 1000000
 
 struct files;

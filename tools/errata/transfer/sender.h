@@ -10,7 +10,7 @@
 #include "tools/errata/import/import_request.h"
 #include "tools/errata/transfer/tally.h"
 
-/* Rows that are sent together, and the memory that the records of them may take. */
+/* Maximum rows that are sent together, and the memory that the records of them may take. */
 #define SENDER_ROWS_MAX 1024
 #define SENDER_BYTES_MAX ((size_t)64 * 1024 * 1024)
 #define SENDER_KEY_BYTES (7 + 2 * SHA256_BYTES)

@@ -13,7 +13,7 @@
 #define RECORD "/errata.v1.TurnService/RecordTurn"
 /* A message, by the contract, and a line feed. */
 #define LINE_BYTES ((size_t)16384 + 2)
-/* Messages of one conversation: more than a person writes. */
+/* Maximum messages of one conversation: more than a person writes. */
 #define MESSAGES_MAX 10000
 
 struct chat {

@@ -22,7 +22,7 @@ struct extraction_entry {
     uint32_t confidence_millionths;
     enum extraction_key_kind key_kind;
     struct slice key_id; /* empty: no key */
-    struct slice document_id; /* empty: none; likewise the next members */
+    struct slice document_id; /* empty: none; the same applies to the next members */
     struct slice draft_order_id;
     int64_t served_at_us;
     int64_t

@@ -1,5 +1,5 @@
 /*
- * keys.h: keys of extractions, built from the pieces of store/key.h.
+ * keys.h: keys of extractions, built from the parts of store/key.h.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EXTRACTIONS_ROWS_KEYS_H
 #define ERRATA_SERVER_DOMAIN_EXTRACTIONS_ROWS_KEYS_H
@@ -28,7 +28,7 @@ struct key key_extraction_kept(struct org_id org, uint64_t correction_seq, uint6
 /* Reads the seq of the extraction from a key that key_extraction_kept made. ERR_CORRUPT for a key of another
  * length. */
 MUST_CHECK enum err key_read_extraction_kept(struct slice key, uint64_t *ret_seq);
-/* The current extraction of an id. */
+/* The key of the current extraction of an id. */
 struct key key_extraction_key(struct org_id org, enum extraction_key_kind kind, struct slice id);
 
 #endif

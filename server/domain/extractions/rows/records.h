@@ -22,7 +22,7 @@ struct extraction_record {
     uint32_t arm; /* errata.v1.ExperimentArm */
     uint32_t exclusion; /* errata.v1.ExperimentExclusion; 0: it counts in its arm */
     uint32_t field_count; /* 0: not reported */
-    bool cites_exposures; /* its event names some */
+    bool cites_exposures; /* the extraction's event names some */
     uint64_t corrected_by_seq; /* the first correction; 0: not corrected */
     uint64_t
         corrected_fields[RECORD_CORRECTED_FIELDS_MAX]; /* hashes of entity and field, each once */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Phrases of all lists; the data has about half as many. */
+/* Maximum phrases of all lists; the data has about half as many. */
 #define PHRASES_MAX 4096
 /* The phrases of an entry are separated by `|`. */
 #define SEPARATOR '|'

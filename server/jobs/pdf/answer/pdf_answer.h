@@ -26,10 +26,10 @@
 #define PDF_PICTURE_SIDE_MAX 2000
 /* The largest bitmap of a page: the cells of 4,000 by 4,000 points. */
 #define PDF_PAGE_CELLS_MAX 16000000
-/* Rulings of a page, 20,000 in each direction. */
+/* Maximum rulings of a page, 20,000 in each direction. */
 #define PDF_RULINGS_MAX 40000
-/* Tables of a page: its rulings (at least three per table) and its 100,000 words (at least eight
- * per table) cannot form more. */
+/* Maximum tables of a page: its rulings (at least three per table) and its 100,000 words (at least
+ * eight per table) cannot form more. */
 #define PDF_TABLES_MAX 30000
 /* Length of Poppler's version, such as 22.12.0. */
 #define PDF_POPPLER_VERSION_BYTES_MAX 31

@@ -19,7 +19,7 @@
 /* `12 0 obj` with white space. */
 #define OBJECT_BYTES 48
 #define NUMBER_DIGITS_MAX 10
-/* Objects of the table that are checked, from the first on. */
+/* Maximum objects of the table that are checked, from the first on. */
 #define OBJECTS_MAX 64
 
 /* A piece of the file, with a read position. */

@@ -150,7 +150,7 @@ struct path_part {
     bool closed; /* a straight line leads from the last point to the first */
 };
 
-/* Pieces before merging, in each direction: ten times the limit of merged ones. */
+/* Maximum pieces before merging, in each direction: ten times the limit of merged ones. */
 #define RULING_PIECES_MAX 200000
 
 void rulings_init(struct rulings *rulings, struct arena *arena, struct pdf_page_size page);

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-/* Rows in which the line above or below a cell is searched for; rows of other columns of the page
- * may be in between. */
+/* Maximum rows in which the line above or below a cell is searched for; rows of other columns of
+ * the page may be in between. */
 #define ROWS_AWAY_MAX 3
 /* A line further away, in heights of the row, is not of the same paragraph. */
 #define PITCH_GAP_HEIGHTS_MAX 1.1

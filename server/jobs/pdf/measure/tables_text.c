@@ -36,7 +36,7 @@
 /* Number of heading rows that may be wider; more are allowed if all columns are equal. */
 #define WIDE_HEADINGS_MAX 1
 #define BLANK_HEIGHTS_MAX 4.5
-/* Chains above that a chain is compared with: other columns of a page have theirs in between. */
+/* Maximum chains above that a chain is compared with: other columns of a page have theirs in between. */
 #define CHAINS_BACK_MAX 8
 /* Chains whose rows take turns are one table if they share this part of the narrower one's width. */
 #define INTERLEAVED_SHARE_MIN 0.5

@@ -132,6 +132,15 @@ static enum err read_query(struct learning_service_explain_exposure_call *call,
         err = turn_wire_read_search(call->service, call->org, request->search_inputs,
                                     &query->strategies);
     }
+    if (err == OK && request->agent_prompt_inputs != NULL) {
+        struct slice *base = arena_calloc(call->ctx->arena, 1, sizeof(*base));
+
+        if (base == NULL) {
+            return ERR_MEMORY;
+        }
+        *base = slice_text(request->agent_prompt_inputs->base_prompt);
+        query->base_prompt = base;
+    }
     return err;
 }
 
@@ -245,7 +254,7 @@ learning_service_get_artifact_report_read(struct learning_service_get_artifact_r
             call->ctx->fault, err,
             "artifact_id: not found in this organisation; expected the id of an "
             "example, a mapping, a version of a prompt template or of a fragment set, a "
-            "learned rule, a turn or an example item");
+            "learned rule, a turn, a guideline or an example item");
     }
     if (err == OK) {
         err = put_life(call, &report, &response);

@@ -208,7 +208,9 @@ class Serving(GuidelineCase):
         self.assertEqual(built.prompt, "Write code.\n- [GUIDELINE] Store dates in UTC.\nThanks." + HEADING +
                          "- [CONSTRAINT] Never commit keys.\n- [GUIDELINE] Keep functions short.\n")
         self.assertEqual(list(built.guideline_ids), [first.id, second.id, timed.id])
-        self.assertEqual(self.prompt("Write code.\n{{RULES:time}}\nThanks."), built)
+        again = self.prompt("Write code.\n{{RULES:time}}\nThanks.")
+        self.assertEqual((again.prompt, again.guideline_ids, again.guidelines_version),
+                         (built.prompt, built.guideline_ids, built.guidelines_version))
         self.assertEqual(self.prompt("A\n{{RULES:time}}", agent="writer").prompt, "A\n")
         self.mine.guidelines.RetireGuideline(guideline_service.RetireGuidelineRequest(
             guideline_id=first.id, reason="obsolete"))

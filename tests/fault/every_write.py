@@ -89,7 +89,8 @@ READS = {"examples": "/errata.v1.PromptService/GetExamples",
          "match": "/errata.v1.MappingService/MatchLines",
          "score": "/errata.v1.VerdictService/ScoreDocument",
          "resolve": "/errata.v1.ReviewService/ResolvePlaceholders",
-         "search": "/errata.v1.TurnService/SearchStrategies"}
+         "search": "/errata.v1.TurnService/SearchStrategies",
+         "agent_prompt": "/errata.v1.GuidelineService/BuildAgentPrompt"}
 REQUESTS = {"confirm": mappings.ConfirmMappingRequest, "reject": mappings.RejectMappingRequest}
 REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": feedback_service.BatchCaptureFeedbackEventsResponse,
            "extraction": extraction_service.RecordExtractionResponse,
@@ -511,13 +512,21 @@ class Load:
             self.keep("approve_fragments", org, key, body, reply, [])
 
     def decision(self, key, org, token):
-        """A decision about one of few agents, with one of few comments, so that clusters grow."""
+        """A decision about one of few agents, with one of few comments, so that clusters grow; every other one cites a
+        prompt of the agent, now and then one that was cited before."""
         comment = ("Set a timeout on each remote call.", "Sort the imports of each module, please.",
                    "Nice work!", "why?")[number_of(key + "c", 4)]
-        reported = self.write("decision", key, org, token, decision_service.RecordDecisionRequest(decision=decision.Decision(
-            decision_id=key, gate_id="HITL-1", epic_id=f"epic-{number_of(key + 'e', 3)}", task_id=key,
-            agent_name=f"agent-{number_of(key + 'a', 2)}", decision=1 + number_of(key + "d", 3),
-            reviewer_comment=comment)), lambda reply: [reply.feedback_id])
+        agent = f"agent-{number_of(key + 'a', 2)}"
+        cited = []
+        if number_of(key + "x", 2):
+            cited.append(self.again("agent_prompt", org, key) or self.read(
+                "agent_prompt", token, guideline_service.BuildAgentPromptRequest(agent_name=agent, subject_id=key),
+                guideline_service.BuildAgentPromptResponse).exposure_ref)
+            self.was_served("agent_prompt", org, cited[0])
+        reported = self.write("decision", key, org, token, decision_service.RecordDecisionRequest(
+            exposure_refs=cited, decision=decision.Decision(
+                decision_id=key, gate_id="HITL-1", epic_id=f"epic-{number_of(key + 'e', 3)}", task_id=key, agent_name=agent,
+                decision=1 + number_of(key + "d", 3), reviewer_comment=comment)), lambda reply: [reply.feedback_id])
         with self.lock:
             self.decisions.setdefault(org, []).append(reported.feedback_id)
 

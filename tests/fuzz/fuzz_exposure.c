@@ -135,7 +135,7 @@ static void make_exposure(struct server *server, struct fuzz_input *input, struc
     uint64_t steps[STEPS_MAX];
 
     ASSERT(artifacts != NULL);
-    made->kind = (enum exposure_kind)(1 + fuzz_take_choice(input, EXPOSURE_KIND_STRATEGIES));
+    made->kind = (enum exposure_kind)(1 + fuzz_take_choice(input, EXPOSURE_KIND_AGENT_PROMPT));
     make_more(input, made);
     if (made->kind == EXPOSURE_KIND_PLACEHOLDERS) {
         count %= PLACEHOLDER_ARTIFACTS + 1;

@@ -8,7 +8,9 @@
 #include "server/domain/generation/generation.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/embedding.h"
+#include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
+#include "server/pipeline/texts.h"
 #include "store/base/assert.h"
 
 #include <errata/v1/decision_service.handlers.h>
@@ -123,6 +125,12 @@ decision_service_record_decision_prepare(struct decision_service_record_decision
         err = make_theme(call, input);
     }
     if (err == OK) {
+        input->key = &call->service->env->exposure_key;
+        input->exposure_ref_count = call->request->n_exposure_refs;
+        err = texts_copy(call->ctx->arena, call->request->exposure_refs,
+                         call->request->n_exposure_refs, &input->exposure_refs);
+    }
+    if (err == OK) {
         call->prepared = input;
     }
     return err;
@@ -136,18 +144,39 @@ enum err decision_service_record_decision_write(struct decision_service_record_d
         .input = call->prepared,
     };
     struct decision_stored stored;
+    struct log_head before;
     uint64_t proposal_seq = 0;
-    enum err err = decision_record(call->ctx, call->txn, &request, &stored);
+    enum err err = log_read_head(call->txn, call->org, &before);
 
+    if (err == OK) {
+        err = decision_record(call->ctx, call->txn, &request, &stored);
+    }
     if (err == OK && !stored.is_repeat) {
         err = generation_expedite(call->ctx, call->txn, call->org, &request.caller, stored.seq,
                                   &proposal_seq);
     }
     if (err == OK) {
-        call->result->first_seq = stored.seq;
-        call->result->count = proposal_seq != 0 ? 2 : 1;
+        uint64_t last_seq = proposal_seq != 0 ? proposal_seq : stored.seq;
+
+        call->result->first_seq = stored.is_repeat ? stored.seq : before.last_seq + 1;
+        call->result->count = (uint32_t)(last_seq - call->result->first_seq + 1);
     }
     return err;
+}
+
+/* Finds the decision among the events of a write: the exposures that it cites come before it. */
+static enum err find_recorded(struct decision_service_record_decision_call *call, uint64_t *ret_seq,
+                              struct decision_view *ret_view)
+{
+    const struct work_result *result = call->result;
+    struct event event;
+    enum err err = ERR_NOT_FOUND;
+
+    for (uint32_t i = 0; i < result->count && err == ERR_NOT_FOUND; i++) {
+        *ret_seq = result->first_seq + i;
+        err = decision_read(call->txn, result->org, *ret_seq, &event, ret_view);
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
 /* Sets the proposal that was made of the cluster of a decision. */
@@ -165,12 +194,12 @@ static enum err set_proposal(struct store_txn *txn, struct org_id org, uint64_t 
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Sets the proposal that the write of a decision made, which is its next event. */
-static enum err set_expedited(struct store_txn *txn, const struct work_result *result,
+/* Sets the proposal that the write of the decision `seq` made, which is its next event. */
+static enum err set_expedited(struct decision_service_record_decision_call *call, uint64_t seq,
                               uint64_t cluster_seq, struct evaluation_view *view)
 {
     struct proposal proposal;
-    enum err err = proposal_read(txn, result->org, result->first_seq + 1, &proposal);
+    enum err err = proposal_read(call->txn, call->result->org, seq + 1, &proposal);
 
     if (err == OK && proposal.view.expedited && proposal.view.cluster_seq == cluster_seq) {
         view->proposal_id = proposal.view.id;
@@ -184,15 +213,14 @@ enum err decision_service_record_decision_answer(struct decision_service_record_
     struct record_decision_response_view response = {.has_evaluation = true};
     struct evaluation_view evaluation;
     struct decision_view view;
-    struct event event;
-    uint64_t seq = call->result->first_seq;
-    enum err err = decision_read(call->txn, call->result->org, seq, &event, &view);
+    uint64_t seq = 0;
+    enum err err = find_recorded(call, &seq, &view);
 
     if (err == OK) {
         err = decision_evaluation(call->ctx->arena, call->txn, call->result->org, seq, &evaluation);
     }
     if (err == OK) {
-        err = set_expedited(call->txn, call->result, view.cluster_seq, &evaluation);
+        err = set_expedited(call, seq, view.cluster_seq, &evaluation);
     }
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;

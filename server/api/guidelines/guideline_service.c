@@ -1,7 +1,7 @@
 /*
- * guideline_service.c: GuidelineService, except votes (guideline_votes.c).
+ * guideline_service.c: GuidelineService, except votes (guideline_votes.c), drafts (generate_proposal.c) and prompts
+ * (build_agent_prompt.c).
  */
-#include "server/domain/guidelines/agent_prompt.h"
 #include "server/domain/guidelines/conflict_check.h"
 #include "server/domain/guidelines/proposals.h"
 #include "server/pipeline/caller.h"
@@ -208,31 +208,4 @@ guideline_service_retire_guideline_answer(struct guideline_service_retire_guidel
                             call->body);
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
-}
-
-enum err
-guideline_service_build_agent_prompt_read(struct guideline_service_build_agent_prompt_call *call)
-{
-    struct build_agent_prompt_response_view response = {.guidelines_version = 0};
-    struct agent_prompt prompt;
-    struct buffer ids;
-    enum err err = agent_prompt_build(call->ctx->arena, call->txn, call->org,
-                                      slice_text(call->request->agent_name),
-                                      slice_text(call->request->base_prompt), &prompt);
-
-    if (err != OK) {
-        return err;
-    }
-    buffer_init(&ids, call->ctx->arena, prompt.count * (UUID_TEXT_BYTES + 2));
-    for (size_t i = 0; i < prompt.count; i++) {
-        char text[UUID_TEXT_BYTES];
-
-        uuid_format(prompt.ids[i], text);
-        build_agent_prompt_response_view_add_guideline_ids(&ids, slice_of(text, UUID_TEXT_BYTES));
-    }
-    response.prompt = prompt.text;
-    response.guideline_ids.run = buffer_slice(&ids);
-    response.guidelines_version = prompt.version;
-    build_agent_prompt_response_view_write(&response, call->body);
-    return buffer_ok(&ids) ? OK : ERR_MEMORY;
 }

@@ -1,6 +1,8 @@
 /*
- * apply.c: applies a recorded decision: its lists, its cluster, its theme.
+ * apply.c: applies a recorded decision: its lists, its cluster, its theme. The theme is content: without it, since it was
+ * removed, the decision is still a member of its cluster, and not part of the sums.
  */
+#include "server/domain/decisions/citations.h"
 #include "server/domain/decisions/decisions_internal.h"
 #include "server/domain/decisions/keys.h"
 #include "store/base/assert.h"
@@ -31,17 +33,19 @@ static enum err apply_cluster(struct ctx *ctx, struct store_txn *txn, const stru
     struct decision_theme theme;
     struct key member = key_decision_member(event->org, view->cluster_seq, event->seq);
     enum err err = decision_theme_read(view, &theme);
+    bool has_theme = err == OK && theme.numbers.size > 0;
 
-    if (err == OK && (theme.numbers.size == 0 || view->cluster_seq > event->seq)) {
+    if (err == OK && (has_theme == event->content_removed || view->cluster_seq > event->seq)) {
         err = ERR_CORRUPT;
-    }
-    if (err == OK) {
-        space.space = theme.space;
-        err = cluster_add(ctx->arena, txn, &space, view->cluster_seq, theme.numbers);
     }
     if (err == OK) {
         err = log_put_id_row(txn, TABLE_DECISION_MEMBER, &member, event->seq);
     }
+    if (err != OK || !has_theme) {
+        return err;
+    }
+    space.space = theme.space;
+    err = cluster_add(ctx->arena, txn, &space, view->cluster_seq, theme.numbers);
     return err != OK ? err : put_theme(ctx, txn, event, view, &theme);
 }
 
@@ -60,7 +64,7 @@ static enum err apply_recorded(struct ctx *ctx, struct store_txn *txn, const str
     struct evaluator_change change = {.class_before = DECISION_CLASS_UNSPECIFIED};
     struct decision_view view;
     struct key key;
-    enum err err = decision_view_read(event->facts, &view);
+    enum err err = view_read_parts(&decision_view_type, event->facts, event->content, &view);
 
     if (err != OK) {
         return err;
@@ -81,6 +85,9 @@ static enum err apply_recorded(struct ctx *ctx, struct store_txn *txn, const str
     }
     if (err == OK && view.cluster_seq != 0) {
         err = apply_cluster(ctx, txn, event, &view);
+    }
+    if (err == OK) {
+        err = decision_citations_count(ctx, txn, event, &view, 1);
     }
     return err != OK ? err : decision_mark_high(txn, event, view.cluster_seq, view.classification);
 }

@@ -8,6 +8,7 @@
 #include "server/domain/decisions/clusters.h"
 #include "server/domain/events/actor.h"
 #include "server/domain/events/draft.h"
+#include "server/domain/exposures/exposures.h"
 #include "store/page.h"
 
 #include <errata/v1/decision.views.h>
@@ -18,6 +19,9 @@
 #define EVALUATION_SIMILAR_MAX 20
 #define EVALUATOR_ID "errata-1"
 
+/* References that a decision cites; max_items of the request. */
+#define DECISION_REFERENCES_MAX 20
+
 /* The values of a request, and what was prepared from them. Slices are borrowed for the duration of the call. */
 struct decision_input {
     struct decision_view view; /* as the caller sent it; server-set members are zero */
@@ -26,6 +30,9 @@ struct decision_input {
     struct slice space;
     enum theme_kind kind;
     struct theme theme; /* without numbers if the decision is not evidence */
+    const struct exposure_key *key;
+    const struct slice *exposure_refs; /* at most DECISION_REFERENCES_MAX */
+    size_t exposure_ref_count;
 };
 
 struct decision_request {
@@ -44,7 +51,8 @@ struct decision_stored {
     bool is_repeat; /* the decision was recorded before */
 };
 
-/* Decides, appends and applies. A repeat returns the first event. ERR_EXISTS for a decision_id with other content. */
+/* Decides, appends and applies, after the events of exposures that it is first to cite. A repeat returns the first event.
+ * ERR_EXISTS for a decision_id with other content. */
 MUST_CHECK enum err decision_record(struct ctx *ctx, struct store_txn *txn,
                                     const struct decision_request *request,
                                     struct decision_stored *ret_stored);

@@ -3,6 +3,7 @@
  */
 #include "server/domain/decisions/decisions.h"
 
+#include "server/domain/decisions/citations.h"
 #include "server/domain/decisions/decisions_internal.h"
 #include "server/domain/evaluator/diff.h"
 #include "server/domain/settings/decision_settings.h"
@@ -17,6 +18,7 @@ struct recording {
     enum annotator_kind annotator;
     uint64_t cluster_seq; /* 0: none, or the decision's own event */
     struct evaluator_result result;
+    struct decision_citations citations;
 };
 
 struct slice decision_words(struct arena *arena, struct slice comment, struct slice summary)
@@ -113,6 +115,7 @@ static bool has_same_content(struct arena *arena, const struct decision_view *st
     known.changed_lines = 0;
     known.cluster_seq = 0;
     known.theme = slice_of(NULL, 0);
+    known.exposure_seqs.run = slice_of(NULL, 0);
     known.rationale = slice_of(NULL, 0);
     return view_encode(&decision_view_type, &known, arena, &a) &&
            view_encode(&decision_view_type, &wanted, arena, &b) && slice_equal(a, b);
@@ -152,6 +155,9 @@ static enum err resolve(struct ctx *ctx, struct store_txn *txn, struct recording
     }
     if (err == OK) {
         err = event_time_check_now(ctx, txn, request->org, &input->time, SLICE("decision"));
+    }
+    if (err == OK) {
+        err = decision_citations_read(ctx, txn, request, &recording->citations);
     }
     return err != OK ? err : fault_result(ctx->fault);
 }
@@ -290,6 +296,9 @@ static enum err encode(struct ctx *ctx, const struct recording *recording,
     if (input->theme.width > 0) {
         view.cluster_seq = recording->cluster_seq != 0 ? recording->cluster_seq : draft->stamp.seq;
     }
+    if (err == OK) {
+        err = decision_citations_encode(ctx->arena, &recording->citations, &view);
+    }
     if (err == OK && !view_encode_parts(&decision_view_type, &view, ctx->arena, &draft->facts,
                                         &draft->content)) {
         err = ERR_MEMORY;
@@ -305,8 +314,13 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct recording 
                                 .kind = EVENT_DECISION_RECORDED,
                                 .annotator = (enum annotator)recording->annotator,
                                 .actor_user_id = recording->reviewer};
+    const struct exposure_citer citer = {recording->reviewer, input->time};
     enum err err = find_agent(ctx, txn, recording);
 
+    if (err == OK) {
+        err = decision_citations_record(ctx, txn, recording->request->org, &citer,
+                                        &recording->citations);
+    }
     if (err == OK) {
         err = event_draft_stamp(ctx, txn, &input->time, &draft);
     }
@@ -327,12 +341,17 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct recording 
 enum err decision_record(struct ctx *ctx, struct store_txn *txn,
                          const struct decision_request *request, struct decision_stored *ret_stored)
 {
-    struct recording recording = {.request = request};
-    enum err err = resolve(ctx, txn, &recording);
+    struct recording *recording = arena_calloc(ctx->arena, 1, sizeof(*recording));
+    enum err err = OK;
 
+    if (recording == NULL) {
+        return ERR_MEMORY;
+    }
+    recording->request = request;
+    err = resolve(ctx, txn, recording);
     if (err == OK) {
         err = find_repeat(ctx, txn, request, &ret_stored->seq);
     }
     ret_stored->is_repeat = err == OK;
-    return err == ERR_NOT_FOUND ? append(ctx, txn, &recording, &ret_stored->seq) : err;
+    return err == ERR_NOT_FOUND ? append(ctx, txn, recording, &ret_stored->seq) : err;
 }

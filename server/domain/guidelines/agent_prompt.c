@@ -3,7 +3,9 @@
  */
 #include "server/domain/guidelines/agent_prompt.h"
 
+#include "server/domain/experiment/arm.h"
 #include "server/domain/guidelines/keys.h"
+#include "server/domain/guidelines/past.h"
 #include "server/domain/text/sanitise.h"
 
 #define MARKER_START "{{RULES:"
@@ -153,35 +155,105 @@ static enum err read_version(struct store_txn *txn, struct org_id org, struct sl
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-enum err agent_prompt_build(struct arena *arena, struct store_txn *txn, struct org_id org,
-                            struct slice agent, struct slice base, struct agent_prompt *ret_prompt)
+/* Reads the text of a guideline. `ret_id` may be NULL. */
+static enum err read_rule(struct store_txn *txn, struct org_id org, uint64_t seq,
+                          struct prompt_rule *ret_rule, struct uuid *ret_id)
+{
+    struct proposal proposal;
+    enum err err = proposal_read(txn, org, seq, &proposal);
+
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    *ret_rule = (struct prompt_rule){
+        .type = proposal.view.rule_type,
+        .text = proposal.view.rule_content,
+        .insertion_point = proposal.view.has_insertion_point ? proposal.view.insertion_point
+                                                             : SLICE(RULE_INSERTION_POINT_DEFAULT),
+    };
+    if (ret_id != NULL) {
+        *ret_id = proposal.view.id;
+    }
+    return OK;
+}
+
+/* Lists the guidelines of the agent, now or then. */
+static enum err list_guidelines(struct store_txn *txn, const struct agent_prompt_query *query,
+                                struct agent_guidelines *list, uint64_t *ret_version)
+{
+    enum err err = OK;
+
+    if (query->is_past) {
+        return agent_guidelines_read_past(txn, query, list, ret_version);
+    }
+    err = agent_guidelines_read(txn, query->org, query->agent, list);
+    return err != OK ? err : read_version(txn, query->org, query->agent, ret_version);
+}
+
+enum err agent_prompt_build(struct arena *arena, struct store_txn *txn,
+                            const struct agent_prompt_query *query, struct agent_prompt *ret_prompt)
 {
     struct prompt_rule rules[GUIDELINES_OF_AGENT_MAX];
-    struct agent_guidelines list;
-    enum err err = agent_guidelines_read(txn, org, agent, &list);
+    struct agent_guidelines found;
+    bool is_held_out = false;
+    enum err err = list_guidelines(txn, query, &found, &ret_prompt->version);
 
-    for (size_t i = 0; i < list.count && err == OK; i++) {
-        struct proposal proposal;
-
-        err = proposal_read(txn, org, list.seqs[i], &proposal);
-        if (err == OK) {
-            rules[i] = (struct prompt_rule){
-                .type = proposal.view.rule_type,
-                .text = proposal.view.rule_content,
-                .insertion_point = proposal.view.has_insertion_point
-                                       ? proposal.view.insertion_point
-                                       : SLICE(RULE_INSERTION_POINT_DEFAULT),
-            };
-            ret_prompt->ids[i] = proposal.view.id;
-            ret_prompt->seqs[i] = list.seqs[i];
-        }
+    for (size_t i = 0; err == OK && i < found.count; i++) {
+        ret_prompt->seqs[i] = found.seqs[i];
+        err = read_rule(txn, query->org, found.seqs[i], &rules[i], &ret_prompt->ids[i]);
     }
     if (err == OK) {
-        err = read_version(txn, org, agent, &ret_prompt->version);
+        err = arm_of_document(txn, query->org, query->subject_id,
+                              query->is_past ? query->as_of_seq : UINT64_MAX, &ret_prompt->arm);
     }
     if (err != OK) {
         return err;
     }
-    ret_prompt->count = list.count;
-    return agent_prompt_insert(arena, base, rules, list.count, &ret_prompt->text);
+    ret_prompt->count = found.count;
+    is_held_out = ret_prompt->arm == EXPERIMENT_ARM_CONTROL;
+    return agent_prompt_insert(arena, query->base, rules, is_held_out ? 0 : found.count,
+                               &ret_prompt->text);
+}
+
+void agent_prompt_hash(struct slice text, uint8_t hash[EXPOSURE_TEXT_HASH_BYTES])
+{
+    struct sha256_digest digest = sha256(text);
+
+    memcpy(hash, digest.bytes, EXPOSURE_TEXT_HASH_BYTES);
+}
+
+enum err agent_prompt_expose(struct arena *arena, const struct agent_prompt *prompt,
+                             struct exposure *exposure)
+{
+    struct exposed_artifact *artifacts = arena_calloc(arena, prompt->count + 1, sizeof(*artifacts));
+
+    if (artifacts == NULL) {
+        return ERR_MEMORY;
+    }
+    for (size_t i = 0; i < prompt->count; i++) {
+        artifacts[i] = (struct exposed_artifact){.seq = prompt->seqs[i], .version = 1};
+    }
+    *exposure = (struct exposure){
+        .kind = EXPOSURE_KIND_AGENT_PROMPT,
+        .arm = prompt->arm,
+        .artifacts = artifacts,
+        .artifact_count = prompt->count,
+        .is_listed = true,
+    };
+    agent_prompt_hash(prompt->text, exposure->text_hash);
+    return OK;
+}
+
+enum err agent_prompt_build_again(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                  const struct exposure *exposure, struct slice base,
+                                  struct slice *ret_text)
+{
+    struct prompt_rule rules[GUIDELINES_OF_AGENT_MAX];
+    size_t count = exposure->arm == EXPERIMENT_ARM_CONTROL ? 0 : exposure->artifact_count;
+    enum err err = count > GUIDELINES_OF_AGENT_MAX ? ERR_CORRUPT : OK;
+
+    for (size_t i = 0; err == OK && i < count; i++) {
+        err = read_rule(txn, org, exposure->artifacts[i].seq, &rules[i], NULL);
+    }
+    return err != OK ? err : agent_prompt_insert(arena, base, rules, count, ret_text);
 }

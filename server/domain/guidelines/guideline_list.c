@@ -46,7 +46,7 @@ enum err proposal_list_begin(struct store_txn *txn, struct proposal_list *list)
     return page_open(list->page, txn, &range);
 }
 
-static bool is_for(const struct proposal *proposal, struct slice agent)
+bool proposal_is_for(const struct proposal *proposal, struct slice agent)
 {
     struct slice run = proposal->view.affected_agents.run;
     struct slice name = {NULL, 0};
@@ -75,7 +75,7 @@ enum err proposal_list_next(struct store_txn *txn, struct proposal_list *list,
             return err;
         }
         err = proposal_read(txn, list->org, seq, ret_proposal);
-    } while (err == OK && !is_for(ret_proposal, list->agent));
+    } while (err == OK && !proposal_is_for(ret_proposal, list->agent));
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 

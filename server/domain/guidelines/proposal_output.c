@@ -132,18 +132,11 @@ static enum err add_end(struct store_txn *txn, const struct proposal *proposal,
     return err;
 }
 
-enum err guideline_put(struct store_txn *txn, const struct proposal *proposal, uint32_t field,
-                       struct buffer *body)
+/* Sets the members of a guideline, except how it ended; its votes are in the arena. */
+static enum err set_guideline(struct arena *arena, struct store_txn *txn,
+                              const struct proposal *proposal, struct guideline_view *view)
 {
     const struct proposal_view *from = &proposal->view;
-    struct guideline_view view = {
-        .id = from->id,
-        .rule_type = from->rule_type,
-        .affected_agents = from->affected_agents,
-        .insertion_point =
-            from->has_insertion_point ? from->insertion_point : SLICE(RULE_INSERTION_POINT_DEFAULT),
-        .rule_content = from->rule_content,
-    };
     struct proposal_voted_view vote;
     struct event event;
     enum err err =
@@ -151,11 +144,40 @@ enum err guideline_put(struct store_txn *txn, const struct proposal *proposal, u
             ? read_vote(txn, proposal->event.org, proposal->record.activated_seq, &event, &vote)
             : ERR_CORRUPT;
 
-    if (err == OK) {
-        view.activated_at_us = event.created_at_us;
-        view.has_activated_at = true;
-        err = renumber(body->arena, vote.votes.run, GUIDELINE_VOTES_FIELD, &view.votes.run);
+    if (err != OK) {
+        return err;
     }
+    *view = (struct guideline_view){
+        .id = from->id,
+        .rule_type = from->rule_type,
+        .affected_agents = from->affected_agents,
+        .insertion_point =
+            from->has_insertion_point ? from->insertion_point : SLICE(RULE_INSERTION_POINT_DEFAULT),
+        .rule_content = from->rule_content,
+        .activated_at_us = event.created_at_us,
+        .has_activated_at = true,
+    };
+    return renumber(arena, vote.votes.run, GUIDELINE_VOTES_FIELD, &view->votes.run);
+}
+
+enum err guideline_encode_active(struct arena *arena, struct store_txn *txn,
+                                 const struct proposal *proposal, struct slice *ret_guideline)
+{
+    struct guideline_view view;
+    enum err err = set_guideline(arena, txn, proposal, &view);
+
+    if (err != OK) {
+        return err;
+    }
+    return view_encode(&guideline_view_type, &view, arena, ret_guideline) ? OK : ERR_MEMORY;
+}
+
+enum err guideline_put(struct store_txn *txn, const struct proposal *proposal, uint32_t field,
+                       struct buffer *body)
+{
+    struct guideline_view view;
+    enum err err = set_guideline(body->arena, txn, proposal, &view);
+
     if (err == OK && proposal->record.ended_seq != 0) {
         err = add_end(txn, proposal, &view);
     }

@@ -85,6 +85,11 @@ MUST_CHECK enum err proposal_put_event(struct arena *arena, struct store_txn *tx
 MUST_CHECK enum err guideline_put(struct store_txn *txn, const struct proposal *proposal,
                                   uint32_t field, struct buffer *body);
 
+/* Encodes a guideline as it was while it was in effect, in the arena. */
+MUST_CHECK enum err guideline_encode_active(struct arena *arena, struct store_txn *txn,
+                                            const struct proposal *proposal,
+                                            struct slice *ret_guideline);
+
 /* An agent's guidelines in effect, in the order of its prompt. */
 struct agent_guidelines {
     uint64_t seqs[GUIDELINES_OF_AGENT_MAX]; /* seqs of their proposals */
@@ -94,6 +99,9 @@ struct agent_guidelines {
 /* ERR_CORRUPT if there are more than GUIDELINES_OF_AGENT_MAX. */
 MUST_CHECK enum err agent_guidelines_read(struct store_txn *txn, struct org_id org,
                                           struct slice agent, struct agent_guidelines *ret_list);
+
+/* Whether a proposal is for an agent; empty: any. */
+bool proposal_is_for(const struct proposal *proposal, struct slice agent);
 
 /* A list of pending proposals, or of guidelines. */
 struct proposal_list {

@@ -49,8 +49,8 @@ static enum err find_exposure(struct explaining *explaining, struct store_txn *t
         fault_add(
             explaining->ctx->fault, SLICE("exposure_ref"),
             "unknown, incomplete or changed; expected the exposure_ref of a GetExamples, "
-            "PreparePrompt, MatchLines, ScoreDocument, ResolvePlaceholders or SearchStrategies "
-            "response of this organisation");
+            "PreparePrompt, MatchLines, ScoreDocument, ResolvePlaceholders, SearchStrategies or "
+            "BuildAgentPrompt response of this organisation");
     }
     if (err == OK) {
         explaining->exposure = cited.exposure;
@@ -162,6 +162,19 @@ static enum err check_strategies(struct explaining *explaining, struct store_txn
     return err;
 }
 
+static enum err check_agent_prompt(struct explaining *explaining, struct store_txn *txn,
+                                   struct text_check *check)
+{
+    uint8_t hash[EXPOSURE_TEXT_HASH_BYTES];
+    bool is_known = false;
+    enum err err = explain_agent_prompt(explaining, txn, &is_known, hash);
+
+    if (err == OK && is_known) {
+        *check = compare(explaining, hash);
+    }
+    return err;
+}
+
 static enum err check_text(struct explaining *explaining, struct store_txn *txn,
                            struct slice hint_examples_json, struct text_check *check)
 {
@@ -189,6 +202,8 @@ static enum err check_text(struct explaining *explaining, struct store_txn *txn,
         return check_placeholders(explaining, txn, check);
     case EXPOSURE_KIND_STRATEGIES:
         return explaining->is_expired ? OK : check_strategies(explaining, txn, check);
+    case EXPOSURE_KIND_AGENT_PROMPT:
+        return explaining->is_expired ? OK : check_agent_prompt(explaining, txn, check);
     case EXPOSURE_KIND_UNSPECIFIED:
         break;
     }

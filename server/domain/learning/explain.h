@@ -8,6 +8,7 @@
 #define ERRATA_SERVER_DOMAIN_LEARNING_EXPLAIN_H
 
 #include "server/domain/exposures/exposures.h"
+#include "server/domain/guidelines/agent_prompt.h"
 #include "server/domain/mappings/match.h"
 #include "server/domain/prompts/prompts.h"
 #include "server/domain/reviews/placeholders.h"
@@ -29,6 +30,7 @@ struct explain_query {
     struct match *match; /* the lines; NULL: not given */
     struct placeholders_request *placeholders; /* the prompts to fill; NULL: not given */
     struct strategy_query *strategies; /* the search, without its time; NULL: not given */
+    const struct slice *base_prompt; /* the rest of an agent's prompt; NULL: not given */
 };
 
 /* Appends the wire bytes of an ExplainExposureResponse. Returns ERR_INVALID for a reference that

@@ -319,6 +319,9 @@ static enum err explain_artifact(struct explaining *explaining, struct store_txn
     if (explaining->exposure.kind == EXPOSURE_KIND_STRATEGIES) {
         return explain_strategy(explaining, txn, artifact);
     }
+    if (explaining->exposure.kind == EXPOSURE_KIND_AGENT_PROMPT) {
+        return explain_guideline(explaining, txn, artifact);
+    }
     err = log_read(txn, explaining->query->org, artifact->seq, &event);
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;

@@ -57,6 +57,14 @@ MUST_CHECK enum err explain_strategy(struct explaining *explaining, struct store
 /* Appends the strategies again, if the caller sent the request and its vector is comparable, and sets `hash` to theirs. */
 MUST_CHECK enum err explain_strategies(struct explaining *explaining, struct store_txn *txn,
                                        bool *ret_is_known, uint8_t hash[EXPOSURE_TEXT_HASH_BYTES]);
+/* Appends a guideline of an agent's prompt. */
+MUST_CHECK enum err explain_guideline(struct explaining *explaining, struct store_txn *txn,
+                                      const struct exposed_artifact *artifact);
+/* Appends the rules of an agent's prompt again and, if the caller sent the rest of it, the prompt, and sets `hash` to its
+ * hash. */
+MUST_CHECK enum err explain_agent_prompt(struct explaining *explaining, struct store_txn *txn,
+                                         bool *ret_is_known,
+                                         uint8_t hash[EXPOSURE_TEXT_HASH_BYTES]);
 /* Appends the outcomes that cited the exposure. */
 MUST_CHECK enum err explain_outcomes(struct explaining *explaining, struct store_txn *txn);
 

@@ -8,6 +8,7 @@
 #include "server/domain/extractions/rows/extraction_rows.h"
 #include "server/domain/turns/turns.h"
 
+#include <errata/v1/decision.views.h>
 #include <errata/v1/event.views.h>
 #include <errata/v1/review.views.h>
 #include <errata/v1/verdict_submission.views.h>
@@ -106,6 +107,19 @@ static enum err describe_turn(struct store_txn *txn, const struct event *event,
     return OK;
 }
 
+static enum err describe_decision(const struct event *event, struct exposure_outcome_view *view)
+{
+    struct decision_view decision;
+    enum err err = decision_view_read(event->facts, &decision);
+
+    if (err == OK) {
+        view->decision_id = decision.decision_id;
+        view->has_decision_id = true;
+        view->decision = decision.decision;
+    }
+    return err;
+}
+
 static enum err describe_verdict(const struct event *event, struct exposure_outcome_view *view)
 {
     struct verdict_submission_view submission;
@@ -146,6 +160,9 @@ enum err outcome_describe(struct ctx *ctx, struct store_txn *txn, struct org_id 
     }
     if (event.kind == EVENT_TURN_RECORDED) {
         return describe_turn(txn, &event, ret_view);
+    }
+    if (event.kind == EVENT_DECISION_RECORDED) {
+        return describe_decision(&event, ret_view);
     }
     return event.kind == EVENT_MAPPING_APPLIED ? describe_uses(&event, ret_view)
                                                : describe_verdict(&event, ret_view);

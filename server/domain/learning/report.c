@@ -45,6 +45,10 @@ static enum err find_kind(struct store_txn *txn, struct org_id org, uint64_t seq
         *ret_kind = ARTIFACT_KIND_FRAGMENT_SET;
         return OK;
     }
+    if (event.kind == EVENT_PROPOSAL_CREATED) {
+        *ret_kind = ARTIFACT_KIND_GUIDELINE;
+        return OK;
+    }
     if (event.kind == EVENT_TURN_RECORDED) {
         *ret_kind = ARTIFACT_KIND_STRATEGY;
         return OK;

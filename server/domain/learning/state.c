@@ -31,6 +31,11 @@ static enum err refuse_kind(struct ctx *ctx, enum artifact_kind kind)
         return fault_say(ctx->fault, ERR_PRECONDITION,
                          "artifact_id: of a strategy; expected SetFeedback of its turn");
     }
+    if (kind == ARTIFACT_KIND_GUIDELINE) {
+        return fault_say(ctx->fault, ERR_PRECONDITION,
+                         "artifact_id: of a guideline; expected ApproveProposal, RejectProposal or "
+                         "RetireGuideline");
+    }
     return kind == ARTIFACT_KIND_PROMPT_TEMPLATE
                ? fault_say(ctx->fault, ERR_PRECONDITION,
                            "artifact_id: of a prompt template; expected PutPromptTemplate")

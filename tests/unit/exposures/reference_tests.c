@@ -194,7 +194,7 @@ static void test_placeholders_round_trip(void **state)
     arena_deinit(&bench.arena);
 }
 
-/* Goal: strategies round trip, as many as a search returns. Method: none, one and 100 turns, far apart. */
+/* Goal: strategies and guidelines round trip, as many as a response has. Method: none, one and 100, far apart. */
 static void test_strategies_round_trip(void **state)
 {
     static const size_t counts[] = {0, 1, 100};
@@ -210,6 +210,8 @@ static void test_strategies_round_trip(void **state)
     for (size_t i = 0; i < 3; i++) {
         struct exposure exposure = exposure_of(EXPOSURE_KIND_STRATEGIES, artifacts, counts[i]);
 
+        expect_round_trip(&bench, &exposure, true);
+        exposure = exposure_of(EXPOSURE_KIND_AGENT_PROMPT, artifacts, counts[i]);
         expect_round_trip(&bench, &exposure, true);
     }
     arena_deinit(&bench.arena);

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -90,6 +91,34 @@ static void test_rules_are_sanitised(void **state)
     arena_deinit(&arena);
 }
 
+static bool never(const void *user)
+{
+    (void)user;
+    return false;
+}
+
+static bool always(const void *user)
+{
+    (void)user;
+    return true;
+}
+
+/* Builds the prompt of an agent on "A", as it was after an event; UINT64_MAX: as it is. */
+static enum err build(struct store_fixture *f, struct store_txn *txn, struct slice agent,
+                      uint64_t as_of_seq, struct agent_prompt *ret_prompt)
+{
+    const struct agent_prompt_query query = {
+        .org = store_fixture_org(1),
+        .agent = agent,
+        .base = SLICE("A"),
+        .is_past = as_of_seq != UINT64_MAX,
+        .as_of_seq = as_of_seq,
+        .is_cancelled = never,
+    };
+
+    return agent_prompt_build(&f->arena, txn, &query, ret_prompt);
+}
+
 /* Goal: stored guidelines of an agent are in the order of types and activation; the version changes with each. */
 static void test_stored_guidelines(void **state)
 {
@@ -101,22 +130,53 @@ static void test_stored_guidelines(void **state)
     struct uuid second = propose(f, txn, "paul", "coder", "Pin dependency versions.");
 
     assert_int_equal(vote(f, txn, second, PROPOSAL_VOTE_KIND_APPROVED, "anna"), OK);
-    assert_int_equal(agent_prompt_build(&f->arena, txn, store_fixture_org(1), SLICE("coder"),
-                                        SLICE("A"), &prompt),
-                     OK);
+    assert_int_equal(build(f, txn, SLICE("coder"), UINT64_MAX, &prompt), OK);
     assert_true(
         slice_equal(prompt.text, SLICE("A" SECTION "- [GUIDELINE] Pin dependency versions.\n")));
     assert_int_equal(vote(f, txn, first, PROPOSAL_VOTE_KIND_APPROVED, "anna"), OK);
-    assert_int_equal(agent_prompt_build(&f->arena, txn, store_fixture_org(1), SLICE("coder"),
-                                        SLICE("A"), &again),
-                     OK);
+    assert_int_equal(build(f, txn, SLICE("coder"), UINT64_MAX, &again), OK);
     assert_true(slice_equal(again.text, SLICE("A" SECTION "- [GUIDELINE] Pin dependency versions.\n"
                                               "- [GUIDELINE] Sort imports alphabetically.\n")));
     assert_true(again.version > prompt.version);
-    assert_int_equal(agent_prompt_build(&f->arena, txn, store_fixture_org(1), SLICE("writer"),
-                                        SLICE("A"), &again),
-                     OK);
+    assert_int_equal(build(f, txn, SLICE("writer"), UINT64_MAX, &again), OK);
     assert_true(slice_equal(again.text, SLICE("A")) && again.version == 0 && again.count == 0);
+    store_abort(txn);
+}
+
+/* Goal: a prompt of the past has what was in effect after each event, and ends if the caller left. */
+static void test_past(void **state)
+{
+    struct store_fixture *f = *state;
+    struct store_txn *txn = guidelines_begin(f, 1);
+    struct agent_prompt_query query = {.org = store_fixture_org(1),
+                                       .agent = SLICE("coder"),
+                                       .is_past = true,
+                                       .as_of_seq = UINT64_MAX - 1,
+                                       .is_cancelled = always};
+    struct agent_prompt prompts[5];
+    struct agent_prompt past;
+    uint64_t seqs[5];
+    struct log_head head;
+
+    for (size_t i = 0; i < 5; i++) {
+        char rule[32];
+        struct uuid id;
+
+        (void)snprintf(rule, sizeof(rule), "Topic%zu needs remedy%zu.", i, i);
+        id = propose(f, txn, "paul", i == 3 ? "writer" : "coder", rule);
+        assert_int_equal(vote(f, txn, id, PROPOSAL_VOTE_KIND_APPROVED, "anna"), OK);
+        assert_int_equal(log_read_head(txn, store_fixture_org(1), &head), OK);
+        seqs[i] = head.last_seq;
+        assert_int_equal(build(f, txn, SLICE("coder"), UINT64_MAX, &prompts[i]), OK);
+    }
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(build(f, txn, SLICE("coder"), seqs[i], &past), OK);
+        assert_true(slice_equal(past.text, prompts[i].text) && past.count == prompts[i].count &&
+                    past.version == prompts[i].version);
+    }
+    assert_int_equal(build(f, txn, SLICE("coder"), seqs[0] - 1, &past), OK);
+    assert_true(past.count == 0 && past.version == 0);
+    assert_int_equal(agent_prompt_build(&f->arena, txn, &query, &past), ERR_CANCELLED);
     store_abort(txn);
 }
 
@@ -128,6 +188,7 @@ int run_prompt_tests(void)
         cmocka_unit_test(test_rules_are_sanitised),
         cmocka_unit_test_setup_teardown(test_stored_guidelines, store_fixture_set_up,
                                         store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_past, store_fixture_set_up, store_fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("prompts", tests, NULL, NULL);

@@ -21,6 +21,8 @@ static const struct option_spec record_options[] = {
     {"output-sha", "HASH", "hash of the agent's output"},
     {"approved-sha", "HASH", "hash of the output that was approved; not with REJECTED"},
     {"created-at", "TIME|SPAN", "when it was made; now by default"},
+    {"exposure", "REFERENCE",
+     "a prompt by which the agent worked, by its reference; may be given several times"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec list_options[] = {

@@ -10,13 +10,24 @@
 
 static const struct option_spec prompt_options[] = {
     {"base", "TEXT|@FILE|-", "the prompt that the rules are inserted into"},
+    {"subject", "SUBJECT", "what the prompt is for, such as a task; it may be held out"},
+    {"as-of", "TIME|SPAN", "the prompt as it was then"},
     {"origin", NULL, "print after it where each rule comes from"},
     {NULL, NULL, NULL}};
 
-/* Prints the prompt as it is. */
+/* Prints the prompt as it is, and notes the reference. */
 static enum cli_exit print_prompt(struct cli *cli, struct json_value reply)
 {
+    struct slice reference = reply_text(cli, reply, "exposureRef");
+
     print_bytes(&cli->out, reply_text(cli, reply, "prompt"));
+    (void)fflush(cli->out.stream);
+    if (slice_equal(reply_word(cli, reply, "arm", "EXPERIMENT_ARM_"), SLICE("CONTROL"))) {
+        cli_note(cli, "the subject is held out: no guidelines");
+    }
+    if (reference.size > 0) {
+        cli_note(cli, "reference: %.*s", SLICE_ARGS(reference));
+    }
     return CLI_OK;
 }
 
@@ -77,7 +88,9 @@ const struct command agent_commands[] = {
      .name = "prompt",
      .arguments = "AGENT",
      .summary = "print an agent's prompt with its guidelines",
-     .help = "Inserts the guidelines of an agent into a prompt and prints it. With --origin the "
+     .help = "Inserts the guidelines of an agent into a prompt and prints it. The reference on "
+             "standard error proves what was served: `errata decisions record --exposure` cites "
+             "it, and `errata explain` explains it. With --origin the "
              "guideline of each rule follows: who proposed it, the decisions that it was made of, "
              "and who approved it. With --json the ids of the guidelines are shown too, and with "
              "--origin a line of JSON for each of their proposals.",

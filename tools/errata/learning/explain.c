@@ -13,10 +13,10 @@
 
 static struct json_value artifact_of(struct json_value object, const char **ret_kind)
 {
-    static const char *const members[] = {"example",     "mapping",     "promptTemplate",
-                                          "learnedRule", "fragmentSet", "turn"};
-    static const char *const kinds[] = {"example", "mapping", "template",
-                                        "rule",    "wording", "strategy"};
+    static const char *const members[] = {"example",     "mapping", "promptTemplate", "learnedRule",
+                                          "fragmentSet", "turn",    "guideline"};
+    static const char *const kinds[] = {"example", "mapping",  "template", "rule",
+                                        "wording", "strategy", "guideline"};
     struct json_value artifact = {JSON_NULL, {NULL, 0}};
 
     *ret_kind = reply_member(object, "exampleItemJson").text.size > 2 ? "example item" : "expired";
@@ -82,6 +82,9 @@ struct slice cell_artifact_text(struct cli *cli, struct json_value object, const
                             SLICE_ARGS(reply_text(cli, strategy, "tool")),
                             SLICE_ARGS(reply_one_line(cli, strategy, "text")));
     }
+    if (strcmp(kind, "guideline") == 0) {
+        return reply_one_line(cli, artifact, "ruleContent");
+    }
     if (strcmp(kind, "example item") == 0) {
         return reply_one_line(cli, object, "exampleItemJson");
     }
@@ -106,10 +109,11 @@ static struct json_value first_of(struct json_value object, const char *name)
     return reply_next(&walk) ? walk.row : reply_member(object, name);
 }
 
-/* What an event is about: a document, a receipt, a run or a turn. */
+/* What an event is about: a document, a receipt, a run, a turn or a decision. */
 static struct slice subject_of(struct cli *cli, struct json_value event)
 {
-    static const char *const members[] = {"documentId", "receiptId", "runId", "turnId"};
+    static const char *const members[] = {"documentId", "receiptId", "runId", "turnId",
+                                          "decisionId"};
     struct slice subject = {NULL, 0};
 
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && subject.size == 0; i++) {
@@ -173,6 +177,9 @@ struct slice cell_outcome(struct cli *cli, struct json_value object, const char 
     }
     if (slice_equal(kind, SLICE("TURN_RECORDED"))) {
         return reply_word(cli, object, "turnStatus", "TURN_STATUS_");
+    }
+    if (slice_equal(kind, SLICE("DECISION_RECORDED"))) {
+        return reply_word(cli, object, "decision", "DECISION_OUTCOME_");
     }
     return slice_equal(kind, SLICE("EXTRACTION_RECORDED")) ? SLICE("not corrected")
                                                            : SLICE("applied");
@@ -270,6 +277,22 @@ static enum cli_exit fill_inputs(struct request *request, struct cli *cli)
     return result;
 }
 
+/* The rest of an agent's prompt, if it is given. */
+static enum cli_exit fill_base(struct request *request, struct cli *cli)
+{
+    const char *base = options_get(&cli->options, "base");
+    struct slice text = {NULL, 0};
+    enum cli_exit result = base != NULL ? input_argument(cli, base, &text) : CLI_OK;
+
+    if (base == NULL || result != CLI_OK) {
+        return result;
+    }
+    request_open(request, "agent_prompt_inputs");
+    request_text(request, "base_prompt", text);
+    request_close(request);
+    return CLI_OK;
+}
+
 /* A reference, or the id of the event that recorded an exposure. */
 static enum cli_exit fill_explain(struct request *request, struct cli *cli)
 {
@@ -281,18 +304,19 @@ static enum cli_exit fill_explain(struct request *request, struct cli *cli)
         return result;
     }
     request_text(request, uuid_parse(given, &id) ? "exposure_id" : "exposure_ref", given);
-    return fill_inputs(request, cli);
+    result = fill_inputs(request, cli);
+    return result == CLI_OK ? fill_base(request, cli) : result;
 }
 
 /* --- the reply --- */
 
 static const char *method_of(struct slice kind)
 {
-    static const char *const kinds[] = {"EXAMPLES", "PROMPT",       "MATCHES",
-                                        "SCORE",    "PLACEHOLDERS", "STRATEGIES"};
-    static const char *const methods[] = {"GetExamples",         "PreparePrompt",
-                                          "MatchLines",          "ScoreDocument",
-                                          "ResolvePlaceholders", "SearchStrategies"};
+    static const char *const kinds[] = {"EXAMPLES",     "PROMPT",     "MATCHES",     "SCORE",
+                                        "PLACEHOLDERS", "STRATEGIES", "AGENT_PROMPT"};
+    static const char *const methods[] = {
+        "GetExamples",         "PreparePrompt",    "MatchLines",      "ScoreDocument",
+        "ResolvePlaceholders", "SearchStrategies", "BuildAgentPrompt"};
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         if (slice_equal(kind, slice_text(kinds[i]))) {
@@ -364,6 +388,7 @@ static const struct option_spec options[] = {
     {"trusted", "KEY=VALUE|KEY=@FILE", "the same of a trusted value"},
     {"template", "TEMPLATE", "of a prompt of a shipped template: its name"},
     {"file", "FILE|-", "of a prompt whose template was sent: the template"},
+    {"base", "TEXT|@FILE|-", "of an agent's prompt: the prompt that its rules were inserted into"},
     {NULL, NULL, NULL}};
 
 const struct command explain_commands[] = {
@@ -372,8 +397,10 @@ const struct command explain_commands[] = {
      .summary = "what was served, from which corrections, and the outcomes",
      .help =
          "Prints what the reference of a response of GetExamples, PreparePrompt, MatchLines, "
-         "ScoreDocument, ResolvePlaceholders or SearchStrategies served: each example, mapping, "
-         "template, rule, wording, item and turn as it was then, the events that it was learned "
+         "ScoreDocument, ResolvePlaceholders, SearchStrategies or BuildAgentPrompt served: each "
+         "example, mapping, "
+         "template, rule, wording, item, turn and guideline as it was then, the events that it was "
+         "learned "
          "from and who "
          "approved it, and what happened to it since; of prompts that reviews filled, which "
          "reviews gave each signal its guidance; then the outcomes that cited the reference, "

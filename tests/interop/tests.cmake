@@ -11,6 +11,7 @@ errata_python_test(interop_grpc_js FILE tests/interop/grpc_js.py LABEL interop T
 
 # The TypeScript package: made, installed and called.
 errata_python_test(interop_typescript_client FILE tests/interop/typescript_client.py LABEL interop TIMEOUT 300)
+errata_python_test(interop_grpc_web FILE tests/interop/grpc_web.py LABEL interop TIMEOUT 300)
 errata_python_test(interop_connect FILE tests/interop/connect_clients.py LABEL interop TIMEOUT 300)
 
 # Tests the output of other languages' generators for the published files, one test per language.

@@ -109,22 +109,36 @@ static void on_net_tick(void *user, int64_t now_us)
     app_tls_log(app, now_us);
 }
 
-/* Listens and publishes the address: the server is ready. */
-static enum err listen_and_publish(struct app *app)
+/* Writes the address for programs that start this one. A full disk does not prevent the start: it is written once there
+ * is room. */
+static enum err publish_address(struct app *app)
 {
     char line[NET_ADDRESS_BYTES + 1];
     int size = snprintf(line, sizeof(line), "%s\n", app->bound.address);
+    enum err err =
+        files_write(app->config->data, APP_ADDRESS_FILE, slice_of(line, (size_t)size), &app->fault);
+
+    app->address_missing = err == ERR_DISK_FULL;
+    return app->address_missing ? OK : err;
+}
+
+/* Listens and publishes the address: the server is ready. */
+static enum err listen_and_publish(struct app *app)
+{
     enum err err = net_server_listen(app->net, &app->bound, &app->fault);
 
     if (err == OK) {
         err = app_metrics_listen(app);
     }
     if (err == OK) {
-        err = files_write(app->config->data, APP_ADDRESS_FILE, slice_of(line, (size_t)size),
-                          &app->fault);
+        err = publish_address(app);
     }
     if (err != OK) {
         return err;
+    }
+    if (app->address_missing) {
+        logger_printf(LOGGER_WARNING, "the disk is full: %s/%s is written once there is room",
+                      app->config->data, APP_ADDRESS_FILE);
     }
     app_end_start_guard();
     move_to(app, APP_SERVING);
@@ -135,7 +149,7 @@ static enum err listen_and_publish(struct app *app)
     app_embed_report_health(app);
     app_access_report(app);
     app_tokens_report(app);
-    (void)fputs(line, stdout);
+    (void)puts(app->bound.address);
     (void)fflush(stdout);
     logger_printf(LOGGER_INFO, "serving on %s%s", app->bound.address,
                   app->tls != NULL ? " with TLS" : "");
@@ -187,6 +201,9 @@ static void on_health_timer(uv_timer_t *handle)
                                                                   : HEALTH_NOT_SERVING);
         app_access_check(app);
         app_tokens_check(app);
+        if (app->address_missing) {
+            (void)!publish_address(app);
+        }
     }
     app_close_if_idle(app);
 }

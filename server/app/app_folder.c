@@ -106,10 +106,18 @@ enum err app_check_copy(const struct config *config, struct store_backend *backe
     if (err != OK) {
         return err;
     }
-    store_lmdb_accept_copy(backend);
     logger_printf(LOGGER_INFO, "the copy is consistent: %" PRIu64 " events, %" PRIu64 " rows",
                   check.report.events, check.report.rows);
     return OK;
+}
+
+enum err app_say_torn_journal(const struct config *config, struct fault *fault)
+{
+    const struct slice reason = fault->message;
+
+    return fault_say(fault, ERR_CORRUPT,
+                     "%s: inconsistent copy, made while a server was writing: %.*s; " BACKUP_ADVICE,
+                     config->data, (int)reason.size, (const char *)reason.data);
 }
 
 bool app_lost_file(struct app *app)

@@ -156,6 +156,7 @@ struct app {
     struct app_tokens tokens;
     struct slice model_file; /* mapped; empty without a model */
     bool lost_file; /* app_lost_file has logged the loss */
+    bool address_missing; /* the disk had no room for the file with the address */
     size_t spare_bytes; /* unused heap after the last return to the system, which stays allocated */
     uint64_t warm_from_ms; /* start of reading ahead, by the loop's clock */
     atomic_bool stop_warming;
@@ -228,10 +229,12 @@ bool app_store_is_broken(const struct app *app);
 struct store_backend *app_store_journal(const struct app *app);
 
 /* app_folder.c */
-/* Compares a copy of an open store with its log, and accepts it. ERR_CORRUPT, with advice in
- * `fault`, if it is inconsistent. Takes as long as a verification. */
+/* Compares a copy of an open store with its log. ERR_CORRUPT, with advice in `fault`, if it is inconsistent. Takes as
+ * long as a verification. */
 MUST_CHECK enum err app_check_copy(const struct config *config, struct store_backend *backend,
                                    struct fault *fault);
+/* Adds to the reason why a copy's journal cannot be read that it is a copy, and advice. */
+enum err app_say_torn_journal(const struct config *config, struct fault *fault);
 /* Returns whether the data file was removed; logs it the first time. */
 bool app_lost_file(struct app *app);
 

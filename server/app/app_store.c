@@ -8,8 +8,10 @@
 #include "server/app/app.h"
 #include "server/app/app_damage.h"
 #include "server/app/files.h"
+#include "store/base/logger.h"
 #include "store/journal/journal.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -29,8 +31,11 @@ static struct journal_path journal_path(const char *data)
 static struct store_journal_config journal_config(const struct journal_path *path,
                                                   struct store_backend *tables)
 {
-    return (struct store_journal_config){
-        .tables = tables, .path = path->text, .random = random_system(), .clock = clock_system()};
+    return (struct store_journal_config){.tables = tables,
+                                         .is_lost = store_lmdb_lost_file,
+                                         .path = path->text,
+                                         .random = random_system(),
+                                         .clock = clock_system()};
 }
 
 enum err app_store_recover(const char *data, struct store_backend *tables, struct fault *fault)
@@ -46,7 +51,22 @@ static enum err open_journal(struct app *app)
     struct journal_path path = journal_path(app->config->data);
     const struct store_journal_config config = journal_config(&path, app->tables);
 
-    return store_journal_open(&config, &app->fault, &app->backend);
+    struct store_journal_stats stats;
+    enum err err = store_journal_open(&config, &app->fault, &app->backend);
+
+    if (err != OK) {
+        return err;
+    }
+    store_journal_stats(app->backend, &stats);
+    if (stats.commits_waiting > 0) {
+        logger_printf(
+            LOGGER_WARNING,
+            "the disk or the map is full: %" PRIu64
+            " commits are only in the journal and in memory; they can be read, and writes are "
+            "refused until the tables have room for them",
+            stats.commits_waiting);
+    }
+    return OK;
 }
 
 static enum err open_tables(struct app *app)
@@ -54,13 +74,13 @@ static enum err open_tables(struct app *app)
     const struct store_lmdb_config store = {.path = app->config->data,
                                             .map_bytes = app->config->map_bytes,
                                             .takes_older = true,
+                                            .writes_lost = app->config->log == CONFIG_LOG_JOURNAL,
                                             .on_damage = app_damage_end};
     enum err err = store_lmdb_open(&store, &app->fault, &app->tables);
 
     if (err == OK) {
         app_damage_watch(app->config->data, store_lmdb_map(app->tables));
         files_remove(app->config->data, APP_ADDRESS_FILE); /* left by an earlier run */
-        err = app_store_recover(app->config->data, app->tables, &app->fault);
     }
     return err;
 }
@@ -71,9 +91,6 @@ static enum err open_migrated(struct app *app)
     enum err err = open_tables(app);
     uint64_t format = err == OK ? store_lmdb_format(app->tables) : STORE_FORMAT_VERSION;
 
-    if (err == OK && format == STORE_FORMAT_VERSION && store_lmdb_is_copy(app->tables)) {
-        err = app_check_copy(app->config, app->tables, &app->fault);
-    }
     if (format == STORE_FORMAT_VERSION) {
         return err;
     }
@@ -97,6 +114,40 @@ static void remove_journal(const char *data)
     (void)rmdir(folder.text);
 }
 
+/* Opens the journal over the tables, or stores in them what an earlier one left. */
+static enum err open_over_tables(struct app *app)
+{
+    enum err err = OK;
+
+    if (app->config->log == CONFIG_LOG_JOURNAL) {
+        return open_journal(app);
+    }
+    err = app_store_recover(app->config->data, app->tables, &app->fault);
+    if (err == OK) {
+        remove_journal(app->config->data);
+        app->backend = app->tables;
+    }
+    return err;
+}
+
+/* A copy is checked before anything is written to it; its journal may have been copied while it was written, too. */
+static enum err open_copy(struct app *app)
+{
+    enum err err = app_check_copy(app->config, app->tables, &app->fault);
+
+    if (err != OK) {
+        return err;
+    }
+    err = open_over_tables(app);
+    if (err == ERR_CORRUPT) {
+        return app_say_torn_journal(app->config, &app->fault);
+    }
+    if (err == OK) {
+        store_lmdb_accept_copy(app->tables);
+    }
+    return err;
+}
+
 enum err app_store_open(struct app *app)
 {
     enum err err = open_migrated(app);
@@ -104,12 +155,7 @@ enum err app_store_open(struct app *app)
     if (err != OK) {
         return err;
     }
-    if (app->config->log == CONFIG_LOG_JOURNAL) {
-        return open_journal(app);
-    }
-    remove_journal(app->config->data);
-    app->backend = app->tables;
-    return OK;
+    return store_lmdb_is_copy(app->tables) ? open_copy(app) : open_over_tables(app);
 }
 
 struct store_backend *app_store_journal(const struct app *app)

@@ -19,9 +19,9 @@ static const struct slice part_names[HEALTH_PART_COUNT] = {
     [HEALTH_PART_EMBEDDER] = {(const uint8_t *)"errata.embedder", 15},
 };
 
-/* Reads one of this data folder's keys, or creates it. */
-static enum err load_key(struct ctx *ctx, struct store_txn *txn, struct slice name, uint8_t *bytes,
-                         size_t size)
+/* Reads one of this data folder's keys. ERR_NOT_FOUND if it is missing; with STORE_WRITE it is then created. */
+static enum err load_key(struct ctx *ctx, struct store_txn *txn, enum store_access access,
+                         struct slice name, uint8_t *bytes, size_t size)
 {
     struct key key = key_meta_global(name);
     struct meta_record record = {0};
@@ -36,7 +36,7 @@ static enum err load_key(struct ctx *ctx, struct store_txn *txn, struct slice na
         memcpy(bytes, record.bytes.data, size);
         return OK;
     }
-    if (err != ERR_NOT_FOUND) {
+    if (err != ERR_NOT_FOUND || access == STORE_READ) {
         return err;
     }
     random_fill(ctx->random, bytes, size);
@@ -45,11 +45,34 @@ static enum err load_key(struct ctx *ctx, struct store_txn *txn, struct slice na
     return err != OK ? err : store_put(txn, TABLE_META, key_slice(&key), value);
 }
 
-enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
-                  struct store_backend *backend)
+/* Reads the keys, or creates those that are missing. */
+static enum err load_keys(struct service_env *env, struct ctx *ctx, enum store_access access)
 {
     uint8_t exposure_key[EXPOSURE_KEY_BYTES] = {0};
     struct store_txn *txn = NULL;
+    enum err err = store_begin(env->backend, access, &txn);
+
+    if (err != OK) {
+        return err;
+    }
+    err = load_key(ctx, txn, access, SLICE("page_token_key"), env->page_token_key,
+                   ENV_PAGE_TOKEN_KEY_BYTES);
+    if (err == OK) {
+        err = load_key(ctx, txn, access, SLICE("exposure_key"), exposure_key, EXPOSURE_KEY_BYTES);
+    }
+    if (err == OK) {
+        exposure_key_init(&env->exposure_key, exposure_key);
+    }
+    if (err != OK || access == STORE_READ) {
+        store_abort(txn);
+        return err;
+    }
+    return store_commit(txn);
+}
+
+enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
+                  struct store_backend *backend)
+{
     enum err err = OK;
 
     env->method_counts =
@@ -73,21 +96,9 @@ enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
     }
     env->backend = backend;
     env->start_wall_us = clock_wall_us(ctx->clock);
-    err = store_begin(backend, STORE_WRITE, &txn);
-    if (err != OK) {
-        return err;
-    }
-    err =
-        load_key(ctx, txn, SLICE("page_token_key"), env->page_token_key, ENV_PAGE_TOKEN_KEY_BYTES);
-    if (err == OK) {
-        err = load_key(ctx, txn, SLICE("exposure_key"), exposure_key, EXPOSURE_KEY_BYTES);
-    }
-    if (err != OK) {
-        store_abort(txn);
-        return err;
-    }
-    exposure_key_init(&env->exposure_key, exposure_key);
-    return store_commit(txn);
+    /* A full disk does not prevent the start of a server whose store has them. */
+    err = load_keys(env, ctx, STORE_READ);
+    return err == ERR_NOT_FOUND ? load_keys(env, ctx, STORE_WRITE) : err;
 }
 
 void env_deinit(struct service_env *env)

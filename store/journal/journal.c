@@ -10,66 +10,86 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A recovery under way: rows gather in a memtable, which is stored when it is full. */
-struct recovery {
-    struct journal *journal;
-    struct memtable *memtable;
-};
-
+/* Rows of a recovery gather in the active memtable. */
 static enum err recover_row(void *user, const struct memtable_row *row)
 {
-    struct recovery *recovery = user;
+    struct journal *journal = user;
 
-    return memtable_put(recovery->memtable, row);
+    return memtable_put(journal->active, row);
 }
 
-static enum err store_recovered(struct recovery *recovery, uint64_t last)
+/* Keeps what the tables have no room for, as the memtable that is stored once they do. */
+static void keep_recovered(struct journal *journal, uint64_t last)
 {
-    struct memtable *next = memtable_new();
-    enum err err =
-        next != NULL ? journal_store(recovery->journal, recovery->memtable, last) : ERR_MEMORY;
+    journal->frozen = journal->active;
+    journal->frozen_last = last;
+    journal->frozen_at_us = clock_monotonic_us(journal->clock);
+    journal->active_generation++;
+    journal->result = ERR_DISK_FULL;
+}
 
-    if (err != OK) {
+/* Stores the active memtable. Once the disk was full, the rest stays in memory: at most what the segments have. */
+static enum err store_recovered(struct journal *journal, uint64_t last)
+{
+    struct memtable *next = NULL;
+    enum err err = OK;
+
+    if (journal->frozen != NULL) {
+        return OK;
+    }
+    next = memtable_new();
+    err = next != NULL ? journal_store(journal, journal->active, last) : ERR_MEMORY;
+    if (err == ERR_DISK_FULL) {
+        keep_recovered(journal, last);
+    } else if (err == OK) {
+        memtable_unref(journal->active);
+        journal->stored = last;
+    } else {
         memtable_unref(next);
         return err;
     }
-    memtable_unref(recovery->memtable);
-    recovery->memtable = next;
+    journal->active = next;
     return OK;
 }
 
 static enum err recover_record(void *user, uint64_t number)
 {
-    struct recovery *recovery = user;
+    struct journal *journal = user;
 
-    memtable_keep(recovery->memtable);
-    return memtable_bytes(recovery->memtable) >= recovery->journal->memtable_bytes
-               ? store_recovered(recovery, number)
+    memtable_keep(journal->active);
+    return memtable_bytes(journal->active) >= journal->memtable_bytes
+               ? store_recovered(journal, number)
                : OK;
+}
+
+/* Returns whether the tables can be written to: only then what is read from them is durable (lmdb/lmdb_settle.c). */
+static bool can_write(struct store_backend *tables)
+{
+    struct store_txn *txn = NULL;
+    bool can = store_begin(tables, STORE_WRITE, &txn) == OK;
+
+    store_abort(txn);
+    return can;
 }
 
 /* Stores in the tables the commits that only the journal has. */
 static enum err recover(struct journal *journal, struct fault *fault)
 {
-    struct recovery recovery = {.journal = journal, .memtable = memtable_new()};
     struct segments_replay replay = {
-        .on_row = recover_row, .on_record = recover_record, .user = &recovery};
-    enum err err = recovery.memtable != NULL ? OK : ERR_MEMORY;
+        .on_row = recover_row, .on_record = recover_record, .user = journal};
+    enum err err = journal_read_stored(journal->tables, &replay.after);
 
-    if (err == OK) {
-        err = journal_read_stored(journal->tables, &replay.after);
-    }
+    journal->stored = replay.after;
     if (err == OK) {
         err = segments_replay(journal->segments, &replay, fault, &journal->committed);
     }
-    if (err == OK && memtable_bytes(recovery.memtable) > 0) {
-        err = store_recovered(&recovery, journal->committed);
+    if (err == OK && memtable_bytes(journal->active) > 0) {
+        err = store_recovered(journal, journal->committed);
     }
-    if (err == OK) {
-        journal->stored = journal->committed;
+    journal->stored_by[0] = journal->stored;
+    if (err == OK && journal->stored == journal->committed && can_write(journal->tables)) {
         segments_clear(journal->segments, journal->stored);
     }
-    memtable_unref(recovery.memtable);
     return err;
 }
 
@@ -101,7 +121,7 @@ static void free_journal(struct journal *journal)
     free(journal);
 }
 
-/* Creates a journal that has no thread, and whose commits are all in the tables. */
+/* Creates a journal that has no thread, and whose commits are all in the tables unless the disk is full. */
 static enum err make_recovered(const struct store_journal_config *config, struct fault *fault,
                                struct journal **ret_journal)
 {
@@ -115,6 +135,7 @@ static enum err make_recovered(const struct store_journal_config *config, struct
     }
     journal->backend.ops = &journal_ops;
     journal->tables = config->tables;
+    journal->is_lost = config->is_lost;
     journal->clock = config->clock;
     journal->memtable_bytes =
         config->memtable_bytes != 0 ? config->memtable_bytes : STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT;
@@ -153,10 +174,17 @@ enum err store_journal_recover(const struct store_journal_config *config, struct
                                : fault_say(fault, ERR_IO, "%s: cannot be opened: %m", config->path);
     }
     err = make_recovered(config, fault, &journal);
-    if (err == OK) {
-        free_journal(journal);
+    if (err != OK) {
+        return say_reason(config, fault, err);
     }
-    return say_reason(config, fault, err);
+    if (journal->stored != journal->committed) {
+        err = fault_say(fault, journal->result,
+                        "%s: %llu commits are only in the journal, and the tables have no room for "
+                        "them; expected more room, or a start with --log journal",
+                        config->path, (unsigned long long)(journal->committed - journal->stored));
+    }
+    free_journal(journal);
+    return err;
 }
 
 enum err store_journal_open(const struct store_journal_config *config, struct fault *fault,
@@ -196,7 +224,8 @@ void store_journal_close(struct store_backend *take_backend)
     (void)pthread_cond_destroy(&journal->changed);
     (void)pthread_mutex_destroy(&journal->lock);
     (void)pthread_mutex_destroy(&journal->writing);
-    if (!atomic_load(&journal->broken) && journal->stored == journal->committed) {
+    if (!atomic_load(&journal->broken) && !journal_is_lost(journal) &&
+        journal->stored == journal->committed) {
         segments_clear(journal->segments, journal->stored);
     }
     free_journal(journal);

@@ -25,6 +25,9 @@
 
 struct store_journal_config {
     struct store_backend *tables; /* borrowed; this back end is its only writer */
+    /* Returns whether the tables' file was removed: nothing is committed then, since the next opening would not find
+     * the tables. NULL: never. Any thread. */
+    bool (*is_lost)(const struct store_backend *tables);
     const char *path; /* the folder of the segments */
     uint64_t segment_bytes; /* 0 selects the default (segments.h) */
     size_t memtable_bytes; /* 0 selects the default */
@@ -41,13 +44,13 @@ struct store_journal_stats {
     uint64_t waits; /* commits that waited for the tables */
 };
 
-/* Opens the journal, and stores the missing commits in the tables. On failure `fault` has the
- * reason: ERR_CORRUPT if commits are missing from the journal (segments.h); otherwise an error of
- * the tables' back end. */
+/* Opens the journal, and stores the missing commits in the tables. If the disk is too full for that, they stay in memory,
+ * can be read, and further commits are refused until they can be stored. On failure `fault` has the reason: ERR_CORRUPT if
+ * commits are missing from the journal (segments.h); otherwise an error of the tables' back end. */
 MUST_CHECK enum err store_journal_open(const struct store_journal_config *config,
                                        struct fault *fault, struct store_backend **ret_backend);
 /* Stores in the tables the commits that only the journal has, if its folder exists. To be called
- * before any use of tables that were opened without the journal. */
+ * before any use of tables that were opened without the journal. After ERR_DISK_FULL the journal still has them. */
 MUST_CHECK enum err store_journal_recover(const struct store_journal_config *config,
                                           struct fault *fault);
 /* Stores all commits in the tables, if possible, and closes the journal; commits that could not be

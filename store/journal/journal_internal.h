@@ -13,10 +13,13 @@
 
 /* The memtable that takes commits, then the one that is stored in the tables. */
 #define MEMTABLES 2
+/* Stores whose last commit is remembered: a snapshot of the tables that is older counts as the oldest of them. */
+#define STORES_REMEMBERED 64
 
 struct journal {
     struct store_backend backend; /* must be the first member */
     struct store_backend *tables;
+    bool (*is_lost)(const struct store_backend *tables); /* NULL: never */
     struct segments *segments;
     const struct clock *clock;
     size_t memtable_bytes;
@@ -34,8 +37,12 @@ struct journal {
     enum err result; /* result of the last attempt to store a memtable */
     uint64_t attempts; /* number of attempts to store a memtable */
     uint32_t checkpoints; /* number of calls that wait for a memtable to be stored */
+    bool
+        needs_room; /* the disk had no room for another segment: the tables have to take what is in memory */
     bool closing;
     struct store_journal_stats stats;
+    uint64_t
+        stored_by[STORES_REMEMBERED]; /* the last commit of a store, at its number modulo this */
     struct journal_txn
         *oldest; /* the readers with a snapshot, in the order in which they took it */
     struct journal_txn *newest;
@@ -76,6 +83,9 @@ struct journal_txn {
 };
 
 extern const struct store_backend_ops journal_ops;
+
+/* Returns whether the tables' file was removed. Any thread. */
+bool journal_is_lost(const struct journal *journal);
 
 /* Cursors (journal_cursor.c). */
 enum err journal_cursor_open(struct store_txn *txn, enum store_table table, void **ret_handle);

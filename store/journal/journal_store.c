@@ -147,6 +147,8 @@ static void store_frozen(struct journal *journal)
     err = journal_store(journal, frozen, last);
     if (err == OK) {
         segments_release(journal->segments, last);
+    } else if (err == ERR_DISK_FULL) {
+        segments_give_up_free(journal->segments);
     }
     (void)pthread_mutex_lock(&journal->lock);
     if (err != OK && err != journal->result) {
@@ -160,7 +162,9 @@ static void store_frozen(struct journal *journal)
     if (err == OK) {
         journal->stored = last;
         journal->frozen = NULL;
+        journal->needs_room = false;
         journal->stats.stores++;
+        journal->stored_by[journal->stats.stores % STORES_REMEMBERED] = last;
         journal->stats.store_duration_us += clock_monotonic_us(journal->clock) - start_us;
         memtable_unref(frozen);
     }
@@ -217,7 +221,7 @@ static bool run_once(struct journal *journal)
         return journal->result == OK;
     }
     if (journal->committed > journal->stored &&
-        (journal->checkpoints > 0 || journal->closing || is_idle(journal))) {
+        (journal->checkpoints > 0 || journal->needs_room || journal->closing || is_idle(journal))) {
         freeze_idle(journal);
         return journal->frozen != NULL;
     }

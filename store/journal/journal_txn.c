@@ -146,6 +146,11 @@ static void journal_abort(struct store_txn *take_txn)
     end_txn(txn);
 }
 
+bool journal_is_lost(const struct journal *journal)
+{
+    return journal->is_lost != NULL && journal->is_lost(journal->tables);
+}
+
 static void add_to_record(void *user, const struct memtable_row *row)
 {
     record_add(user, row);
@@ -164,6 +169,15 @@ static void publish(struct journal *journal, struct journal_txn *txn)
     (void)pthread_mutex_unlock(&journal->lock);
 }
 
+/* Has the tables take what is in memory at once, so that a later commit finds a free segment. */
+static void ask_for_room(struct journal *journal)
+{
+    (void)pthread_mutex_lock(&journal->lock);
+    journal->needs_room = true;
+    (void)pthread_cond_broadcast(&journal->changed);
+    (void)pthread_mutex_unlock(&journal->lock);
+}
+
 static enum err journal_commit(struct store_txn *take_txn)
 {
     struct journal *journal = journal_of(take_txn->backend);
@@ -173,13 +187,17 @@ static enum err journal_commit(struct store_txn *take_txn)
     record_begin(&journal->record);
     memtable_each_new(txn->memtables[0], add_to_record, &journal->record);
     if (journal->record.size > RECORD_HEAD_BYTES || journal->record.failed) {
-        err = segments_append(journal->segments, &journal->record, txn->snapshot);
+        err = journal_is_lost(journal)
+                  ? ERR_IO
+                  : segments_append(journal->segments, &journal->record, txn->snapshot);
         if (err == OK) {
             publish(journal, txn);
         } else {
             memtable_undo(txn->memtables[0]);
         }
-        if (err == ERR_UNAVAILABLE) {
+        if (err == ERR_DISK_FULL || err == ERR_BUSY) {
+            ask_for_room(journal);
+        } else if (err == ERR_UNAVAILABLE) {
             atomic_store(&journal->broken, true);
         }
     }
@@ -243,29 +261,47 @@ static enum err journal_del(struct store_txn *txn, enum store_table table, struc
     return err == OK ? put_version(txn, table, MEMTABLE_DEL, key, slice_of(NULL, 0)) : err;
 }
 
+/* Returns the age of a snapshot of the tables that was taken before the last `stores` stores, in commits. The lock is
+ * held. */
+static uint64_t age_in_commits(const struct journal *journal, uint64_t stores)
+{
+    uint64_t last = journal->stats.stores;
+
+    stores = stores < last ? stores : last;
+    stores = stores < STORES_REMEMBERED ? stores : STORES_REMEMBERED - 1;
+    return journal->committed - journal->stored_by[(last - stores) % STORES_REMEMBERED];
+}
+
 /* Returns the oldest reader's age in commits. Copies of the tables have snapshots of their own,
  * whose age is counted in stored memtables; it is used if it exceeds the largest possible age of
  * the oldest reader's snapshot of the tables. */
+static uint64_t oldest_age(struct journal *journal, uint64_t tables_lag)
+{
+    uint64_t age = 0;
+    uint64_t stores = 0; /* since the oldest reader's snapshot */
+
+    (void)pthread_mutex_lock(&journal->lock);
+    if (journal->oldest != NULL) {
+        stores = journal->stats.stores + (journal->frozen != NULL) - journal->oldest->stores;
+        age = journal->oldest->snapshot < journal->committed
+                  ? journal->committed - journal->oldest->snapshot
+                  : 0;
+    }
+    if (tables_lag > stores) {
+        age = age_in_commits(journal, tables_lag);
+    }
+    (void)pthread_mutex_unlock(&journal->lock);
+    return age;
+}
+
 static enum err journal_stats(struct store_backend *backend, struct store_stats *ret_stats)
 {
     struct journal *journal = journal_of(backend);
     enum err err = store_stats(journal->tables, ret_stats);
     struct store_journal_stats stats;
-    uint64_t lag = 0;
-    uint64_t stored = 0;
 
-    (void)pthread_mutex_lock(&journal->lock);
-    if (journal->oldest != NULL) {
-        stored = journal->stats.stores + (journal->frozen != NULL) - journal->oldest->stores;
-        lag = journal->oldest->snapshot < journal->committed
-                  ? journal->committed - journal->oldest->snapshot
-                  : 0;
-    }
-    (void)pthread_mutex_unlock(&journal->lock);
-    if (ret_stats->reader_lag_commits <= stored || ret_stats->reader_lag_commits < lag) {
-        ret_stats->reader_lag_commits = lag;
-    }
     store_journal_stats(backend, &stats);
+    ret_stats->reader_lag_commits = oldest_age(journal, ret_stats->reader_lag_commits);
     ret_stats->journal_memory_bytes = stats.memory_bytes;
     ret_stats->journal_waiting_commits = stats.commits_waiting;
     return err;
@@ -277,6 +313,10 @@ static enum err journal_restore(struct store_backend *backend)
     struct journal *journal = journal_of(backend);
     enum err err = store_restore(journal->tables);
 
+    if (err == ERR_DISK_FULL) {
+        segments_give_up_free(journal->segments);
+        err = store_restore(journal->tables);
+    }
     if (err != OK || atomic_load(&journal->broken)) {
         return err != OK ? err : ERR_UNAVAILABLE;
     }

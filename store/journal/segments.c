@@ -11,6 +11,7 @@
 #include "store/base/bytes.h"
 #include "store/base/fault_point.h"
 #include "store/lmdb/disk.h"
+#include "store/lmdb/lmdb_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +26,10 @@
 #define HEADER_BYTES ((size_t)8192)
 #define PATH_BYTES_MAX 1100
 #define ZEROS_BYTES ((size_t)256 * 1024)
+/* Files that are made as long as there is room. */
+#define FILES_LEAST 2
+/* Room that the disk keeps for the tables when a further file is made, in segments: a memtable is two. */
+#define ROOM_FOR_TABLES 4
 
 static const uint8_t mark[] = {'E', 'R', 'R', 'A', 'T', 'A', 'J', '1'};
 
@@ -53,6 +58,7 @@ struct segments {
         lock; /* protects the numbers, last records and files of those below, and changes of `current` */
     struct segment all[SEGMENTS_MAX];
     struct segment *current; /* NULL: the next append takes a free one */
+    uint64_t released; /* the last record that the tables are known to have */
     /* Used only by the appending thread: */
     uint64_t last_number; /* number of the last segment */
     uint64_t offset; /* offset of the next record */
@@ -145,11 +151,11 @@ static enum err create_file(const struct segments *segments, size_t index, int *
 {
     struct segment_path path = path_of(segments, index);
     struct segment_path unfinished = unfinished_path_of(segments, index);
-    enum err err = OK;
-    int fd = open(unfinished.text, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    enum err err = disk_make_folder(segments->path);
+    int fd = err != OK ? -1 : open(unfinished.text, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
     if (fd < 0) {
-        return errno_to_err();
+        return err != OK ? err : errno_to_err();
     }
     err = FAULT("journal.create") ? ERR_DISK_FULL : fill_with_zeros(fd, segments->segment_bytes);
     if (err == OK && fdatasync(fd) != 0) {
@@ -207,6 +213,7 @@ enum err segments_open(const struct segments_config *config, struct fault *fault
         segments->all[i].fd = -1;
     }
     err = disk_make_folder(segments->path);
+    err = err == ERR_DISK_FULL ? OK : err; /* it is made with its first file */
     for (size_t i = 0; i < SEGMENTS_MAX && err == OK; i++) {
         err = open_file(segments, i);
     }
@@ -406,6 +413,22 @@ enum err segments_replay(struct segments *segments, const struct segments_replay
     return err;
 }
 
+/* Returns whether the file was removed: what is written to it is lost with the process. */
+static bool is_removed(const struct segment *segment)
+{
+    struct stat info;
+
+    return segment->fd >= 0 && fstat(segment->fd, &info) == 0 && info.st_nlink == 0;
+}
+
+static void forget_file(struct segment *segment)
+{
+    (void)close(segment->fd);
+    segment->fd = -1;
+    segment->number = 0;
+    segment->has_header = false;
+}
+
 /* Finds a free segment, if possible one that has a file; NULL if all are in use. The lock is held. */
 static struct segment *find_free(struct segments *segments)
 {
@@ -417,6 +440,9 @@ static struct segment *find_free(struct segments *segments)
         if (segment->number != 0 || segment->is_made) {
             continue;
         }
+        if (is_removed(segment)) {
+            forget_file(segment);
+        }
         if (segment->fd >= 0) {
             return segment;
         }
@@ -425,6 +451,23 @@ static struct segment *find_free(struct segments *segments)
         }
     }
     return without_file;
+}
+
+/* Returns whether another file may be made: a disk that is filled with segments has no room for the tables, which free
+ * them. */
+static bool may_make_file(const struct segments *segments)
+{
+    size_t count = 0;
+    uint64_t free_bytes = 0;
+
+    for (size_t i = 0; i < SEGMENTS_MAX; i++) {
+        count += segments->all[i].fd >= 0;
+    }
+    if (count < FILES_LEAST) {
+        return true;
+    }
+    return !FAULT("journal.room") && store_lmdb_free_bytes(segments->path, &free_bytes) == OK &&
+           free_bytes >= (1 + ROOM_FOR_TABLES) * segments->segment_bytes;
 }
 
 /* The file is created without holding the lock, which an append needs. */
@@ -436,7 +479,7 @@ enum err segments_prepare(struct segments *segments)
 
     (void)pthread_mutex_lock(&segments->lock);
     segment = find_free(segments);
-    if (segment == NULL || segment->fd >= 0) {
+    if (segment == NULL || segment->fd >= 0 || !may_make_file(segments)) {
         (void)pthread_mutex_unlock(&segments->lock);
         return OK;
     }
@@ -456,9 +499,16 @@ static enum err take_free(struct segments *segments, struct segment **ret_segmen
     enum err err = OK;
 
     (void)pthread_mutex_lock(&segments->lock);
+    /* The full one is free too if the tables have its records: on a full disk there may be no other. */
+    if (segments->current != NULL && segments->current->last_record <= segments->released) {
+        segments->current->number = 0;
+        segments->current = NULL;
+    }
     segment = find_free(segments);
     if (segment == NULL) {
         err = ERR_BUSY;
+    } else if (segment->fd < 0 && !may_make_file(segments)) {
+        err = ERR_DISK_FULL;
     } else if (segment->fd < 0) {
         err = create_file(segments, (size_t)(segment - segments->all), &segment->fd);
     }
@@ -516,6 +566,23 @@ static enum err start_segment(struct segments *segments)
     return write_all(segment->fd, header, sizeof(header), 0) == OK ? OK : break_off(segments);
 }
 
+/* Ends the use of a segment whose file was removed. ERR_IO until the tables have its records: a later one, in another
+ * segment, would be of no use without them. */
+static enum err leave_removed(struct segments *segments)
+{
+    enum err err = OK;
+
+    (void)pthread_mutex_lock(&segments->lock);
+    if (segments->current->last_record > segments->released) {
+        err = ERR_IO;
+    } else {
+        forget_file(segments->current);
+        segments->current = NULL;
+    }
+    (void)pthread_mutex_unlock(&segments->lock);
+    return err;
+}
+
 enum err segments_append(struct segments *segments, struct record *record, uint64_t number)
 {
     uint32_t crc = 0;
@@ -526,6 +593,12 @@ enum err segments_append(struct segments *segments, struct record *record, uint6
     }
     if (record->failed || record->size > segments_record_bytes_max(segments)) {
         return ERR_MEMORY;
+    }
+    if (segments->current != NULL && is_removed(segments->current)) {
+        err = leave_removed(segments);
+        if (err != OK) {
+            return err;
+        }
     }
     if (segments->current == NULL || segments->segment_bytes - segments->offset < record->size) {
         err = start_segment(segments);
@@ -558,12 +631,27 @@ size_t segments_record_bytes_max(const struct segments *segments)
 void segments_release(struct segments *segments, uint64_t number)
 {
     (void)pthread_mutex_lock(&segments->lock);
+    segments->released = number;
     for (size_t i = 0; i < SEGMENTS_MAX; i++) {
         struct segment *segment = &segments->all[i];
 
         if (segment->number != 0 && segment != segments->current &&
             segment->last_record <= number) {
             segment->number = 0;
+        }
+    }
+    (void)pthread_mutex_unlock(&segments->lock);
+}
+
+void segments_give_up_free(struct segments *segments)
+{
+    (void)pthread_mutex_lock(&segments->lock);
+    for (size_t i = 0; i < SEGMENTS_MAX; i++) {
+        struct segment *segment = &segments->all[i];
+
+        if (segment->number == 0 && !segment->is_made && segment->fd >= 0 &&
+            unlink(path_of(segments, i).text) == 0) {
+            forget_file(segment);
         }
     }
     (void)pthread_mutex_unlock(&segments->lock);

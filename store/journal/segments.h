@@ -1,8 +1,9 @@
 /*
  * segments.h: the journal's files, DIR/0 to DIR/7: allocated and written in full when they are created, so that a
  * later sync writes only the records. Records are appended to one segment until it is full, then to the next free
- * one; a segment is free again once the tables have all of its records. A record is durable when segments_append
- * returns. One thread appends. segments_prepare and segments_release may be called by another one.
+ * one; a segment is free again once the tables have all of its records. On a disk with little room there are only two.
+ * A record is durable when segments_append returns. One thread appends. segments_prepare and segments_release may be
+ * called by another one.
  */
 #ifndef ERRATA_STORE_JOURNAL_SEGMENTS_H
 #define ERRATA_STORE_JOURNAL_SEGMENTS_H
@@ -25,7 +26,8 @@ struct segments_config {
 
 struct segments;
 
-/* Opens the folder, and syncs the data that an earlier process wrote. On failure `fault` has the reason. */
+/* Opens the folder, and syncs the data that an earlier process wrote, also on a full disk. On failure `fault` has the
+ * reason. */
 MUST_CHECK enum err segments_open(const struct segments_config *config, struct fault *fault,
                                   struct segments **ret_segments);
 /* NULL is allowed. */
@@ -50,8 +52,9 @@ MUST_CHECK enum err segments_replay(struct segments *segments, const struct segm
                                     struct fault *fault, uint64_t *ret_last);
 
 /* Completes a record, writes it and makes it durable. After ERR_DISK_FULL, ERR_IO, ERR_BUSY (no
- * segment is free) or ERR_MEMORY (also if it is larger than a segment) nothing was written. After
- * ERR_UNAVAILABLE it is unknown whether the record is durable, and nothing more can be appended. */
+ * segment is free) or ERR_MEMORY (also if it is larger than a segment) nothing was written; ERR_IO
+ * also while the tables lack records of a file that was removed. After ERR_UNAVAILABLE it is unknown
+ * whether the record is durable, and nothing more can be appended. */
 MUST_CHECK enum err segments_append(struct segments *segments, struct record *record,
                                     uint64_t number);
 /* Returns the size of the largest record. */
@@ -61,7 +64,10 @@ void segments_release(struct segments *segments, uint64_t number);
 /* Also frees the segment that is appended to, and clears the headers, so that the next opening has
  * nothing to read. Called only by the appending thread. */
 void segments_clear(struct segments *segments, uint64_t number);
-/* Creates a free segment, if there is none, so that an append does not have to. */
+/* Removes the files of free segments, for a disk that is full. Any thread. */
+void segments_give_up_free(struct segments *segments);
+/* Creates a free segment, if there is none and the disk keeps room for the tables, so that an
+ * append does not have to. */
 MUST_CHECK enum err segments_prepare(struct segments *segments);
 
 #endif

@@ -528,6 +528,7 @@ enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *f
     lmdb_hold_init(&lmdb->hold);
     lmdb->state = -1;
     lmdb->takes_older = config->takes_older;
+    lmdb->writes_lost = config->writes_lost;
     lmdb->on_damage = config->on_damage;
     lmdb->map_bytes = config->map_bytes != 0 ? config->map_bytes : STORE_LMDB_MAP_BYTES_DEFAULT;
     lmdb->reserve_bytes =

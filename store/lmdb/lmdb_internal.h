@@ -25,6 +25,7 @@ struct lmdb_backend {
     uint64_t map_bytes;
     uint64_t reserve_bytes;
     bool takes_older; /* copied from the configuration */
+    bool writes_lost; /* lmdb.h */
     void (*on_damage)(const char *fact); /* copied from the configuration */
     uint64_t format; /* format of the opened store */
     const uint8_t *map; /* address of the mapped file */

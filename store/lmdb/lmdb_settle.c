@@ -9,12 +9,16 @@
  */
 #include "store/keys.h"
 #include "store/lmdb/disk.h"
+#include "store/lmdb/lmdb_folder.h"
 #include "store/lmdb/lmdb_internal.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 /* Maximum bytes that a batch writes; with less free space, writing is pointless. */
 #define RESERVE_BYTES_LEAST (16ull << 20)
+/* Unit of a file's size on the disk (stat(2)). */
+#define BLOCK_BYTES 512
 
 /* Writes the row that the writer's probes use. */
 static int commit_something(struct lmdb_backend *lmdb)
@@ -36,9 +40,23 @@ static int commit_something(struct lmdb_backend *lmdb)
     return LMDB_INSIDE(mdb_txn_commit(txn));
 }
 
+/* Returns whether the disk has room for the whole reserve and as much for other files. */
+static bool has_room_beside(const struct lmdb_backend *lmdb)
+{
+    uint64_t free_bytes = 0;
+    struct stat info;
+    uint64_t had_bytes =
+        stat(lmdb->reserve_path, &info) == 0 ? (uint64_t)info.st_blocks * BLOCK_BYTES : 0;
+
+    return store_lmdb_free_bytes(lmdb->path, &free_bytes) != OK ||
+           free_bytes + had_bytes >= 2 * lmdb->reserve_bytes;
+}
+
 enum err lmdb_reserve(const struct lmdb_backend *lmdb)
 {
-    enum err err = disk_reserve(lmdb->reserve_path, lmdb->reserve_bytes);
+    bool is_whole = lmdb->reserve_bytes <= RESERVE_BYTES_LEAST || has_room_beside(lmdb);
+    enum err err =
+        disk_reserve(lmdb->reserve_path, is_whole ? lmdb->reserve_bytes : RESERVE_BYTES_LEAST);
 
     if (err == ERR_DISK_FULL && lmdb->reserve_bytes > RESERVE_BYTES_LEAST) {
         err = disk_reserve(lmdb->reserve_path, RESERVE_BYTES_LEAST);

@@ -105,7 +105,7 @@ static enum err lmdb_commit(struct store_txn *take_txn)
     enum err err = OK;
 
     close_cursors(txn);
-    if (store_lmdb_lost_file(take_txn->backend)) {
+    if (!lmdb->writes_lost && store_lmdb_lost_file(take_txn->backend)) {
         mdb_txn_abort(txn->mdb);
         free(txn);
         return ERR_IO;

@@ -258,9 +258,10 @@ class CutOff(Case):
         """The server ends the backup and releases the snapshot."""
         call = self.held_stream()
         started = time.monotonic()
-        wait_until(lambda: self.server.counters(self.client)["store_reader_lag_commits"] > 3 or
-                   self.client.capture(event_type=LINE, after_json='{"qty":1}') and False,
-                   "the snapshot to be old", SECONDS)
+        for _ in range(5):
+            self.client.capture(event_type=LINE, after_json='{"qty":1}')
+        self.server.wait_until_stored(self.client)
+        self.assertGreater(self.server.counters(self.client)["store_reader_lag_commits"], 3)
         wait_until(lambda: "backup ended (DEADLINE)" in self.server.read_log(),
                    "its end", SECONDS, 0.2)
         self.assertGreater(time.monotonic() - started, STALL_SECONDS - 5)

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
-from erratad import BIN, Server, admin, feedback, main, wait_until
+from erratad import BIN, Server, admin, feedback, main
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 ENGINES = {"lmdb": admin.LOG_ENGINE_KIND_LMDB, "journal": admin.LOG_ENGINE_KIND_JOURNAL}
@@ -72,7 +72,7 @@ class Journal(unittest.TestCase):
     def test_idle_journal_is_stored(self):
         server, client = self.start("journal")
         self.capture(client, 5)
-        wait_until(lambda: server.counters(client)["journal_waiting_commits"] == 0, "the tables", 60)
+        server.wait_until_stored(client)
         self.expect_stored(client)
         self.assertEqual(server.stop(), 0)
         server, client = self.start("journal")

@@ -16,7 +16,7 @@ import unittest
 
 import grpc
 
-from erratad import (BIN, Server, admin, event_service, feedback, feedback_service, health_pb2,
+from erratad import (BIN, ENGINE, Server, admin, event_service, feedback, feedback_service, health_pb2,
                      main, wait_until)
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
@@ -312,7 +312,7 @@ class Health(unittest.TestCase):
                 client.examples("x")
             info = client.admin.GetServerInfo(admin.GetServerInfoRequest())
             self.assertTrue(re.fullmatch(r"\d+\.\d+\.\d+", info.version))
-            self.assertEqual(info.log_engine, admin.LOG_ENGINE_KIND_LMDB)
+            self.assertEqual(info.log_engine, admin.LogEngineKind.Value(f"LOG_ENGINE_KIND_{ENGINE.upper()}"))
             counts = {(m.method, m.code): m.count for m in info.methods}
             self.assertEqual(counts[("errata.v1.PromptService/GetExamples", 0)], 3)
             self.assertTrue(info.counters)

@@ -136,6 +136,7 @@ class SlowReader(ServerCase):
         for _ in range(34):
             self.admin.feedback.BatchCaptureFeedbackEvents(
                 feedback_service.BatchCaptureFeedbackEventsRequest(events=events), timeout=30)
+        self.server.wait_until_stored(self.admin)
         self.admin.examples("slow")
         before = self.server.rss_kb()
         readers, streams = [], []

@@ -16,7 +16,7 @@ import tempfile
 import time
 import unittest
 
-from erratad import (BIN, ROOT, Server, admin, event_service, feedback, feedback_service, layout,
+from erratad import (BIN, DATA_FILES, ROOT, Server, admin, event_service, feedback, feedback_service, layout,
                      main)
 from errata.v1.example_grouping_pb2 import EXAMPLE_GROUPING_DOCUMENT, EXAMPLE_GROUPING_EVENT
 
@@ -109,8 +109,7 @@ class Upgrade:
             self.assertEqual(answers_of(own, wanted), wanted)
         report = list(client.admin.Verify(admin.VerifyRequest(), timeout=SECONDS))[-1].report
         self.assertTrue(report.clean, report)
-        self.assertEqual(set(os.listdir(self.data)),
-                         {"db", "admin.token", "address", "errata.pid", "reserve"})
+        self.assertEqual(set(os.listdir(self.data)), DATA_FILES)
 
     def test_old_store_is_rebuilt_once(self):
         self.server.start()

@@ -17,7 +17,7 @@ import unittest
 
 import grpc
 
-from erratad import (BIN, Server, admin, children, event_service, feedback, feedback_service,
+from erratad import (BIN, DATA_FILES, Server, admin, children, event_service, feedback, feedback_service,
                      layout, main, wait_until)
 
 ERRATA = os.path.join(BIN, "errata")
@@ -340,8 +340,7 @@ class Stopped(unittest.TestCase):
             process.wait()
         self.start()
         self.assertEqual(answers(self.client), before)
-        self.assertEqual(set(os.listdir(self.server.data)),
-                         {"db", "admin.token", "address", "errata.pid", "reserve"})
+        self.assertEqual(set(os.listdir(self.server.data)), DATA_FILES)
 
 
 class SmallDisk(unittest.TestCase):

@@ -5,6 +5,7 @@ Used by tools/crash-points, tools/disk-errors and tools/power-cut. disk_shim.c i
 and libc; each write has an idempotency key and a name that its event contains.
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -108,8 +109,11 @@ class FaultServer(Server):
         self.process = subprocess.Popen(
             [self.program, "--data", self.data, "--listen", "127.0.0.1:0", *self.arguments],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=self.environment)
+        printed_from = os.path.getsize(self.log_path)
         end = time.monotonic() + START_SECONDS
         while not self.read_address(address_file):
+            if self.printed_address(printed_from):
+                break
             code = self.process.poll()
             if code is not None:
                 self.log.close()
@@ -118,8 +122,15 @@ class FaultServer(Server):
             if time.monotonic() > end:
                 raise Hang(f"the start took more than {START_SECONDS} s")
             time.sleep(0.001)
-        self.address = self.read_address(address_file)
+        self.address = self.read_address(address_file) or self.printed_address(printed_from)
         return None
+
+    def printed_address(self, start):
+        """Returns the address in the output since then: a full disk may have no room for the file with it."""
+        with open(self.log_path, "rb") as f:
+            f.seek(start)
+            found = re.search(rb"^(127\.0\.0\.1:\d+)\n", f.read(), re.MULTILINE)
+        return found[1].decode() if found else ""
 
     def run_rebuild(self, environment):
         """erratad --rebuild, while no server runs."""

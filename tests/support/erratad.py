@@ -86,6 +86,10 @@ from google.rpc import error_details_pb2, status_pb2  # noqa: E402
 from grpc.health.v1 import health_pb2, health_pb2_grpc  # noqa: E402
 
 WORKER = "errata-pdf-worker"
+ENGINE = os.environ.get("ERRATA_LOG", "lmdb")  # the log engine of servers that do not name one
+# The names in the folder of a running server.
+DATA_FILES = {"db", "admin.token", "address", "errata.pid", "reserve",
+              *(["journal"] if ENGINE == "journal" else [])}
 START_SECONDS = 20
 FAULT_ENTRIES_MAX = 100  # of a refusal (store/base/fault.h)
 STOP_SECONDS = 20
@@ -189,6 +193,10 @@ class Server:
         """Name -> value of what GetServerInfo counts."""
         info = client.admin.GetServerInfo(admin.GetServerInfoRequest())
         return {counter.name: counter.value for counter in info.counters}
+
+    def wait_until_stored(self, client):
+        """Waits until the data file has every write: with a journal, it follows."""
+        wait_until(lambda: self.counters(client)["journal_waiting_commits"] == 0, "the tables", 60)
 
     def jobs(self):
         """Process ids of the worker's children: a document each."""

@@ -22,6 +22,7 @@ POINTS = {
     "h2.connection": "malloc, for a connection's HTTP/2",
     "h2.stream": "malloc, for a stream",
     "journal.create": "a full disk, for a segment of the journal",
+    "journal.room": "a disk with little room beside the journal",
     "journal.store": "the tables, when they take a memtable",
     "journal.sync": "fdatasync of the journal",
     "journal.write": "a write to the journal",

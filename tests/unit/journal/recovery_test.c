@@ -24,14 +24,25 @@ struct fixture {
     struct store_backend *journal;
 };
 
+static bool says_lost(const struct store_backend *tables)
+{
+    (void)tables;
+    return true;
+}
+
+static struct store_journal_config config_of(struct fixture *fixture, size_t memtable_bytes)
+{
+    return (struct store_journal_config){.tables = &fixture->tables.backend,
+                                         .path = fixture->folder.path,
+                                         .segment_bytes = 4 * SEGMENT_BYTES_MIN,
+                                         .memtable_bytes = memtable_bytes,
+                                         .random = random_system(),
+                                         .clock = clock_system()};
+}
+
 static enum err open_journal(struct fixture *fixture, size_t memtable_bytes)
 {
-    const struct store_journal_config config = {.tables = &fixture->tables.backend,
-                                                .path = fixture->folder.path,
-                                                .segment_bytes = 4 * SEGMENT_BYTES_MIN,
-                                                .memtable_bytes = memtable_bytes,
-                                                .random = random_system(),
-                                                .clock = clock_system()};
+    const struct store_journal_config config = config_of(fixture, memtable_bytes);
 
     return store_journal_open(&config, &fixture->fault, &fixture->journal);
 }
@@ -192,6 +203,93 @@ static void writes_recover_with_the_tables(void **state)
     expect_rows(fixture->memory, 1, number, OK);
 }
 
+/* Goal: a disk that is full when the store is opened does not prevent that: what only the journal has is read, writes are
+ * refused, and both end by themselves when there is room. Method: tables that refuse every commit, through two openings;
+ * with a memtable for all commits, and with one that the first of them fills. */
+static void expect_opened_on_full_disk(struct fixture *fixture, size_t memtable_bytes)
+{
+    const struct store_journal_config config = config_of(fixture, memtable_bytes);
+    struct store_journal_stats stats;
+    enum err err = ERR_DISK_FULL;
+
+    assert_int_equal(open_journal(fixture, 0), OK);
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, FAILS_FROM_NOW_ON, ERR_DISK_FULL);
+    for (uint32_t i = 1; i <= 50; i++) {
+        assert_int_equal(write_row(fixture, i), OK);
+    }
+    for (int i = 0; i < 2; i++) {
+        close_journal(fixture);
+        assert_int_equal(store_journal_recover(&config, &fixture->fault), ERR_DISK_FULL);
+        assert_true(memmem(fixture->fault.message.data, fixture->fault.message.size,
+                           "50 commits are only in the journal", 34) != NULL);
+        assert_int_equal(open_journal(fixture, memtable_bytes), OK);
+        expect_rows(fixture->journal, 1, 50, OK);
+        expect_rows(fixture->memory, 1, 50, ERR_NOT_FOUND);
+        assert_int_equal(write_row(fixture, 51), ERR_DISK_FULL);
+        store_journal_stats(fixture->journal, &stats);
+        assert_int_equal(stats.commits_waiting, 50);
+    }
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, 0, OK);
+    for (int i = 0; i < 600 && err != OK; i++) {
+        err = store_journal_checkpoint(fixture->journal);
+    }
+    assert_int_equal(err, OK);
+    expect_rows(fixture->memory, 1, 50, OK);
+    assert_int_equal(write_row(fixture, 51), OK);
+    close_journal(fixture);
+    assert_int_equal(store_journal_recover(&config, &fixture->fault), OK);
+    expect_rows(fixture->memory, 1, 51, OK);
+}
+
+static void full_disk_does_not_prevent_opening(void **state)
+{
+    expect_opened_on_full_disk(*state, 0);
+}
+
+static void full_disk_does_not_prevent_opening_with_small_memtables(void **state)
+{
+    expect_opened_on_full_disk(*state, 1);
+}
+
+/* Goal: nothing that the next opening would not find is acknowledged. */
+static void removed_tables_refuse_commits(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_journal_config config = config_of(fixture, 0);
+
+    config.is_lost = says_lost;
+    assert_int_equal(store_journal_open(&config, &fixture->fault, &fixture->journal), OK);
+    assert_int_equal(write_row(fixture, 1), ERR_IO);
+    expect_rows(fixture->journal, 1, 1, ERR_NOT_FOUND);
+    close_journal(fixture);
+    config.is_lost = NULL;
+    assert_int_equal(store_journal_open(&config, &fixture->fault, &fixture->journal), OK);
+    expect_rows(fixture->journal, 1, 1, ERR_NOT_FOUND);
+    assert_int_equal(write_row(fixture, 1), OK);
+}
+
+/* Goal: the age of a copy's snapshot is in commits of the journal, not in transactions of the tables. */
+static void age_of_a_copy_is_in_commits(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_txn *copy = NULL;
+    struct store_stats stats;
+
+    assert_int_equal(open_journal(fixture, 0), OK);
+    assert_int_equal(write_row(fixture, 1), OK);
+    assert_int_equal(store_journal_checkpoint(fixture->journal), OK);
+    assert_int_equal(store_begin(fixture->memory, STORE_READ, &copy), OK);
+    for (uint32_t i = 2; i <= 8; i++) {
+        assert_int_equal(write_row(fixture, i), OK);
+    }
+    assert_int_equal(store_journal_checkpoint(fixture->journal), OK);
+    assert_int_equal(store_stats(fixture->journal, &stats), OK);
+    assert_int_equal(stats.reader_lag_commits, 7);
+    store_abort(copy);
+    assert_int_equal(store_stats(fixture->journal, &stats), OK);
+    assert_int_equal(stats.reader_lag_commits, 0);
+}
+
 #ifdef ERRATA_FAULTS
 struct failing_point {
     struct fault_driver driver; /* must be the first member */
@@ -251,6 +349,10 @@ int run_recovery_tests(void)
         RECOVERY_TEST(closing_stores_everything),
         RECOVERY_TEST(checkpoint_stores_what_was_committed_before),
         RECOVERY_TEST(writes_recover_with_the_tables),
+        RECOVERY_TEST(full_disk_does_not_prevent_opening),
+        RECOVERY_TEST(full_disk_does_not_prevent_opening_with_small_memtables),
+        RECOVERY_TEST(removed_tables_refuse_commits),
+        RECOVERY_TEST(age_of_a_copy_is_in_commits),
 #ifdef ERRATA_FAULTS
         RECOVERY_TEST(failed_sync_ends_all_writes),
         RECOVERY_TEST(commit_without_room_is_refused),

@@ -3,6 +3,8 @@
  * of an earlier use of a segment, damage between others.
  */
 #include "store/journal/segments.h"
+
+#include "store/base/fault_point.h"
 #include "tests/support/store/temp_folder.h"
 #include "tests/unit/journal/journal_tests.h"
 
@@ -218,6 +220,42 @@ static void used_segments_are_used_again(void **state)
     expect_read(fixture, 40, 41);
 }
 
+static int remove_file(const struct fixture *fixture, int file)
+{
+    char path[TEMP_FOLDER_PATH_BYTES + 16];
+
+    (void)snprintf(path, sizeof(path), "%s/%d", fixture->folder.path, file);
+    return unlink(path);
+}
+
+/* Goal: no record is written to a file that the next opening would not find, and a later one not before the tables have
+ * those that were. Method: the file is removed, then a free one, then the folder. */
+static void records_of_a_removed_file_are_not_followed(void **state)
+{
+    struct fixture *fixture = *state;
+
+    expect_read(fixture, 0, 0);
+    append_all(fixture, 1, 2);
+    assert_int_equal(remove_file(fixture, 0), 0);
+    assert_int_equal(append(fixture, 3), ERR_IO);
+    segments_release(fixture->segments, 1);
+    assert_int_equal(append(fixture, 3), ERR_IO);
+    segments_release(fixture->segments, 2);
+    append_all(fixture, 3, 7);
+    segments_release(fixture->segments, 5);
+    assert_int_equal(remove_file(fixture, 0),
+                     0); /* a free one, which the next record would be written to */
+    append_all(fixture, 8, 9);
+    expect_read(fixture, 5, 9);
+    segments_release(fixture->segments, 9);
+    for (int i = 0; i < 3; i++) {
+        (void)remove_file(fixture, i);
+    }
+    assert_int_equal(rmdir(fixture->folder.path), 0);
+    append_all(fixture, 10, 10);
+    expect_read(fixture, 9, 10);
+}
+
 /* Goal: the header of a segment that was being used again may be torn. */
 static void torn_header_is_of_a_free_segment(void **state)
 {
@@ -310,6 +348,59 @@ static void rows_that_do_not_hold_are_refused(void **state)
     record_deinit(&record);
 }
 
+#ifdef ERRATA_FAULTS
+struct failing_point {
+    struct fault_driver driver; /* must be the first member */
+    const char *name;
+};
+
+static bool fails_named(struct fault_driver *driver, const char *name)
+{
+    return strcmp(name, ((const struct failing_point *)driver)->name) == 0;
+}
+
+/* Goal: a disk with room for one segment only takes records again once the tables have those in it. */
+static void only_segment_is_used_again(void **state)
+{
+    struct fixture *fixture = *state;
+    struct failing_point create = {.driver = {fails_named}, .name = "journal.create"};
+
+    expect_read(fixture, 0, 0);
+    append_all(fixture, 1, 3);
+    fault_point_set_driver(&create.driver);
+    assert_int_equal(append(fixture, 4), ERR_DISK_FULL);
+    segments_release(fixture->segments, 2);
+    assert_int_equal(append(fixture, 4), ERR_DISK_FULL);
+    segments_release(fixture->segments, 3);
+    append_all(fixture, 4, 5);
+    fault_point_set_driver(NULL);
+    expect_read(fixture, 3, 5);
+}
+
+/* Goal: segments leave the tables room: a disk with little has two, and gives up free ones when it is full. */
+static void segments_leave_room_for_the_tables(void **state)
+{
+    struct fixture *fixture = *state;
+    struct failing_point room = {.driver = {fails_named}, .name = "journal.room"};
+
+    expect_read(fixture, 0, 0);
+    fault_point_set_driver(&room.driver);
+    append_all(fixture, 1, 6);
+    assert_int_equal(segments_prepare(fixture->segments), OK);
+    assert_int_equal(append(fixture, 7), ERR_DISK_FULL);
+    fault_point_set_driver(NULL);
+    append_all(fixture, 7, 7);
+    segments_give_up_free(fixture->segments); /* there is none */
+    expect_read(fixture, 0, 7);
+    segments_release(fixture->segments, 6);
+    segments_give_up_free(fixture->segments);
+    assert_int_equal(remove_file(fixture, 0), -1);
+    assert_int_equal(remove_file(fixture, 1), -1);
+    append_all(fixture, 8, 10);
+    expect_read(fixture, 6, 10);
+}
+#endif
+
 #define SEGMENTS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int run_segments_tests(void)
@@ -320,9 +411,14 @@ int run_segments_tests(void)
         SEGMENTS_TEST(missing_commits_are_named),
         SEGMENTS_TEST(damaged_commit_is_named),
         SEGMENTS_TEST(used_segments_are_used_again),
+        SEGMENTS_TEST(records_of_a_removed_file_are_not_followed),
         SEGMENTS_TEST(torn_header_is_of_a_free_segment),
         SEGMENTS_TEST(full_journal_refuses_records),
         SEGMENTS_TEST(record_larger_than_a_segment_is_refused),
+#ifdef ERRATA_FAULTS
+        SEGMENTS_TEST(only_segment_is_used_again),
+        SEGMENTS_TEST(segments_leave_room_for_the_tables),
+#endif
         cmocka_unit_test(rows_that_do_not_hold_are_refused),
     };
 

@@ -37,7 +37,7 @@ static enum err store_recovered(struct journal *journal, uint64_t last)
     if (journal->frozen != NULL) {
         return OK;
     }
-    next = memtable_new();
+    next = memtable_new(journal->memtable_bytes);
     err = next != NULL ? journal_store(journal, journal->active, last) : ERR_MEMORY;
     if (err == ERR_DISK_FULL) {
         keep_recovered(journal, last);
@@ -139,7 +139,7 @@ static enum err make_recovered(const struct store_journal_config *config, struct
     journal->clock = config->clock;
     journal->memtable_bytes =
         config->memtable_bytes != 0 ? config->memtable_bytes : STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT;
-    journal->active = memtable_new();
+    journal->active = memtable_new(journal->memtable_bytes);
     journal->active_generation = 1;
     err =
         journal->active != NULL ? segments_open(&segments, fault, &journal->segments) : ERR_MEMORY;

@@ -122,7 +122,7 @@ void journal_freeze(struct journal *journal)
     if (journal->frozen != NULL || memtable_bytes(journal->active) == 0) {
         return;
     }
-    next = memtable_new();
+    next = memtable_new(journal->memtable_bytes);
     if (next == NULL) {
         return; /* the active one remains in use; a later commit tries again */
     }

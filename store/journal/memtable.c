@@ -1,36 +1,57 @@
 /*
- * memtable.c: versions and their bytes are in chunks that are freed together, so a reader that has
- * reached a version can still read it after its transaction was undone; its links lead to versions
- * that are in the list.
+ * memtable.c: rows, versions and their bytes are in chunks that are freed together, so a reader that has reached a
+ * version can still read it after its transaction was undone. A row without versions remains in the list, and readers
+ * skip it.
  */
 #include "store/journal/memtable.h"
 
 #include "store/base/assert.h"
+#include "store/base/bytes.h"
+#include "store/key.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Enough levels for 4^12 rows, if each level has a quarter of the rows of the one below. */
 #define LEVELS_MAX 12
-#define CHUNK_BYTES ((size_t)256 * 1024)
+/* The size and alignment of a huge page: searches read memory in random order, with few misses in the TLB. */
+#define CHUNK_BYTES ((size_t)2 << 20)
 #define ALIGNMENT _Alignof(max_align_t)
-/* Maximum versions of one row that memtable_next passes one by one before it searches. */
-#define STEPS_MAX 4
+/* Bytes of a memtable for each bucket: about those of a row with its versions. */
+#define BUCKET_SHARE_BYTES 512
+#define BUCKETS_MIN 256
+#define BUCKETS_MAX ((size_t)1 << 20)
+#define WORD_BYTES sizeof(uint64_t)
+#define KEY_WORDS_MAX ((STORE_KEY_BYTES_MAX + WORD_BYTES - 1) / WORD_BYTES)
 
 _Static_assert(TABLE_COUNT <= UINT8_MAX, "a table's number has one byte, here and in records");
+_Static_assert(STORE_KEY_BYTES_MAX <= UINT8_MAX, "the size of a key has one byte");
 
 struct memtable_version {
     uint64_t number;
     const uint8_t *value;
     uint32_t value_bytes;
+    uint32_t depth; /* number of older versions of the row */
+    struct memtable_version *older; /* NULL: the oldest, as below */
+    struct memtable_version
+        *jump; /* some older one, such that any is reached by a logarithmic number of steps */
+    struct memtable_version *put_before; /* previous put of the transaction; NULL: none */
+    struct memtable_node *node;
+    uint8_t op;
+};
+
+/* A row. */
+struct memtable_node {
+    _Atomic(struct memtable_version *) newest; /* NULL: all were undone */
+    struct memtable_node *in_bucket; /* the next row of its bucket */
     uint8_t table;
     uint8_t key_bytes;
-    uint8_t op;
     uint8_t levels;
-    struct memtable_version *put_before; /* previous put of the transaction; NULL: none */
-    _Atomic(struct memtable_version *) next[]; /* one for each level; the key follows */
+    _Atomic(struct memtable_node *)
+        next[]; /* for each level; the key follows, padded with zeros to whole words */
 };
 
 struct chunk {
@@ -47,24 +68,33 @@ struct memtable {
     uint32_t dice; /* state of the random generator of levels */
     struct memtable_version *put_last; /* last put of the open transaction */
     atomic_uint versions[TABLE_COUNT];
-    _Atomic(struct memtable_version *) heads[TABLE_COUNT][LEVELS_MAX]; /* a list for each table */
+    _Atomic(struct memtable_node *) heads[TABLE_COUNT][LEVELS_MAX]; /* a list for each table */
+    size_t bucket_mask;
+    _Atomic(struct memtable_node *) buckets[];
 };
 
-/* A search position: before, between or after the versions of a table. */
-struct place {
+/* A key to find, as big-endian numbers, whose order is that of the bytes. */
+struct probe {
     enum store_table table;
-    bool is_end; /* after all versions; the fields below are not used */
-    struct slice key;
-    uint64_t number; /* versions with higher numbers come before it */
+    bool is_end; /* after all keys; the fields below are not used */
+    size_t key_bytes;
+    size_t words;
+    uint64_t key[KEY_WORDS_MAX];
 };
 
-struct memtable *memtable_new(void)
+struct memtable *memtable_new(size_t bytes)
 {
-    struct memtable *memtable = calloc(1, sizeof(*memtable));
+    size_t buckets = BUCKETS_MIN;
+    struct memtable *memtable = NULL;
 
+    while (buckets < bytes / BUCKET_SHARE_BYTES && buckets < BUCKETS_MAX) {
+        buckets *= 2;
+    }
+    memtable = calloc(1, sizeof(*memtable) + buckets * sizeof(memtable->buckets[0]));
     if (memtable != NULL) {
         atomic_init(&memtable->holders, 1);
         memtable->dice = 1;
+        memtable->bucket_mask = buckets - 1;
     }
     return memtable;
 }
@@ -102,16 +132,15 @@ bool memtable_has_table(const struct memtable *memtable, enum store_table table)
 
 static struct chunk *add_chunk(struct memtable *memtable, size_t bytes)
 {
-    size_t capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-    struct chunk *chunk = malloc(sizeof(*chunk) + capacity);
+    size_t size = (sizeof(struct chunk) + bytes + CHUNK_BYTES - 1) / CHUNK_BYTES * CHUNK_BYTES;
+    struct chunk *chunk = aligned_alloc(CHUNK_BYTES, size);
 
     if (chunk != NULL) {
+        (void)madvise(chunk, size, MADV_HUGEPAGE); /* small pages are only slower */
         chunk->before = memtable->chunks;
         chunk->used = 0;
-        chunk->capacity = capacity;
+        chunk->capacity = size - sizeof(*chunk);
         memtable->chunks = chunk;
-        atomic_fetch_add_explicit(&memtable->bytes, sizeof(*chunk) + capacity,
-                                  memory_order_relaxed);
     }
     return chunk;
 }
@@ -130,56 +159,108 @@ static void *take_bytes(struct memtable *memtable, size_t bytes)
     }
     taken = chunk->bytes + chunk->used;
     chunk->used += needed;
+    atomic_fetch_add_explicit(&memtable->bytes, needed, memory_order_relaxed);
     return taken;
 }
 
-static const uint8_t *key_of(const struct memtable_version *version)
+static const uint8_t *key_of(const struct memtable_node *node)
 {
-    return (const uint8_t *)&version->next[version->levels];
+    return (const uint8_t *)&node->next[node->levels];
 }
 
-static struct slice key_slice_of(const struct memtable_version *version)
+static struct slice key_slice_of(const struct memtable_node *node)
 {
-    return slice_of(key_of(version), version->key_bytes);
+    return slice_of(key_of(node), node->key_bytes);
 }
 
-static bool is_before(const struct memtable_version *version, const struct place *place)
+/* The words of a key: those of its bytes, then zeros. */
+static size_t words_of(size_t key_bytes)
 {
-    int order = place->is_end ? -1 : slice_compare(key_slice_of(version), place->key);
-
-    return order < 0 || (order == 0 && version->number > place->number);
+    return (key_bytes + WORD_BYTES - 1) / WORD_BYTES;
 }
 
-static bool has_key(const struct memtable_version *version, struct slice key)
+static void probe_init(struct probe *probe, enum store_table table, struct slice key)
 {
-    return slice_equal(key_slice_of(version), key);
+    ASSERT(key.size <= STORE_KEY_BYTES_MAX);
+    probe->table = table;
+    probe->is_end = false;
+    probe->key_bytes = key.size;
+    probe->words = words_of(key.size);
+    for (size_t i = 0; i < probe->words; i++) {
+        size_t left = key.size - i * WORD_BYTES;
+        uint8_t word[WORD_BYTES] = {0};
+
+        memcpy(word, key.data + i * WORD_BYTES, left < WORD_BYTES ? left : WORD_BYTES);
+        probe->key[i] = bytes_get_be64(word);
+    }
 }
 
-static struct memtable_version *load(const _Atomic(struct memtable_version *) *link)
+/* Compares the key of a node with the probe's. Of equal words the shorter key is the lower one. */
+static int compare(const struct memtable_node *node, const struct probe *probe)
+{
+    const uint8_t *key = key_of(node);
+    size_t words = words_of(node->key_bytes);
+    size_t shared = words < probe->words ? words : probe->words;
+
+    for (size_t i = 0; i < shared; i++) {
+        uint64_t word = bytes_get_be64(key + i * WORD_BYTES);
+
+        if (word != probe->key[i]) {
+            return word < probe->key[i] ? -1 : 1;
+        }
+    }
+    return node->key_bytes < probe->key_bytes ? -1 : node->key_bytes > probe->key_bytes;
+}
+
+static struct memtable_node *load(const _Atomic(struct memtable_node *) *link)
 {
     return atomic_load_explicit(link, memory_order_acquire);
 }
 
-/* Finds the first version that is not before the place. If `links` is set, also returns the links
- * that lead to it, one for each level; if `ret_before` is set, the last version before the place
- * (NULL: none). */
-static struct memtable_version *search(const struct memtable *memtable, const struct place *place,
-                                       _Atomic(struct memtable_version *) *links[LEVELS_MAX],
-                                       struct memtable_version **ret_before)
+/* The seed is the memtable's address, so that no one can choose keys that share a bucket. */
+static size_t bucket_of(const struct memtable *memtable, const struct probe *probe)
 {
-    const _Atomic(struct memtable_version *) *level = memtable->heads[place->table];
-    struct memtable_version *before = NULL;
-    struct memtable_version *found = NULL;
+    uint64_t hash = (uint64_t)(uintptr_t)memtable ^ (uint64_t)probe->table << 56;
+
+    for (size_t i = 0; i < probe->words; i++) {
+        hash = (hash ^ probe->key[i]) * UINT64_C(0xff51afd7ed558ccd);
+        hash ^= hash >> 32;
+    }
+    return hash & memtable->bucket_mask;
+}
+
+/* Returns the row of the key; NULL if there is none. */
+static struct memtable_node *find_node(const struct memtable *memtable, const struct probe *probe)
+{
+    struct memtable_node *node = load(&memtable->buckets[bucket_of(memtable, probe)]);
+
+    while (node != NULL && (node->table != probe->table || compare(node, probe) != 0)) {
+        node = node->in_bucket;
+    }
+    return node;
+}
+
+/* Finds the first row that is not before the probe. If `links` is set, also returns the links that lead to it, one for
+ * each level; if `ret_before` is set, the last row before the probe (NULL: none). */
+static struct memtable_node *search(const struct memtable *memtable, const struct probe *probe,
+                                    _Atomic(struct memtable_node *) *links[LEVELS_MAX],
+                                    struct memtable_node **ret_before)
+{
+    const _Atomic(struct memtable_node *) *level = memtable->heads[probe->table];
+    struct memtable_node *before = NULL;
+    struct memtable_node *found = NULL;
+    struct memtable_node *above = NULL; /* it is not before the probe */
 
     for (size_t i = LEVELS_MAX; i > 0; i--) {
         found = load(&level[i - 1]);
-        while (found != NULL && is_before(found, place)) {
+        while (found != NULL && found != above && (probe->is_end || compare(found, probe) < 0)) {
             before = found;
             level = found->next;
             found = load(&level[i - 1]);
         }
+        above = found;
         if (links != NULL) {
-            links[i - 1] = (_Atomic(struct memtable_version *) *)&level[i - 1];
+            links[i - 1] = (_Atomic(struct memtable_node *) *)&level[i - 1];
         }
     }
     if (ret_before != NULL) {
@@ -202,6 +283,35 @@ static uint8_t roll_levels(struct memtable *memtable)
     return levels;
 }
 
+/* Adds a row without versions. NULL: no memory. */
+static struct memtable_node *add_node(struct memtable *memtable, const struct probe *probe)
+{
+    _Atomic(struct memtable_node *) *links[LEVELS_MAX];
+    _Atomic(struct memtable_node *) *bucket = &memtable->buckets[bucket_of(memtable, probe)];
+    uint8_t levels = roll_levels(memtable);
+    struct memtable_node *node = take_bytes(
+        memtable, sizeof(*node) + levels * sizeof(node->next[0]) + probe->words * WORD_BYTES);
+
+    if (node == NULL) {
+        return NULL;
+    }
+    (void)search(memtable, probe, links, NULL);
+    atomic_init(&node->newest, NULL);
+    node->table = (uint8_t)probe->table;
+    node->key_bytes = (uint8_t)probe->key_bytes;
+    node->levels = levels;
+    for (size_t i = 0; i < probe->words; i++) {
+        bytes_put_be64((uint8_t *)&node->next[levels] + i * WORD_BYTES, probe->key[i]);
+    }
+    for (size_t i = 0; i < levels; i++) {
+        atomic_init(&node->next[i], load(links[i]));
+        atomic_store_explicit(links[i], node, memory_order_release);
+    }
+    node->in_bucket = load(bucket);
+    atomic_store_explicit(bucket, node, memory_order_release);
+    return node;
+}
+
 static bool set_value(struct memtable *memtable, struct memtable_version *version,
                       const struct memtable_row *row)
 {
@@ -220,38 +330,47 @@ static bool set_value(struct memtable *memtable, struct memtable_version *versio
     return true;
 }
 
+/* Links the version to the older ones of its row. */
+static void set_older(struct memtable_version *version, struct memtable_version *older)
+{
+    struct memtable_version *jump = older != NULL ? older->jump : NULL;
+
+    version->older = older;
+    version->jump = older;
+    version->depth = older != NULL ? older->depth + 1 : 0;
+    if (jump != NULL && jump->jump != NULL &&
+        older->depth - jump->depth == jump->depth - jump->jump->depth) {
+        version->jump = jump->jump;
+    }
+}
+
 enum err memtable_put(struct memtable *memtable, const struct memtable_row *row)
 {
-    const struct place place = {.table = row->table, .key = row->key, .number = row->number};
-    _Atomic(struct memtable_version *) *links[LEVELS_MAX];
-    struct memtable_version *found = search(memtable, &place, links, NULL);
+    struct memtable_node *node = NULL;
+    struct memtable_version *newest = NULL;
     struct memtable_version *version = NULL;
-    uint8_t levels = 0;
+    struct probe probe;
 
-    if (found != NULL && found->number == row->number && has_key(found, row->key)) {
-        return set_value(memtable, found, row) ? OK : ERR_MEMORY;
+    probe_init(&probe, row->table, row->key);
+    node = find_node(memtable, &probe);
+    newest = node != NULL ? atomic_load_explicit(&node->newest, memory_order_relaxed) : NULL;
+    if (newest != NULL && newest->number == row->number) {
+        return set_value(memtable, newest, row) ? OK : ERR_MEMORY;
     }
-    levels = roll_levels(memtable);
-    version =
-        take_bytes(memtable, sizeof(*version) + levels * sizeof(version->next[0]) + row->key.size);
-    if (version == NULL) {
+    if (node == NULL) {
+        node = add_node(memtable, &probe);
+    }
+    version = node != NULL ? take_bytes(memtable, sizeof(*version)) : NULL;
+    if (version == NULL || !set_value(memtable, version, row)) {
         return ERR_MEMORY;
     }
     version->number = row->number;
-    version->levels = levels;
-    version->table = (uint8_t)row->table;
-    version->key_bytes = (uint8_t)row->key.size;
-    memcpy(&version->next[levels], row->key.data, row->key.size);
-    if (!set_value(memtable, version, row)) {
-        return ERR_MEMORY;
-    }
+    version->node = node;
+    set_older(version, newest);
     version->put_before = memtable->put_last;
     memtable->put_last = version;
     atomic_fetch_add_explicit(&memtable->versions[row->table], 1, memory_order_relaxed);
-    for (size_t i = 0; i < levels; i++) {
-        atomic_init(&version->next[i], load(links[i]));
-        atomic_store_explicit(links[i], version, memory_order_release);
-    }
+    atomic_store_explicit(&node->newest, version, memory_order_release);
     return OK;
 }
 
@@ -260,37 +379,23 @@ void memtable_keep(struct memtable *memtable)
     memtable->put_last = NULL;
 }
 
-static void unlink_version(struct memtable *memtable, struct memtable_version *version)
-{
-    const struct place place = {.table = (enum store_table)version->table,
-                                .key = key_slice_of(version),
-                                .number = version->number};
-    _Atomic(struct memtable_version *) *links[LEVELS_MAX];
-    struct memtable_version *found = search(memtable, &place, links, NULL);
-
-    ASSERT(found == version);
-    for (size_t i = version->levels; i > 0; i--) {
-        ASSERT(load(links[i - 1]) == version);
-        atomic_store_explicit(links[i - 1], load(&version->next[i - 1]), memory_order_release);
-    }
-    atomic_fetch_sub_explicit(&memtable->versions[version->table], 1, memory_order_relaxed);
-}
-
 void memtable_undo(struct memtable *memtable)
 {
     while (memtable->put_last != NULL) {
         struct memtable_version *version = memtable->put_last;
 
         memtable->put_last = version->put_before;
-        unlink_version(memtable, version);
+        atomic_store_explicit(&version->node->newest, version->older, memory_order_release);
+        atomic_fetch_sub_explicit(&memtable->versions[version->node->table], 1,
+                                  memory_order_relaxed);
     }
 }
 
 static void read_version(const struct memtable_version *version, struct memtable_row *ret_row)
 {
-    ret_row->table = (enum store_table)version->table;
+    ret_row->table = (enum store_table)version->node->table;
     ret_row->op = (enum memtable_op)version->op;
-    ret_row->key = key_slice_of(version);
+    ret_row->key = key_slice_of(version->node);
     ret_row->value = slice_of(version->value, version->value_bytes);
     ret_row->number = version->number;
 }
@@ -307,97 +412,99 @@ void memtable_each_new(const struct memtable *memtable,
     }
 }
 
+/* Returns the version of the row that the snapshot sees; NULL if there is none. */
+static const struct memtable_version *seen_version(const struct memtable_node *node,
+                                                   uint64_t snapshot)
+{
+    const struct memtable_version *version =
+        atomic_load_explicit(&node->newest, memory_order_acquire);
+
+    while (version != NULL && version->number > snapshot) {
+        const struct memtable_version *jump = version->jump;
+
+        version = jump != NULL && jump->number > snapshot ? jump : version->older;
+    }
+    return version;
+}
+
 bool memtable_find(const struct memtable *memtable, enum store_table table, struct slice key,
                    uint64_t snapshot, struct memtable_row *ret_row)
 {
-    const struct place place = {.table = table, .key = key, .number = snapshot};
-    const struct memtable_version *found = search(memtable, &place, NULL, NULL);
+    const struct memtable_version *version = NULL;
+    const struct memtable_node *node = NULL;
+    struct probe probe;
 
-    if (found == NULL || !has_key(found, key)) {
+    probe_init(&probe, table, key);
+    node = find_node(memtable, &probe);
+    version = node != NULL ? seen_version(node, snapshot) : NULL;
+    if (version == NULL) {
         return false;
     }
-    read_version(found, ret_row);
+    read_version(version, ret_row);
     return true;
 }
 
-/* Returns the place of the version of a row that the cursor's snapshot sees. */
-static struct place seen_place(const struct memtable_cursor *cursor, struct slice key)
+/* Moves to the row, or to the first one after it that the snapshot sees. */
+static bool settle_after(struct memtable_cursor *cursor, const struct memtable_node *node)
 {
-    return (struct place){.table = cursor->table, .key = key, .number = cursor->snapshot};
-}
-
-/* Returns the place before all versions of a row. */
-static struct place row_place(const struct memtable_cursor *cursor, struct slice key)
-{
-    return (struct place){.table = cursor->table, .key = key, .number = MEMTABLE_ALL};
-}
-
-/* Finds the version that the snapshot sees of this version's row, or of the first row after it. */
-static bool settle_after(struct memtable_cursor *cursor, const struct memtable_version *version)
-{
-    while (version != NULL && version->number > cursor->snapshot) {
-        const struct place place = seen_place(cursor, key_slice_of(version));
-
-        version = search(cursor->memtable, &place, NULL, NULL);
+    while (node != NULL) {
+        cursor->seen = seen_version(node, cursor->snapshot);
+        if (cursor->seen != NULL) {
+            break;
+        }
+        node = load(&node->next[0]);
     }
-    cursor->at = version;
-    return version != NULL;
+    cursor->at = node;
+    return node != NULL;
 }
 
 bool memtable_seek(struct memtable_cursor *cursor, struct slice key)
 {
-    const struct place place = row_place(cursor, key);
+    struct probe probe;
 
-    return settle_after(cursor, search(cursor->memtable, &place, NULL, NULL));
+    probe_init(&probe, cursor->table, key);
+    return settle_after(cursor, search(cursor->memtable, &probe, NULL, NULL));
 }
 
 bool memtable_next(struct memtable_cursor *cursor)
 {
-    const struct slice key = key_slice_of(cursor->at);
-    const struct place after = {.table = cursor->table, .key = key, .number = 0};
-    const struct memtable_version *version = cursor->at;
-
-    for (size_t i = 0; i < STEPS_MAX; i++) {
-        version = load(&version->next[0]);
-        if (version == NULL || !has_key(version, key)) {
-            return settle_after(cursor, version);
-        }
-    }
-    return settle_after(cursor, search(cursor->memtable, &after, NULL, NULL));
+    return settle_after(cursor, load(&cursor->at->next[0]));
 }
 
-/* Finds the last row before the place that the snapshot sees. */
-static bool settle_before(struct memtable_cursor *cursor, struct place place)
+/* Moves to the last row before the probe that the snapshot sees. */
+static bool settle_before(struct memtable_cursor *cursor, struct probe *probe)
 {
-    struct memtable_version *before = NULL;
+    struct memtable_node *before = NULL;
 
-    cursor->at = NULL;
-    (void)search(cursor->memtable, &place, NULL, &before);
+    (void)search(cursor->memtable, probe, NULL, &before);
     while (before != NULL) {
-        const struct place seen = seen_place(cursor, key_slice_of(before));
-        const struct memtable_version *version = search(cursor->memtable, &seen, NULL, NULL);
-
-        if (version != NULL && has_key(version, seen.key)) {
-            cursor->at = version;
-            return true;
+        cursor->seen = seen_version(before, cursor->snapshot);
+        if (cursor->seen != NULL) {
+            break;
         }
-        place = row_place(cursor, seen.key);
-        (void)search(cursor->memtable, &place, NULL, &before);
+        probe_init(probe, cursor->table, key_slice_of(before));
+        (void)search(cursor->memtable, probe, NULL, &before);
     }
-    return false;
+    cursor->at = before;
+    return before != NULL;
 }
 
 bool memtable_last(struct memtable_cursor *cursor)
 {
-    return settle_before(cursor, (struct place){.table = cursor->table, .is_end = true});
+    struct probe probe = {.table = cursor->table, .is_end = true};
+
+    return settle_before(cursor, &probe);
 }
 
 bool memtable_before(struct memtable_cursor *cursor, struct slice key)
 {
-    return settle_before(cursor, row_place(cursor, key));
+    struct probe probe;
+
+    probe_init(&probe, cursor->table, key);
+    return settle_before(cursor, &probe);
 }
 
 void memtable_read(const struct memtable_cursor *cursor, struct memtable_row *ret_row)
 {
-    read_version(cursor->at, ret_row);
+    read_version(cursor->seen, ret_row);
 }

@@ -1,9 +1,9 @@
 /*
- * memtable.h: the newest rows, in memory: a skip list of versions, ordered by table, key, and from the
- * newest version to the oldest. One thread writes; any number of threads read meanwhile, without a
- * lock. A reader sees the newest version of a row whose number is at most its snapshot's, so only
- * the transaction itself sees its versions before it is committed. The structure is that of Pugh,
- * "Skip lists", CACM 33(6), 1990; versions as in LevelDB's memtable.
+ * memtable.h: the newest rows, in memory: for each table a skip list of rows by key, a hash table of all rows, and for
+ * each row its versions from the newest to the oldest. One thread writes; any number of threads read meanwhile,
+ * without a lock. A reader sees the newest version of a row whose number is at most its snapshot's, so only the
+ * transaction itself sees its versions before it is committed. Skip list: Pugh, CACM 33(6), 1990. Jumps over versions:
+ * Myers, "An applicative random-access stack", IPL 17, 1983.
  */
 #ifndef ERRATA_STORE_JOURNAL_MEMTABLE_H
 #define ERRATA_STORE_JOURNAL_MEMTABLE_H
@@ -14,6 +14,7 @@
 #define MEMTABLE_ALL UINT64_MAX
 
 struct memtable; /* reference-counted; freed with its last reference */
+struct memtable_node;
 struct memtable_version;
 
 /* The effect of an operation on a row. */
@@ -32,12 +33,13 @@ struct memtable_row {
     uint64_t number; /* number of the commit */
 };
 
-/* Returns NULL if there is no memory. */
-struct memtable *memtable_new(void);
+/* `bytes`: the memory that it will have, approximately; the size of its hash table depends on it. Returns NULL if there
+ * is no memory. */
+struct memtable *memtable_new(size_t bytes);
 struct memtable *memtable_ref(struct memtable *memtable);
 /* NULL is allowed. */
 void memtable_unref(struct memtable *memtable);
-/* Returns the memory of its versions, in bytes. */
+/* Returns the bytes of its rows and versions. It uses up to 2 MiB more, and the memory of its hash table. */
 size_t memtable_bytes(const struct memtable *memtable);
 /* Returns whether the memtable has a version of any row of the table. */
 bool memtable_has_table(const struct memtable *memtable, enum store_table table);
@@ -63,7 +65,8 @@ struct memtable_cursor {
     const struct memtable *memtable;
     enum store_table table;
     uint64_t snapshot;
-    const struct memtable_version *at; /* NULL: no position */
+    const struct memtable_node *at; /* NULL: no position */
+    const struct memtable_version *seen; /* of that row */
 };
 
 /* Moves to the first row at or after the key. */

@@ -11,6 +11,14 @@ if(TARGET domain_corrections AND TARGET store_lmdb)
     add_dependencies(bench bench_store_lookup)
 endif()
 
+# Measures the journal's rows in memory.
+if(TARGET store_journal)
+    add_executable(bench_memtable EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/memtable.c)
+    target_link_libraries(bench_memtable PRIVATE warnings defines)
+    errata_link(bench_memtable "store_journal")
+    add_dependencies(bench bench_memtable)
+endif()
+
 # Measures GetExamples without the network.
 if(TARGET domain_corrections AND TARGET store_lmdb)
     add_executable(bench_examples_domain EXCLUDE_FROM_ALL

@@ -117,7 +117,7 @@ static void put_some(struct memtable *memtable, struct random_seeded *random, ui
  * random commits, a third of them undone; every snapshot that was kept is compared with a model. */
 static void snapshots_see_their_versions(void **state)
 {
-    struct memtable *memtable = memtable_new();
+    struct memtable *memtable = memtable_new(0);
     struct model models[SNAPSHOTS] = {{{0}}};
     uint64_t numbers[SNAPSHOTS] = {0};
     struct random_seeded random;
@@ -192,9 +192,9 @@ static void *read_snapshots(void *user)
 /* Goal: a reader sees whole commits while another thread puts and undoes. */
 static void readers_see_whole_commits_while_a_thread_writes(void **state)
 {
-    struct reading reading = {.memtable = memtable_new()};
+    struct reading reading = {.memtable = memtable_new(0)};
     void *failed = NULL;
-    pthread_t thread;
+    pthread_t thread = 0;
 
     (void)state;
     assert_non_null(reading.memtable);

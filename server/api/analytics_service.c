@@ -67,7 +67,7 @@ static enum err read_range(const struct service *service,
     return OK;
 }
 
-/* Checks the members of the request that choose events, and reads the kinds of annotators. */
+/* Checks the members of the request that select events, and reads the kinds of annotators. */
 static enum err read_filters(struct ctx *ctx,
                              const Errata__V1__GetLearningAnalyticsRequest *request,
                              struct learning_query *query)
@@ -263,7 +263,7 @@ static enum err find_family(struct analytics_service_get_learning_analytics_call
     enum err err = OK;
 
     if (UNEXPECTED(!uuid_parse(slice_text(call->request->layout_family_id), &id))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = family_find(call->txn, call->org, id, &seq, &family);
     if (err == OK) {
@@ -311,7 +311,7 @@ enum err analytics_service_list_layout_coverage_read(
     struct coverage_list list = {.org = call->org, .page = call->page};
 
     if (UNEXPECTED(!layout_coverage_order_from_wire((int32_t)call->request->order, &list.order))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     return put_layouts(call->ctx, call->txn, &list,
                        LIST_LAYOUT_COVERAGE_RESPONSE_LAYOUT_STATS_FIELD, call->body);
@@ -349,7 +349,7 @@ static enum err put_organization(struct analytics_service_get_experiment_report_
     return err;
 }
 
-/* `scratch` is for one layout at a time. */
+/* `scratch` is used for one layout at a time. */
 static enum err put_layout(struct arena *scratch, const struct experiment_layout *layout,
                            struct buffer *body)
 {

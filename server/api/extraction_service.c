@@ -80,7 +80,7 @@ static bool is_counted(struct slice example_ids, struct slice id)
 }
 
 /* Warns of each example of the request that was not counted: ids of other events were refused, so
- * the rest are of other layouts outside the family. */
+ * the remaining ones belong to layouts outside the family. */
 static enum err warn_of_examples(const struct extraction_service_record_extraction_call *call,
                                  struct slice extraction)
 {

@@ -1,6 +1,7 @@
 /*
- * learning_service.c: LearningService: the inputs of a request become values for the domain, its reports become
- * replies. Explanations are made on the pool; a report reads one row. Decisions about artifacts append one event.
+ * learning_service.c: LearningService: converts requests to values for the domain, and its reports
+ * to replies. Explanations are made on the pool; a report reads one row. Decisions about artifacts
+ * append one event.
  */
 #include "server/api/reviews/placeholders_wire.h"
 #include "server/api/turns/turn_wire.h"
@@ -20,7 +21,7 @@
 #include <errata/v1/learning_service.handlers.h>
 #include <errata/v1/learning_service.views.h>
 
-/* What an evidence event takes as a rule: two ids, a time and a receipt. */
+/* Typical size of an evidence event: two ids, a time and a receipt. */
 #define EVIDENCE_BYTES 160
 
 /* The entries of the two maps are separate types of the same form. */
@@ -89,7 +90,7 @@ static enum err read_lines(struct ctx *ctx, struct org_id org,
         return ERR_MEMORY;
     }
     if (UNEXPECTED(match->candidates > MATCH_CANDIDATES_MAX)) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     for (size_t i = 0; i < request->n_lines && err == OK; i++) {
         match->lines[i].customer_id = slice_text(request->lines[i]->customer_id);
@@ -219,7 +220,7 @@ static enum err put_life(struct learning_service_get_artifact_report_call *call,
     return err == OK && !buffer_ok(&run) ? ERR_MEMORY : err;
 }
 
-/* Encodes what verdicts measured of a rule. */
+/* Encodes the measures of a rule by verdicts. */
 static enum err put_measures(struct learning_service_get_artifact_report_call *call,
                              struct uuid rule_id,
                              struct get_artifact_report_response_view *response)
@@ -315,7 +316,7 @@ learning_service_propose_artifact_write(struct learning_service_propose_artifact
         return ERR_INVALID;
     }
     if (UNEXPECTED(!learned_rule_type_from_wire((int32_t)rule->rule_type, &proposal.rule_type))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     proposal.pattern = slice_text(rule->pattern);
     proposal.has_adjustment = rule->_confidence_adjustment_case != 0;
@@ -371,7 +372,7 @@ learning_service_set_artifact_state_write(struct learning_service_set_artifact_s
 
     if (UNEXPECTED(!uuid_parse(slice_text(call->request->artifact_id), &decision.artifact_id) ||
                    !artifact_state_from_wire((int32_t)call->request->state, &decision.state))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = artifact_set_state(call->ctx, call->txn, &decision, &call->result->first_seq);
     if (err == OK) {

@@ -43,9 +43,9 @@ enum {
 struct query {
     struct slice original; /* the request itself */
     struct slice host;
-    uint32_t kind; /* field number of the question; 0: not supported */
+    uint32_t kind; /* field number of the query; 0: not supported */
     struct slice text; /* texts of the fields that contain names */
-    uint64_t extension; /* a number, of an extension of the message `text` */
+    uint64_t extension; /* extension number, for an extension of the message `text` */
 };
 
 static bool find_extension(const struct query *query, uint16_t *ret_file)
@@ -207,7 +207,7 @@ static enum err read_extension(struct slice bytes, struct query *query)
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Reads a field of the request that contains a question. */
+/* Reads a field of the request that contains a query. */
 static enum err read_question(const struct wire_field *field, struct query *query)
 {
     query->kind = field->number;
@@ -283,7 +283,7 @@ static enum err answer(struct service *service, struct stream *stream,
 enum err grpc_reflection_v1_server_reflection_server_reflection_info_start(
     struct grpc_reflection_v1_server_reflection_server_reflection_info_call *call)
 {
-    call->stream->state = NULL; /* requests are independent */
+    call->stream->state = NULL; /* requests are independent of each other */
     return OK;
 }
 

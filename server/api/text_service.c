@@ -1,7 +1,7 @@
 /*
  * text_service.c: TextService: the sanitiser, for callers that insert text into prompts of their own,
  * and the embedder. A long text is handled as a long read, so that one organisation does not delay
- * others; embedding always is.
+ * others; so is every embedding.
  */
 #include "server/domain/embed/calibration.h"
 #include "server/domain/embed/embedder.h"
@@ -24,7 +24,7 @@ static enum err read_profile(int32_t number, enum sanitise_profile *ret_profile)
 
     if (UNEXPECTED(!sanitize_profile_from_wire(number, &profile) ||
                    profile == SANITIZE_PROFILE_UNSPECIFIED)) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     switch (profile) {
     case SANITIZE_PROFILE_NOTE:
@@ -100,7 +100,7 @@ enum err text_service_embed_read(struct text_service_embed_call *call)
     enum err err = OK;
 
     if (UNEXPECTED(count > EMBEDDER_TEXTS_MAX)) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     for (size_t i = 0; i < count; i++) {
         texts[i] = slice_text(call->request->texts[i]);
@@ -124,7 +124,7 @@ static enum err read_similarity_profile(int32_t number, enum calibration_profile
 
     if (UNEXPECTED(!similarity_profile_from_wire(number, &profile) ||
                    profile == SIMILARITY_PROFILE_UNSPECIFIED)) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     switch (profile) {
     case SIMILARITY_PROFILE_FEEDBACK:

@@ -28,7 +28,7 @@ static void move_to(struct app *app, enum app_state state)
     app->state = state;
 }
 
-/* Called on any thread: completions wait. */
+/* Notifies the loop that completions wait. Called on any thread. */
 static void writer_wake(void *user)
 {
     struct app *app = (struct app *)user;
@@ -236,7 +236,7 @@ static void give_back_if_spare(struct app *app)
     }
 }
 
-/* Starts the batch of proposals, the first time one interval after the start. */
+/* Starts the batch of proposals, for the first time one interval after the start. */
 static void propose_if_due(struct app *app)
 {
     uint64_t now_ms = uv_now(&app->loop);
@@ -252,7 +252,7 @@ static void propose_if_due(struct app *app)
     }
 }
 
-/* Periodic checks. */
+/* Runs the periodic checks. */
 static void on_upkeep_timer(uv_timer_t *handle)
 {
     struct app *app = (struct app *)handle->data;
@@ -283,7 +283,7 @@ static void on_backup_failed(void *user)
     pipeline_end_backup(app->pipeline);
 }
 
-/* A verification or a backup has ended. */
+/* Called when a verification or a backup has ended. */
 static void on_copy_idle(void *user)
 {
     app_close_if_idle((struct app *)user);

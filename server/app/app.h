@@ -28,7 +28,7 @@
 #define APP_UPKEEP_MS 30000
 /* Time for reading the tables ahead; the rest is read while the server serves. */
 #define APP_WARM_MS 1000
-/* Health follows the store's state within this time. */
+/* Interval after which health follows the store's state. */
 #define APP_HEALTH_CHECK_MS 250
 /* Memory that services and counters use until the server ends. */
 #define APP_ARENA_BYTES_MAX (16u << 20)

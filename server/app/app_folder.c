@@ -20,7 +20,7 @@
 
 struct copy_check {
     const struct config *config;
-    struct store_backend *backend; /* the copy */
+    struct store_backend *backend; /* the copy to check */
     struct store_backend *scratch;
     /* Folder of the scratch store; a leftover is removed at the next opening. */
     char folder[CONFIG_PATH_BYTES_MAX + 32];

@@ -33,7 +33,7 @@ enum app_state {
     APP_ENDED
 };
 
-/* app_access.c: who can administer the server. `read*` fields belong to the pool while
+/* app_access.c: whether the server can be administered. `read*` fields belong to the pool while
  * `reading`. */
 struct app_access {
     struct admin_server_access found;
@@ -47,7 +47,7 @@ struct app_access {
     enum err read_result;
 };
 
-/* app_tokens.c: which tokens end soon. `read*` fields belong to the pool while `reading`. */
+/* app_tokens.c: the tokens that expire soon. `read*` fields belong to the pool while `reading`. */
 struct app_tokens {
     struct admin_token_expiry found;
     uint64_t version; /* version of the token table from which `found` was read */
@@ -117,7 +117,8 @@ struct app {
     bool handles_closed;
     /* Created from the bottom up; NULL until then. */
     struct store_backend *tables; /* LMDB */
-    struct store_backend *backend; /* the journal over it; without one the same */
+    struct store_backend
+        *backend; /* the journal over the tables; without one, the tables themselves */
     struct pool *pool;
     struct verifier *verifier;
     struct backup *backup;
@@ -130,9 +131,9 @@ struct app {
     struct call_server *calls;
     struct plain_table plain; /* app_plain_make */
     struct mcp_server mcp_server;
-    struct http_protocol mcp; /* made of it */
-    const struct http_protocol *http_protocols[5]; /* in the order in which they are asked */
-    struct plain_table open_plain; /* likewise, for --metrics-listen */
+    struct http_protocol mcp; /* made from `embedder` */
+    const struct http_protocol *http_protocols[5]; /* in the order in which they are tried */
+    struct plain_table open_plain; /* the same for --metrics-listen */
     struct app_metrics metrics;
     struct grpc_server *grpc;
     struct http_cors cors;
@@ -170,7 +171,7 @@ MUST_CHECK bool app_has_descriptors(void);
  * `turn_prepare`. */
 void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle));
 /* Returns the number of connections that was configured, or that the limit of descriptors allows
- * beside other uses; raises the soft limit first, and logs a reduction. */
+ * besides other uses; raises the soft limit first, and logs a reduction. */
 uint32_t app_allow_connections(const struct config *config);
 /* Reports to the service manager that the server serves. */
 void app_report_ready(const struct app *app);
@@ -206,19 +207,19 @@ void app_access_check(struct app *app);
 void app_access_report(struct app *app);
 
 /* app_tokens.c */
-/* Checks periodically which tokens end soon. */
+/* Checks periodically which tokens expire soon. */
 void app_tokens_check(struct app *app);
 /* Reports the last result to health and log; healthy until the first result. */
 void app_tokens_report(struct app *app);
-/* Writes at most `max` counters of tokens that end soon, and returns their number. */
+/* Writes at most `max` counters of tokens that expire soon, and returns their number. */
 size_t app_tokens_read_counters(const struct app *app, struct env_counter *counters, size_t max);
 
 /* app_store.c */
 /* Opens the store: migrates one of an older format, and stores what only its journal has. On failure app->fault has the
  * reason. */
 MUST_CHECK enum err app_store_open(struct app *app);
-/* Stores in the tables what is only in the journal, if the folder has one: before any other use of tables that were
- * opened without it. */
+/* Stores in the tables what is only in the journal, if the folder has one: to be called before any
+ * other use of tables that were opened without it. */
 MUST_CHECK enum err app_store_recover(const char *data, struct store_backend *tables,
                                       struct fault *fault);
 /* NULL members are allowed. */

@@ -11,7 +11,7 @@
 
 #define APP_PLAIN_TEXT "text/plain; charset=utf-8"
 
-/* Answers while the loop runs: a supervisor restarts a server that does not. */
+/* Responds as long as the loop runs; a supervisor restarts a server that does not respond. */
 static void answer_alive(void *user, const struct plain_request *request,
                          struct plain_response *ret_response)
 {
@@ -21,7 +21,7 @@ static void answer_alive(void *user, const struct plain_request *request,
         .status = 200, .content_type = SLICE(APP_PLAIN_TEXT), .body = SLICE("ok\n")};
 }
 
-/* Answers 200 while reads are served, as the health of "" is; the lines name the other parts. */
+/* Responds with 200 while reads are served, like the health of ""; the lines name the other parts. */
 static void answer_ready(void *user, const struct plain_request *request,
                          struct plain_response *ret_response)
 {
@@ -107,7 +107,7 @@ void app_plain_make(struct app *app)
         {{(const uint8_t *)"/metrics", 8}, answer_metrics},
         {{(const uint8_t *)"/openapi.json", 13}, answer_openapi},
     };
-    /* Of --metrics-listen. */
+    /* Responds on --metrics-listen. */
     static const struct plain_handler open_handlers[] = {
         {{(const uint8_t *)"/healthz", 8}, answer_alive},
         {{(const uint8_t *)"/readyz", 7}, answer_ready},

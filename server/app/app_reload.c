@@ -9,7 +9,7 @@
 
 #define RELOAD_ARENA_BYTES ((size_t)64 * 1024)
 
-/* What was read, until it is in use. */
+/* The new configuration and files, until they are in use. */
 struct reload {
     struct config config;
     struct config_problem problem;
@@ -51,7 +51,7 @@ static bool read_all(const struct app *app, struct reload *reload)
     return true;
 }
 
-/* Takes over what was read. */
+/* Puts the new configuration and files into use. */
 static void take_over(struct app *app, struct reload *reload)
 {
     config_take_over(app->config, &reload->config, &reload->problem);

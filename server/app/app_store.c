@@ -1,7 +1,7 @@
 /*
- * app_store.c: opens and closes the store: the tables in LMDB and, with --log journal, the journal over them. What
- * an earlier process left in a journal is stored in the tables first, so the engine may be changed at
- * any start.
+ * app_store.c: opens and closes the store: the tables in LMDB and, with --log journal, the journal
+ * over them. Commits that an earlier process left in a journal are first stored in the tables, so
+ * the engine may be changed at any start.
  */
 #include "server/app/app_internal.h"
 

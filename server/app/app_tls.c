@@ -1,5 +1,5 @@
 /*
- * app_tls.c: TLS of the server: reads its files, puts it below the protocols, and reports what fails.
+ * app_tls.c: TLS of the server: reads its files, adds it below the protocols, and reports failures.
  */
 #include "server/app/app_internal.h"
 #include "store/base/logger.h"

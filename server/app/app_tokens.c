@@ -1,7 +1,7 @@
 /*
- * app_tokens.c: warns of tokens that end within 14 days, by health (`errata.tokens`), the log and two counters. The token
- * table is read on the pool: at the start, after each change, and at the time at which the result changes by itself.
- * Whether the server can still be administered is app_access.c's subject.
+ * app_tokens.c: warns of tokens that expire within 14 days, by health (`errata.tokens`), the log and two
+ * counters. The token table is read on the pool: at the start, after each change, and at the time at which
+ * the result changes by itself. app_access.c checks whether the server can still be administered.
  */
 #include "server/app/app_internal.h"
 
@@ -70,7 +70,7 @@ static void on_read_done(void *job, enum err result)
     app_close_if_idle(app);
 }
 
-/* Returns whether the last result is still right. A clock that was set back makes it wrong, too. */
+/* Returns whether the last result is still valid. A clock that was set back invalidates it, too. */
 static bool is_current(const struct app_tokens *tokens, uint64_t version, int64_t now_us)
 {
     return tokens->known && tokens->version == version && now_us >= tokens->found.read_at_us &&

@@ -118,7 +118,7 @@ static void log_end(const struct backup *backup)
                   (clock_monotonic_us(backup->config.clock) - backup->start_us) / 1000);
 }
 
-/* Ends the backup immediately, whether or not its client reads. */
+/* Ends the backup immediately, even if its client does not read. */
 static void fail_backup(struct backup *backup, enum err err, const char *why)
 {
     struct backup_state *state = &backup->state;

@@ -33,13 +33,13 @@ struct backup;
 struct backup_config {
     struct uv_loop_s *loop;
     struct store_backend *backend; /* the tables */
-    struct store_backend *journal; /* which they follow; NULL without one */
+    struct store_backend *journal; /* the journal over the tables; NULL without one */
     const struct clock *clock;
     uint32_t format_version; /* format version of the store */
     void (*on_news)(void *user, struct org_id org); /* bytes are available, or it has ended */
     void (*on_failed)(
         void *
-            user); /* called if the backup failed: its stream must end, whether or not its client reads */
+            user); /* called if the backup failed: its stream must end, even if its client does not read */
     void (*on_idle)(void *user); /* called when nothing is running any more */
     void *user;
 };

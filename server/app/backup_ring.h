@@ -27,14 +27,14 @@ struct backup_ring {
 MUST_CHECK enum err backup_ring_init(struct backup_ring *ring);
 /* Call when neither thread uses it any more. */
 void backup_ring_deinit(struct backup_ring *ring);
-/* Puts all of it, waiting for room; ERR_CANCELLED once the ring is stopped. */
+/* Puts all bytes, waiting for room; ERR_CANCELLED once the ring is stopped. */
 MUST_CHECK enum err backup_ring_put(struct backup_ring *ring, struct slice bytes);
 /* Returns the next bytes, at most `max`; empty if there are none. They are valid until the next
  * take. */
 struct slice backup_ring_take(struct backup_ring *ring, size_t max);
 /* Returns whether bytes wait to be taken. */
 bool backup_ring_has_bytes(struct backup_ring *ring);
-/* Makes a put that waits, and all later ones, fail. */
+/* Makes a waiting put, and all later ones, fail. */
 void backup_ring_stop(struct backup_ring *ring);
 
 #endif

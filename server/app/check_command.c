@@ -1,5 +1,5 @@
 /*
- * check_command.c: `--check-config`: flags and file are valid already; reads the files that they name, too.
+ * check_command.c: `--check-config`: after flags and file were validated, also reads the files that they name.
  */
 #include "server/app/commands.h"
 

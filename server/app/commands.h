@@ -1,7 +1,7 @@
 /*
- * commands.h: what `erratad` does instead of serving, for interactive use. No server may run on the data
- * folder. Each command prints progress to standard error and its result as the last line, and returns the
- * exit status (app.h).
+ * commands.h: commands that `erratad` runs instead of serving, for interactive use. No server may
+ * run on the data folder. Each command prints progress to standard error and its result as the last
+ * line, and returns the exit status (app.h).
  */
 #ifndef ERRATA_SERVER_APP_COMMANDS_H
 #define ERRATA_SERVER_APP_COMMANDS_H
@@ -14,12 +14,12 @@
 /* A line of progress on standard error. */
 struct progress_line {
     int64_t shown_at_us;
-    bool is_open; /* the terminal's last line is one, to be overwritten */
+    bool is_open; /* the terminal's last line is a progress line, to be overwritten */
 };
 
-/* Prints one, unless the last one is more recent than COMMAND_PROGRESS_US. The text has no line break. */
+/* Prints a progress line, unless the last one is more recent than COMMAND_PROGRESS_US. The text has no line break. */
 void progress_line_print(struct progress_line *line, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Ends an open line. */
+/* Ends an open progress line. */
 void progress_line_end(const struct progress_line *line);
 
 /* `--check-config`: reads the files that a valid configuration names, and prints whether they are valid. */

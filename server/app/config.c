@@ -447,7 +447,7 @@ static bool read_file(struct config *config, struct config_problem *ret_problem)
     return true;
 }
 
-/* ERRATA_LOG_FORMAT for `log-format`. */
+/* Reads ERRATA_LOG_FORMAT for `log-format`. */
 static void name_variable(const struct option *option, char *ret_name, size_t name_bytes)
 {
     (void)snprintf(ret_name, name_bytes, "ERRATA_%s", option->name);

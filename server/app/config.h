@@ -28,7 +28,7 @@ enum config_action {
     CONFIG_VERSION
 };
 
-/* --log: how writes become durable. */
+/* Values of --log: how writes become durable. */
 enum config_log {
     CONFIG_LOG_LMDB, /* with the tables, in one synced transaction */
     CONFIG_LOG_JOURNAL /* in a journal, which the tables follow (store/journal/journal.h) */
@@ -54,9 +54,10 @@ struct config {
     uint64_t message_bytes_max;
     uint32_t connections_max;
     uint32_t address_connections_max; /* maximum connections of one address */
-    char cors_origins[CONFIG_ORIGINS_BYTES_MAX]; /* --cors-origin: all of them, with commas */
+    char cors_origins
+        [CONFIG_ORIGINS_BYTES_MAX]; /* --cors-origin: all origins, separated by commas */
     uint32_t drain_timeout_ms;
-    char pdf_worker[CONFIG_PATH_BYTES_MAX]; /* empty: the program in the folder of erratad */
+    char pdf_worker[CONFIG_PATH_BYTES_MAX]; /* empty: the program in the same folder as erratad */
     char model[CONFIG_PATH_BYTES_MAX]; /* the encoder's model file; empty: none */
     uint32_t pdf_slots; /* 0: one per core, within the limits */
     char tls_cert[CONFIG_PATH_BYTES_MAX]; /* empty: cleartext */

@@ -34,7 +34,7 @@ static void set_pool_threads(void)
     (void)setenv("UV_THREADPOOL_SIZE", count, 1);
 }
 
-/* With a JSON log, no line of another form is written. */
+/* With a JSON log, no line in another format is written. */
 static void report_problem(const struct config *config, const struct config_problem *problem)
 {
     if (config->log_format == LOGGER_JSON) {

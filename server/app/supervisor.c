@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How many times within the manager's limit the loop reports itself. */
+/* Number of reports of the loop within the manager's time limit. */
 #define SUPERVISOR_REPORTS_A_LIMIT 2
 
 /* Returns whether `text` is the path of a socket, or an abstract one's name after an @. */
@@ -98,7 +98,7 @@ static void supervisor_send(const struct supervisor *supervisor, const char *mes
     }
     sent = sendto(supervisor->socket, message, (size_t)size, MSG_NOSIGNAL,
                   (const struct sockaddr *)&supervisor->address, supervisor->address_bytes);
-    (void)sent; /* the head comment says what follows from a lost one */
+    (void)sent; /* see the file's head comment for a lost message */
 }
 
 void supervisor_ready(const struct supervisor *supervisor, const char *status)

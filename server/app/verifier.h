@@ -23,7 +23,7 @@ struct verifier_config {
     struct uv_loop_s *loop;
     struct pool *pool;
     struct store_backend *backend; /* the tables */
-    struct store_backend *journal; /* which they follow; NULL without one */
+    struct store_backend *journal; /* the journal over the tables; NULL without one */
     const struct clock *clock;
     const char *data; /* the data folder */
     uint64_t map_bytes;

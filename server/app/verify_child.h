@@ -1,7 +1,7 @@
 /*
  * verify_child.h: `erratad --verify-copy --data DIR`: the child that checks a copy of the store,
  * made by the server in DIR/copy: every page, then every row against a replay into DIR/made. It
- * reads only the copy, and gets no secret that is not in it. Reports on standard output
+ * reads only the copy, and gets no secrets besides those in it. Reports on standard output
  * (verify_message.h); a crash without a last message means damage that it could not survive.
  */
 #ifndef ERRATA_SERVER_APP_VERIFY_CHILD_H

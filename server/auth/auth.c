@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #define SCHEME_BYTES (sizeof("Bearer") - 1)
-/* The digits of the key id in a token's text, read as one word. */
+/* Reads the digits of the key id in a token's text as one word. */
 #define KEY_ID_AT (sizeof("errata_") - 1)
 _Static_assert(ADMIN_KEY_ID_TEXT_BYTES == sizeof(uint64_t), "a key id's digits are one word");
 /* The upper bits of a product with this odd factor distribute the digits well (Knuth, The Art of

@@ -42,7 +42,7 @@ static enum err add_token(struct ctx *ctx, struct store_txn *txn, struct org_id 
     return err;
 }
 
-/* Creates both; returns the token's text. */
+/* Creates the organisation and the token; returns the token's text. */
 static enum err make_first(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEXT_BYTES],
                            uint32_t *ret_key_id)
 {

@@ -12,10 +12,11 @@
 /* Stores the token's text durably before it returns OK. */
 typedef enum err first_token_keep_fn(void *user, struct slice text);
 
-/* Does nothing if the store has an organisation. Else both are made in one transaction, which is
- * committed only after `keep` has returned OK: a crash between the two leaves an empty store, which
- * the next start treats as new, and a kept text that was never valid, which it replaces. So no
- * crash leaves a server that no one can enter. Writes to the store: before the writer starts. */
+/* Does nothing if the store has an organisation. Otherwise both are created in one transaction, which
+ * is committed only after `keep` has returned OK: a crash between the two leaves an empty store,
+ * which the next start treats as new, and a kept text that was never valid, which it replaces. So
+ * no crash leaves a server without a usable token. It writes to the store, so it must be called
+ * before the writer starts. */
 MUST_CHECK enum err first_token_make(struct ctx *ctx, struct store_backend *backend,
                                      first_token_keep_fn *keep, void *user, bool *ret_made);
 

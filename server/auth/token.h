@@ -1,7 +1,7 @@
 /*
  * token.h: the text of a token, `errata_<8 hex key id>_<43 base64url characters>`: reading, writing,
  * hashing. The 43 characters are 32 random bytes; the two bits that are left over are zero, so that
- * one token has one text.
+ * each token has only one text.
  */
 #ifndef ERRATA_SERVER_AUTH_TOKEN_H
 #define ERRATA_SERVER_AUTH_TOKEN_H
@@ -21,7 +21,7 @@ struct token_secret token_make_secret(struct random *random);
 /* Returns the hash that the store keeps. */
 struct sha256_digest token_hash_secret(const struct token_secret *secret);
 void token_format(uint32_t key_id, const struct token_secret *secret, char text[TOKEN_TEXT_BYTES]);
-/* False if the text is not a token's. */
+/* Returns false if the text is not a token's. */
 bool token_parse(struct slice text, uint32_t *ret_key_id, struct token_secret *ret_secret);
 /* Returns whether two token texts are equal, in a time that does not depend on where they
  * differ. */

@@ -185,7 +185,7 @@ bool call_metadata(const struct call *call, struct slice key, struct slice *ret_
     const struct call_core *core = (const struct call_core *)call;
     const struct call_metadata_field *found = NULL;
 
-    /* The list is newest first; the field sent first is wanted. */
+    /* The list is newest first, but the field that was sent first is returned. */
     for (const struct call_metadata_field *at = core->metadata; at != NULL; at = at->next) {
         if (slice_equal(at->name, key)) {
             found = at;

@@ -248,7 +248,8 @@ static void call_end_input(struct call_core *core)
         return;
     }
     if (!method_has_one_request(core->call.method)) {
-        arena_deinit(&core->input_arena); /* the call may last long, and needs none of it */
+        arena_deinit(
+            &core->input_arena); /* the call may last long, and no longer needs this memory */
     } else if (input->message_count == 0) {
         call_refuse_err(core, ERR_UNIMPLEMENTED, "request: no message; expected one message");
         return;

@@ -124,7 +124,7 @@ enum err call_reply_end(struct call *call)
         return OK; /* discarded */
     }
     if (is_only && UNEXPECTED(core->pieces != NULL)) {
-        return ERR_INTERNAL; /* a second reply */
+        return ERR_INTERNAL; /* a second reply to a call with one reply */
     }
     err = call_finish_reply(core, &bytes);
     if (err == OK) {
@@ -145,7 +145,7 @@ enum err call_reply_end(struct call *call)
     *core->pieces_end = piece;
     core->pieces_end = &piece->next;
     call_share_add(core, bytes.size);
-    /* A single reply is sent with its call's end and holds nothing back. */
+    /* A single reply is sent with its call's end, so it does not delay others. */
     core->full = core->full || (!is_only && core->output_bytes > CALL_OUTPUT_BYTES_HIGH);
     core->server->stats.messages_out++;
     core->server->stats.message_bytes_out += bytes.size - core->protocol->reply_head_bytes;

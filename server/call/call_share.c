@@ -1,7 +1,7 @@
 /*
  * call_share.c: replies of a connection that wait for its peer. If a peer requests much and reads
- * little, no more replies are made for it: its requests wait in a queue until it has read. A queued
- * request needs little memory, a reply its full size.
+ * little, no more replies are built for it: its requests wait in a queue until it has read. A
+ * queued request needs little memory, a reply its full size.
  */
 #include "server/call/call_internal.h"
 #include "store/base/assert.h"

@@ -17,7 +17,7 @@ struct call_envelopes {
     uint8_t head[CALL_ENVELOPE_BYTES];
 };
 
-/* Takes bytes and returns how many: not all if the call takes no more for now. */
+/* Takes bytes and returns their number, which is smaller than given if the call accepts no more for now. */
 size_t call_take_envelopes(struct call_core *core, struct call_envelopes *envelopes,
                            struct slice bytes);
 /* Writes the head of a reply message. */

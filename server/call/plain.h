@@ -11,7 +11,7 @@
 /* Maximum fields of a response besides its type and length. */
 #define PLAIN_FIELDS_MAX 10
 
-/* What a handler may use of a plain request; borrowed until the response was sent. */
+/* The parts of a plain request that a handler may use; borrowed until the response was sent. */
 struct plain_request {
     struct arena *arena; /* memory for the response */
     struct slice path; /* without a query */

@@ -90,7 +90,7 @@ struct call_field {
 struct call_piece {
     struct call_piece *next;
     struct slice bytes; /* remaining bytes */
-    bool begun; /* a part has been sent */
+    bool begun; /* a part of it has been sent */
     uint8_t place; /* index in `reply_arenas` of its memory; CALL_PLACE_OWN for the call's arena */
 };
 
@@ -239,13 +239,13 @@ static inline struct call_core *call_core_of(struct call *call)
     return (struct call_core *)call;
 }
 
-/* More than half of the allowed calls are live: connections with many calls get no more. */
+/* Returns whether more than half of the allowed calls are live, so that connections with many calls get no more. */
 static inline bool call_server_is_pressed(const struct call_server *server)
 {
     return server->stats.calls_live > server->config.live_max / 2;
 }
 
-/* Returns a new call; NULL above the server's limit or without memory. */
+/* Returns a new call; NULL above the server's limit or if there is no memory. */
 struct call_core *call_open(struct call_server *server, const struct call_protocol *protocol);
 /* Releases the call for the protocol, since its stream is closed. Cancels a call that is not
  * finished. */
@@ -295,7 +295,7 @@ void call_begin_message(struct call_core *core, uint32_t bytes, bool compressed)
 /* Does the same if its size is not announced: by a protocol in which the request's end is that of
  * its only message. */
 void call_begin_unsized_message(struct call_core *core, bool compressed);
-/* Ends such a message: all its bytes have arrived. Does nothing for one of an announced size. */
+/* Ends a message without an announced size: all its bytes have arrived. Does nothing for others. */
 void call_end_unsized_message(struct call_core *core);
 /* Takes the next bytes as far as they belong to the message, and returns their number. */
 size_t call_take_message_bytes(struct call_core *core, struct slice bytes);
@@ -305,7 +305,7 @@ static inline bool call_message_is_whole(const struct call_core *core)
 {
     return !core->ended && core->input.size == core->input.message_bytes;
 }
-/* Inflates and delivers the message, now or later. */
+/* Delivers the message, inflated if necessary, now or later. */
 void call_take_whole_message(struct call_core *core);
 /* Counts received bytes of the request, for the detection of slow requests. */
 void call_note_progress(struct call_core *core, size_t bytes);

@@ -98,7 +98,7 @@ static void note_scalar(struct checker *checker, const struct checked_value *val
     }
 }
 
-/* Counts an element, or notes that a value is present. */
+/* Counts an element, or records that a value is present. */
 static void note_seen(uint32_t *seen, struct checked_value *value, bool is_default)
 {
     if (value->field->repeated) {

@@ -91,8 +91,8 @@ static void check_key_id(struct checker *checker, const struct checked_value *va
     }
 }
 
-/* Reports a text that is not a page token together with other faults; the method itself checks
- * whether this server made it. */
+/* Reports a text that is not a page token together with other faults; the method checks whether
+ * this server issued it. */
 static void check_page_token(struct checker *checker, const struct checked_value *value)
 {
     struct slice text = value->bytes;

@@ -82,11 +82,11 @@ struct field_rules {
     bool not_negative;
 };
 
-/* Names of a field in plain JSON (proto_json.h); empty ones do not exist. */
+/* Names of a field in plain JSON (proto_json.h); empty: there is none. */
 struct field_plain {
-    struct slice name; /* instead of the .proto's */
+    struct slice name; /* used instead of the name in the .proto */
     struct slice input_name; /* also accepted in requests */
-    struct slice repeat; /* the name under which responses have the value again */
+    struct slice repeat; /* the name under which responses also have the value */
     bool is_json; /* the text is JSON, embedded as it is */
 };
 
@@ -104,7 +104,7 @@ struct field_info {
     int16_t oneof; /* index in the message's real oneofs; -1: none */
     const struct message_info *message; /* message type of a FIELD_MESSAGE */
     const struct enum_info *enumeration; /* enum type of a FIELD_ENUM */
-    const struct field_plain *plain; /* NULL: nothing special in plain JSON */
+    const struct field_plain *plain; /* NULL: no special form in plain JSON */
     struct field_rules rules;
 };
 
@@ -206,8 +206,9 @@ struct rest_route {
     const struct method_info *method;
     bool has_body; /* the body is the request, or its field `body` */
     struct slice body; /* empty: the whole request */
-    struct slice response_body; /* the field of the reply that is the response; empty: all of it */
-    const struct slice *members; /* the only members of the response; NULL: all */
+    struct slice
+        response_body; /* the field of the reply that is the response; empty: the whole reply */
+    const struct slice *members; /* the only members of the response; NULL: all members */
     uint32_t member_count;
 };
 

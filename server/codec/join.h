@@ -1,8 +1,8 @@
 /*
- * join.h: a message that arrives in several pieces becomes one. The protobuf specification lets a
- * sender write a field of a message type more than once and has the receiver merge the values, which is
- * the same as reading their bytes one after the other. protobuf-c 1.4.1 does not do this for messages
- * with optional fields, nor for members of a oneof.
+ * join.h: joins a message that arrives in several pieces. The protobuf specification lets a sender
+ * write a field of a message type more than once and has the receiver merge the values, which is
+ * the same as reading their bytes one after the other. protobuf-c 1.4.1 does not do this for
+ * messages with optional fields, nor for members of a oneof.
  */
 #ifndef ERRATA_SERVER_CODEC_JOIN_H
 #define ERRATA_SERVER_CODEC_JOIN_H

@@ -18,7 +18,7 @@ struct scalar {
     struct slice bytes; /* bytes of a string or bytes field */
 };
 
-/* Why a value was refused: NULL if it was not. The text completes "NAME ...". */
+/* The reason why a value was refused; NULL if it was not. The text completes "NAME ...". */
 struct refusal {
     const char *expected; /* the expected form, such as "a string" */
     bool no_memory;
@@ -38,7 +38,7 @@ bool proto_json_key(struct arena *arena, const struct field_info *key, struct sl
 void proto_json_put_base64(struct slice bytes, struct buffer *json);
 void proto_json_put_double(enum field_type type, uint64_t raw, struct buffer *json);
 
-/* proto_json_plain.c: what differs in plain JSON. */
+/* proto_json_plain.c: differences of plain JSON. */
 /* Returns the name of a field in responses. */
 struct slice plain_name(const struct field_info *field);
 /* Returns whether a quoted key is a name of the field that only plain JSON accepts. */

@@ -1,6 +1,6 @@
 /*
- * proto_json_plain.c: what plain JSON has in another form than proto JSON: names, enum values,
- * 64-bit integers, JSON texts, and absent fields.
+ * proto_json_plain.c: the differences of plain JSON from proto JSON: names, enum values, 64-bit
+ * integers, JSON texts, and absent fields.
  */
 #include "server/codec/proto_json_internal.h"
 

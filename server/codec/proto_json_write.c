@@ -619,7 +619,7 @@ static struct slice join_pieces(struct writer *writer, size_t first, size_t end)
     return buffer_slice(&whole);
 }
 
-/* Returns whether plain JSON has the value again; only those that are not messages. */
+/* Returns whether plain JSON has the value twice; only for values that are not messages. */
 static bool repeats(const struct field_info *field)
 {
     return field->plain != NULL && field->plain->repeat.size > 0 && field->type != FIELD_MESSAGE;
@@ -671,8 +671,8 @@ static void write_field(struct writer *writer)
     put_open(writer, field->map ? '{' : '[');
 }
 
-/* Writes the next field of a message in plain JSON if it is absent, unless it is one of a oneof;
- * false if the next field is there, or none is left. */
+/* Writes the next field of a message in plain JSON if it is absent, unless it belongs to a oneof;
+ * false if the next field is present, or none is left. */
 static bool write_absent(struct writer *writer)
 {
     struct frame *frame = top_frame(writer);

@@ -1,7 +1,7 @@
 /*
  * connect.h: the Connect protocol (connectrpc.com/docs/protocol) in proto and JSON: unary calls by POST
- * and GET, and streams, over either version of HTTP. A request of a method's path is its own, unless
- * another protocol's content type says otherwise.
+ * and GET, and streams, over either version of HTTP. It serves each request whose path is that of a
+ * method, unless the content type selects another protocol.
  */
 #ifndef ERRATA_SERVER_CONNECT_CONNECT_H
 #define ERRATA_SERVER_CONNECT_CONNECT_H

@@ -1,7 +1,7 @@
 /*
- * connect_answer.c: the response of a call: of a unary one the reply, or an error in JSON, with
- * trailing metadata in fields named trailer-NAME; of a stream the replies, and after them one message
- * with the error and the trailing metadata.
+ * connect_answer.c: writes the response of a call: for a unary one, the reply or an error in JSON,
+ * with trailing metadata in fields named trailer-NAME; for a stream, the replies, followed by one
+ * message with the error and the trailing metadata.
  */
 #include "server/connect/connect_internal.h"
 #include "store/base/bytes.h"

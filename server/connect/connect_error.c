@@ -1,6 +1,6 @@
 /*
- * connect_error.c: the status of a call as JSON: code, message, and details, each with its type and
- * bytes.
+ * connect_error.c: writes the status of a call as JSON: code, message, and details, each with its
+ * type and bytes.
  */
 #include "server/connect/connect_internal.h"
 #include "store/base/base64.h"

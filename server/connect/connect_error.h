@@ -1,5 +1,5 @@
 /*
- * connect_error.h: errors in the form of Connect, which plain JSON has, too.
+ * connect_error.h: errors in the form of Connect, which plain JSON also uses.
  */
 #ifndef ERRATA_SERVER_CONNECT_CONNECT_ERROR_H
 #define ERRATA_SERVER_CONNECT_CONNECT_ERROR_H

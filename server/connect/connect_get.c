@@ -1,6 +1,6 @@
 /*
- * connect_get.c: the parameters of a GET: encoding, message, base64, compression, connect. Others
- * are ignored, and the last of several counts.
+ * connect_get.c: reads the parameters of a GET: encoding, message, base64, compression, connect.
+ * Others are ignored, and of repeated ones the last counts.
  */
 #include "server/connect/connect_internal.h"
 #include "store/base/base64.h"
@@ -23,8 +23,7 @@ static int connect_hex_value(uint8_t byte)
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-/* Decodes %XX and `+`; false if a `%` is not followed by two hexadecimal digits, or without
- * memory. */
+/* Decodes %XX and `+`; false if a `%` is not followed by two hexadecimal digits, or if there is no memory. */
 static bool connect_unescape(struct arena *arena, struct slice text, struct slice *ret_value)
 {
     uint8_t *value = arena_alloc(arena, text.size + 1);
@@ -77,7 +76,7 @@ static bool connect_take_parameter(struct arena *arena, struct slice name, struc
     return true;
 }
 
-/* Takes the text up to `mark` off the front of `rest`. */
+/* Removes the text up to `mark` from the front of `rest`. */
 static struct slice connect_take_until(struct slice *rest, char mark)
 {
     const uint8_t *at = rest->size > 0 ? memchr(rest->data, mark, rest->size) : NULL;

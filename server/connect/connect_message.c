@@ -1,6 +1,6 @@
 /*
- * connect_message.c: what a call asks of its protocol: by the form of its messages, whole bodies or
- * envelopes, in proto or JSON.
+ * connect_message.c: the functions of the protocol for a call, by the form of its messages: whole
+ * bodies or envelopes, in proto or JSON.
  */
 #include "server/connect/connect_internal.h"
 

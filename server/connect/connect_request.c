@@ -1,6 +1,6 @@
 /*
- * connect_request.c: a request as a call, by its content type, fields and body; one that is not a
- * call gets a response of HTTP with a text.
+ * connect_request.c: converts a request to a call by its content type, fields and body; a request
+ * that is not a call gets an HTTP response with a text.
  */
 #include "server/connect/connect_internal.h"
 #include "store/base/assert.h"
@@ -17,7 +17,7 @@ bool connect_selects(const struct call_core *core)
     return core->call.method != NULL;
 }
 
-/* Takes the codec from the content type of a POST. */
+/* Reads the codec from the content type of a POST. */
 static void connect_read_type(struct call_core *core)
 {
     struct connect_call *connect = connect_call_of(core);
@@ -36,7 +36,7 @@ static void connect_read_type(struct call_core *core)
     }
 }
 
-/* Returns the content types that the method takes over this version of HTTP. */
+/* Returns the content types that the method accepts over this version of HTTP. */
 static struct slice connect_types(const struct call_core *core)
 {
     bool is_http2 = http_exchange_of(core)->version->is_http2;
@@ -49,7 +49,7 @@ static struct slice connect_types(const struct call_core *core)
                     : SLICE(CONNECT_STREAM_TYPES ", " GRPC_WEB_TYPES);
 }
 
-/* Responds to a request of a verb that the method does not have; false if it has it. */
+/* Responds to a request with an HTTP method that the RPC does not support; false if it supports it. */
 static bool connect_refuse_verb(struct call_core *core)
 {
     const struct method_info *method = core->call.method;
@@ -115,8 +115,8 @@ static bool connect_read_timeout(const struct call_core *core, int64_t *ret_us)
     return true;
 }
 
-/* Returns whether replies are pages of a list: they are large, repeat themselves, and are read by
- * browsers far away. */
+/* Returns whether replies are pages of a list: they are large and repetitive, and often read by
+ * browsers over slow links. */
 static bool connect_is_list(const struct method_info *method)
 {
     const struct message_info *reply = method->reply;
@@ -129,7 +129,7 @@ static bool connect_is_list(const struct method_info *method)
     return false;
 }
 
-/* Reads which encodings the request has and accepts. */
+/* Reads the encodings that the request uses and accepts. */
 static void connect_read_encodings(struct call_core *core)
 {
     struct connect_call *connect = connect_call_of(core);
@@ -178,7 +178,7 @@ static void connect_begin_post(struct call_core *core)
     }
 }
 
-/* Takes the message of a GET from its query. */
+/* Reads the message of a GET from its query. */
 static void connect_take_get(struct call_core *core)
 {
     const struct connect_call *connect = connect_call_of(core);

@@ -18,7 +18,7 @@ struct http_server;
  * NULL: then only gRPC is served. */
 MUST_CHECK enum err grpc_server_new(struct call_server *calls, struct http_server *http,
                                     struct grpc_server **ret_server);
-/* Returns the protocol's table; it borrows the server. */
+/* Returns the protocol's table, which borrows the server. */
 struct net_protocol grpc_server_protocol(struct grpc_server *server);
 const struct h2_stats *grpc_server_h2_stats(const struct grpc_server *server);
 /* Call when all sessions are closed. Accepts NULL. */

@@ -1,6 +1,6 @@
 /*
- * grpc_answer.c: a call's response as HTTP/2 fields, body and trailers; without a body, all fields
- * are in one block (Trailers-Only).
+ * grpc_answer.c: writes a call's response as HTTP/2 fields, body and trailers; without a body, all
+ * fields are in one block (Trailers-Only).
  */
 #include "server/grpc/grpc_internal.h"
 #include "server/grpc/grpc_status.h"
@@ -132,7 +132,7 @@ static void grpc_on_expired(struct call_core *core)
         return;
     }
     if (!call_output_drop(core) || (grpc_call_of(core)->responded && h2_stream_blocked(stream))) {
-        /* A message is partly sent, or trailers would wait for the peer's window. */
+        /* Returns whether a message is partly sent, or trailers would wait for the peer's window. */
         h2_stream_reset(stream, H2_CANCEL);
         return;
     }

@@ -32,7 +32,7 @@ static void grpc_respond_http(struct call_core *core, struct h2_stream *stream)
                               arena_printf(&core->arena, "%llu", (unsigned long long)head.length)};
     }
     if (fields[0].value.size == 0 || fields[count - 1].value.size == 0) {
-        h2_stream_reset(stream, H2_INTERNAL_ERROR); /* no memory */
+        h2_stream_reset(stream, H2_INTERNAL_ERROR); /* out of memory */
         return;
     }
     if (core->ended && !h2_stream_request_ended(stream)) {
@@ -79,7 +79,7 @@ static struct http_body grpc_http_body(const struct call_core *core, const struc
         }
         body.has_length = true;
         body.length = 0;
-        /* HTTP/2 has checked that it is a number. */
+        /* HTTP/2 has already checked that it is a number. */
         for (size_t i = 0; i < at->value.size && body.length < UINT32_MAX; i++) {
             body.length = body.length * 10 + (uint64_t)(at->value.data[i] - '0');
         }

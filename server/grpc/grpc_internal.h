@@ -57,8 +57,8 @@ struct grpc_call {
     struct call_envelopes envelopes;
     int64_t timeout_us; /* INT64_MAX: no timeout */
     struct slice authority;
-    struct slice verb; /* empty: POST */
-    struct slice path; /* empty: the method's */
+    struct slice verb; /* empty: POST was used */
+    struct slice path; /* empty: the method's path */
 };
 
 extern const struct call_protocol grpc_call_protocol;

@@ -1,5 +1,5 @@
 /*
- * grpc_status.h: the fields that end a call in gRPC and gRPC-Web: its status, and trailing metadata.
+ * grpc_status.h: writes the fields that end a call in gRPC and gRPC-Web: its status and trailing metadata.
  */
 #ifndef ERRATA_SERVER_GRPC_GRPC_STATUS_H
 #define ERRATA_SERVER_GRPC_GRPC_STATUS_H
@@ -7,7 +7,7 @@
 #include "server/call/protocol.h"
 #include "server/http2/h2.h"
 
-/* The fields of one block, while they are collected; places after `count` are not initialised. */
+/* The fields of one block, while they are collected; elements from `count` on are not initialised. */
 struct grpc_block {
     size_t count;
     struct h2_field fields[H2_FIELDS_MAX];

@@ -16,8 +16,8 @@
 
 /* The protocol's state of a call. */
 struct grpc_web_call {
-    bool is_text; /* the request's body is base64 */
-    bool answers_text; /* so is the response's */
+    bool is_text; /* the request's body is in base64 */
+    bool answers_text; /* the response's body is in base64 */
     bool is_json;
     bool type_is_bad;
     bool encoding_is_unknown;
@@ -45,7 +45,7 @@ static enum err web_wrap_reply(struct call_core *core, struct slice reply, struc
 #define WEB_FUNCTIONS                                                                              \
     HTTP_CALL_FUNCTIONS, .reply_head_bytes = CALL_ENVELOPE_BYTES, .write_head = call_write_envelope
 
-/* By whether messages are JSON, and the response is text. */
+/* Indexed by whether messages are JSON, and whether the response is text. */
 static const struct call_protocol web_protocols[2][2] = {
     {{WEB_FUNCTIONS}, {WEB_FUNCTIONS, .wrap_reply = web_wrap_reply}},
     {{WEB_FUNCTIONS, .read_message = http_read_json, .write_message = http_write_json},
@@ -137,7 +137,7 @@ static void web_start(struct call_core *core)
     }
 }
 
-/* Takes characters whose bytes the call took all; the others come again. */
+/* Consumes characters whose bytes the call has all taken; the others are passed again. */
 static size_t web_take_text(struct call_core *core, struct slice chars)
 {
     struct grpc_web_call *web = web_call_of(core);

@@ -1,6 +1,6 @@
 /*
  * grpc_web.h: gRPC-Web (grpc/doc/PROTOCOL-WEB.md) over either version of HTTP, in binary and text, in
- * proto and JSON: envelopes as gRPC has them, and the status in a last one, since browsers do not show
+ * proto and JSON: envelopes as in gRPC, with the status in a last one, since browsers do not expose
  * trailers to a page.
  */
 #ifndef ERRATA_SERVER_GRPC_WEB_GRPC_WEB_H

@@ -34,7 +34,7 @@ bool grpc_web_text_decode(struct grpc_web_text *state, struct slice text, size_t
 
     state->size = 0;
     if (pad != NULL) {
-        /* Up to the end of the padded group; if that has not arrived, up to its begin. */
+        /* Returns the length up to the end of the padded group; if that has not arrived, up to its start. */
         size_t groups = (size_t)(pad - run.data) / GROUP_DIGITS + 1;
 
         run.size = groups * GROUP_DIGITS <= run.size ? groups * GROUP_DIGITS : run.size;

@@ -1,8 +1,7 @@
 /*
- * http.h: exchanges of HTTP, a request and its response, for both versions: what a version passes
- * (fields and bytes of the request) and takes (the response's head, then its body). Each exchange is
- * a call of server/call. Which protocol serves it is decided when its fields are complete
- * (http_protocol.h). No framing, no sockets.
+ * http.h: exchanges of HTTP, a request and its response, for both versions: the input from a version (fields and
+ * bytes of the request) and its output (the response's head, then its body). Each exchange is a call of server/call.
+ * Which protocol serves it is decided when its fields are complete (http_protocol.h). No framing, no sockets.
  */
 #ifndef ERRATA_SERVER_HTTP_HTTP_H
 #define ERRATA_SERVER_HTTP_HTTP_H
@@ -25,7 +24,7 @@ struct http_version {
     /* The response's head, or more of its body, may be taken. Possibly called inside a function
      * below; never after call_let_go. */
     void (*output)(void *stream);
-    /* So many bytes of the request that waited (call_hold_bytes) were taken. */
+    /* Reports that so many held bytes of the request (call_hold_bytes) were taken. */
     void (*consumed)(void *stream, size_t bytes);
 };
 
@@ -47,7 +46,7 @@ struct http_head {
     unsigned status;
     uint32_t field_count;
     struct call_field fields[HTTP_FIELDS_MAX];
-    bool has_length; /* all of the body is ready; else more may follow */
+    bool has_length; /* the whole body is ready; otherwise more may follow */
     uint64_t length;
     bool no_body; /* the response to a HEAD has none, though it may have a length */
 };
@@ -58,7 +57,7 @@ static inline bool http_status_has_length(unsigned status)
     return status != 204 && status != 304;
 }
 
-/* Borrows calls, protocols and CORS, which must outlive it. `protocols` are asked in their order. */
+/* Borrows calls, protocols and CORS, which must outlive it. `protocols` are tried in their order. */
 MUST_CHECK enum err http_server_new(struct call_server *calls,
                                     const struct http_protocol *const *protocols, size_t count,
                                     const struct http_cors *cors, struct http_server **ret_server);
@@ -90,14 +89,14 @@ void http_take_end(struct call_core *core);
 
 /* Returns whether the response's head may be taken, once. */
 bool http_head_is_due(const struct call_core *core);
-/* Takes the head. ERR_MEMORY: there is none, and the connection must end. */
+/* Takes the head. ERR_MEMORY: there is no head, and the connection must end. */
 MUST_CHECK enum err http_take_head(struct call_core *core, struct http_head *ret_head);
 /* Returns how many bytes of the body are ready after the head, at most `max`; sets `ret_end` if
  * nothing follows them. */
 size_t http_body_ready(struct call_core *core, size_t max, bool *ret_end);
 /* Copies the next bytes of the body, which http_body_ready reported. */
 void http_body_copy(struct call_core *core, uint8_t *to, size_t size);
-/* Lets the services continue, and the request, after output was copied. */
+/* Resumes the services and the request after output was copied. */
 void http_body_moved(struct call_core *core);
 
 #endif

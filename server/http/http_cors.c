@@ -6,7 +6,7 @@
 #include "server/http/http_protocol.h"
 
 #define CORS_METHODS "POST, GET"
-/* What clients of Connect and gRPC-Web send, and the metadata that this server reads. */
+/* Fields that clients of Connect and gRPC-Web send, and the metadata that this server reads. */
 #define CORS_FIELDS                                                                                \
     "content-type, connect-protocol-version, connect-timeout-ms, grpc-timeout, x-grpc-web, "       \
     "x-user-agent, authorization, idempotency-key"

@@ -1,5 +1,5 @@
 /*
- * http_exchange.c: exchanges: their request as it arrives, and which protocol serves it.
+ * http_exchange.c: handles the request of an exchange as it arrives, and selects the protocol that serves it.
  */
 #include "server/http/http_cors.h"
 #include "server/http/http_protocol.h"

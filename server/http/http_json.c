@@ -1,5 +1,5 @@
 /*
- * http_json.c: messages of calls in proto JSON.
+ * http_json.c: converts messages of calls in proto JSON.
  */
 #include "server/codec/proto_json.h"
 #include "server/http/http_protocol.h"
@@ -22,7 +22,7 @@ bool http_read_json(struct call_core *core, struct slice sent, struct slice *ret
     }
     fault_init(&fault, &core->arena);
     buffer_init(&wire, arena, sent.size);
-    /* An empty body is an empty message, as in proto. */
+    /* An empty body is an empty message, like in proto. */
     err = proto_json_read(&ctx, core->call.method->request, sent.size > 0 ? sent : SLICE("{}"),
                           false, &wire);
     if (err != OK) {

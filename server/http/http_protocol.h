@@ -1,6 +1,6 @@
 /*
  * http_protocol.h: the interface of exchanges for protocols over HTTP (server/connect and others):
- * how a protocol selects a request, reads it, and answers. A request that becomes a call of the
+ * how a protocol selects a request, reads it, and responds. A request that becomes a call of the
  * services has its messages, replies and end in server/call; any other is answered by http_answer.
  */
 #ifndef ERRATA_SERVER_HTTP_HTTP_PROTOCOL_H
@@ -21,7 +21,7 @@ enum http_verb {
 
 /* A protocol. Its functions get the call of an exchange; its own state of it is http_state. */
 struct http_protocol {
-    void *user; /* the protocol's own, for all its exchanges */
+    void *user; /* private data of the protocol, for all its exchanges */
     /* Bytes of that state, zeroed, in the call's arena. */
     size_t state_bytes;
     /* Returns whether the request, whose fields are complete, is this protocol's. */
@@ -30,12 +30,13 @@ struct http_protocol {
     void (*start)(struct call_core *core);
     /* Takes bytes of the body, and returns how many: not all if call_input_stopped. NULL: ignored. */
     size_t (*take_body)(struct call_core *core, struct slice bytes);
-    /* Takes the end of the request, before the services hear of it. NULL: nothing is left to do. */
+    /* Takes the end of the request, before the services are notified of it. NULL: nothing is left to do. */
     void (*take_end)(struct call_core *core);
-    /* Sets the status and adds fields of a response that http_answer has not made (http_add). NULL if
-     * there is none. */
+    /* Sets the status and adds fields of a response that http_answer has not made (http_add). NULL
+     * if there are none. */
     MUST_CHECK enum err (*head)(struct call_core *core, struct http_head *head);
-    /* Returns what follows the replies of a call that has ended, in the call's arena. NULL: nothing. */
+    /* Returns the bytes that follow the replies of a call that has ended, in the call's arena.
+     * NULL: there are none. */
     MUST_CHECK enum err (*tail)(struct call_core *core, struct slice *ret_tail);
 };
 
@@ -43,8 +44,9 @@ struct http_protocol {
 struct http_exchange {
     struct http_server *server;
     const struct http_version *version;
-    const struct http_protocol *protocol; /* NULL before one is selected, or if none is */
-    void *state; /* the protocol's */
+    const struct http_protocol
+        *protocol; /* NULL before a protocol is selected, or if there is none */
+    void *state; /* the protocol's own data */
     enum http_verb verb;
     struct slice path;
     struct slice query; /* after the `?` of the target */
@@ -53,10 +55,10 @@ struct http_exchange {
     bool end_passed; /* the protocol has taken the request's end */
     bool head_taken; /* the response's head */
     bool tail_made;
-    unsigned answer_status; /* not 0: the response is http_answer's */
+    unsigned answer_status; /* not 0: http_answer made the response */
     struct call_field answer_fields[HTTP_OWN_FIELDS_MAX];
     uint32_t answer_field_count;
-    struct slice tail; /* what is left of it: bytes of the body after the replies */
+    struct slice tail; /* remaining bytes of the body after the replies */
 };
 
 static inline struct http_exchange *http_exchange_of(const struct call_core *core)
@@ -112,8 +114,8 @@ extern const struct http_protocol http_plain_protocol;
  * converted on the loop. */
 bool http_read_json(struct call_core *core, struct slice sent, struct slice *ret_message);
 enum err http_write_json(struct call_core *core, struct slice message, struct buffer *json);
-/* A JSON message of a request: at about 200 MB/s it takes a millisecond or two. Larger messages need
- * proto. */
+/* Maximum bytes of a JSON message of a request: at about 200 MB/s it takes a millisecond or two.
+ * Larger messages need proto. */
 #define HTTP_JSON_BYTES_MAX ((size_t)256 * 1024)
 
 #endif

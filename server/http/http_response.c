@@ -1,6 +1,6 @@
 /*
- * http_response.c: responses of exchanges: the head, then the replies of the call, then what its
- * protocol sends after them.
+ * http_response.c: builds the responses of exchanges: the head, then the replies of the call, then
+ * the bytes that its protocol sends after them.
  */
 #include "server/http/http_cors.h"
 #include "server/http/http_protocol.h"
@@ -146,7 +146,7 @@ size_t http_body_ready(struct call_core *core, size_t max, bool *ret_end)
     struct http_exchange *exchange = http_exchange_of(core);
     size_t ready = 0;
 
-    /* Without memory the body ends without a tail, which peers recognise as an incomplete one. */
+    /* If there is no memory, the body ends without a tail, which peers recognise as an incomplete one. */
     if (core->ended) {
         (void)http_make_tail(core);
     }

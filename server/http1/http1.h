@@ -1,7 +1,7 @@
 /*
- * http1.h: HTTP/1.1 as a protocol of net: one request at a time of a connection becomes an exchange of
- * server/http, and its response bytes. Requests that are sent ahead wait. No libuv: the owner of
- * the sockets calls the table's functions.
+ * http1.h: HTTP/1.1 as a protocol of net: each request of a connection, one at a time, becomes an
+ * exchange of server/http, whose response is written as bytes. Requests that are sent ahead wait.
+ * No libuv: the owner of the sockets calls the table's functions.
  */
 #ifndef ERRATA_SERVER_HTTP1_HTTP1_H
 #define ERRATA_SERVER_HTTP1_HTTP1_H
@@ -15,7 +15,7 @@
 /* Time without a request after which a connection is closed; clients connect again. */
 #define HTTP1_IDLE_DEADLINE_US (600 * INT64_C(1000000))
 /* Maximum requests of a connection: the response of the last one closes it, so that one peer does
- * not keep its place among others for ever. */
+ * not hold a connection indefinitely. */
 #define HTTP1_REQUESTS_MAX 10000
 /* Maximum bytes of requests that are sent ahead: as many as one read of net; then nothing is read
  * until the response is sent. */
@@ -27,7 +27,7 @@ struct http1_server;
 struct http1_stats {
     uint64_t connections; /* connections that were opened */
     uint64_t requests; /* request lines that were read */
-    uint64_t refused; /* requests that were refused for their form, or came too slowly */
+    uint64_t refused; /* requests that were refused for their form or for arriving too slowly */
 };
 
 /* Borrows the server of the exchanges and the clock, which must outlive it. */

@@ -1,5 +1,5 @@
 /*
- * http1_body.c: the body of a request: a known number of bytes, or chunks (RFC 9112, 7.1).
+ * http1_body.c: parses the body of a request: a known number of bytes, or chunks (RFC 9112, 7.1).
  */
 #include "server/http1/http1_internal.h"
 

@@ -1,14 +1,14 @@
 /*
- * http1_fields.c: header and trailer fields: their form (RFC 9110, 5), and those that decide where
- * the request ends (RFC 9112, 6), of which nothing ambiguous is accepted.
+ * http1_fields.c: parses header and trailer fields: their form (RFC 9110, 5), and those that decide
+ * where the request ends (RFC 9112, 6), which must not be ambiguous.
  */
 #include "server/http1/http1_internal.h"
 
-/* A field that the parser itself takes. */
+/* A field that the parser itself interprets. */
 struct http1_framing {
     struct slice name;
     void (*take)(struct http1_parser *parser, struct slice value);
-    bool is_event; /* it is reported, too */
+    bool is_event; /* the field is also reported */
 };
 
 static struct slice http1_trim(struct slice text)

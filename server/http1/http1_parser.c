@@ -1,6 +1,6 @@
 /*
- * http1_parser.c: lines of a request, and the request line. A line is complete with its CRLF, and
- * is read then; so a request is read alike whole and byte by byte.
+ * http1_parser.c: lines of a request, and the request line. A line is read once it is complete with
+ * its CRLF, so a request is read in the same way whole and byte by byte.
  */
 #include "server/http1/http1_internal.h"
 #include "store/base/assert.h"
@@ -79,7 +79,7 @@ bool http1_parser_has_body(const struct http1_parser *parser)
     return parser->chunked || parser->length > 0;
 }
 
-/* Returns the limit of the present line, and what is refused above it. */
+/* Returns the limit of the current line, and the refusal above it. */
 static size_t http1_line_max(const struct http1_parser *parser, enum http1_refusal *ret_refusal)
 {
     switch (parser->state) {
@@ -200,7 +200,7 @@ static enum http1_refusal http1_check_version(struct slice version)
     return HTTP1_REFUSAL_LINE_FORM;
 }
 
-/* Takes the text up to a space off the front of `rest`; false if there is no space. */
+/* Removes the text up to a space from the front of `rest`; false if there is no space. */
 static bool http1_take_word(struct slice *rest, struct slice *ret_word)
 {
     const uint8_t *space = rest->size > 0 ? memchr(rest->data, ' ', rest->size) : NULL;
@@ -281,7 +281,7 @@ static bool http1_end_line(struct http1_parser *parser, struct http1_event *ret_
     return false;
 }
 
-/* Decides what follows the head. */
+/* Decides the state that follows the head. */
 static void http1_begin_body(struct http1_parser *parser)
 {
     parser->left = parser->length;

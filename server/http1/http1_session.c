@@ -28,24 +28,24 @@ struct http1_session {
     struct net_link *link;
     struct call_share share;
     struct call_core *core; /* NULL: no request, or it has no call */
-    bool in_request; /* from the request line to the end of the response */
+    bool in_request; /* set from the request line to the end of the response */
     bool request_ended; /* all of the request was received */
     bool is_head; /* the response has no body */
     bool ready; /* the response is due */
     bool rendered; /* the response's head was written to `output` */
     bool chunked; /* its body is chunked */
-    bool body_ended; /* its body was sent, as far as it is not in `output` */
+    bool body_ended; /* its body was sent, except for bytes in `output` */
     bool closes; /* the connection ends after the response */
-    bool ended; /* nothing more is read or written, but `output` */
+    bool ended; /* nothing more is read, and only `output` is written */
     bool draining;
     bool peer_ended; /* the peer sends nothing more */
     bool continue_due; /* 100 Continue is to be sent */
     uint32_t requests;
     unsigned refused_status; /* not 0: the response without a call, with `refused_text` */
     struct slice refused_text;
-    struct slice output[2]; /* head, and body without a call: what is left of them */
-    int64_t idle_since_us; /* since when no request is open */
-    int64_t head_since_us; /* since when a head is arriving; INT64_MAX: none */
+    struct slice output[2]; /* remaining part of the head, and of the body without a call */
+    int64_t idle_since_us; /* time since which no request is open */
+    int64_t head_since_us; /* time since which a head is arriving; INT64_MAX: none */
     uint8_t *ahead; /* owned: requests that were sent ahead; NULL: none */
     size_t ahead_bytes;
     struct arena arena; /* the response without a call */
@@ -175,7 +175,7 @@ static void http1_on_event(struct http1_session *session, const struct http1_eve
     }
 }
 
-/* Takes bytes up to the end of a request; returns how many. */
+/* Consumes bytes up to the end of a request; returns their number. */
 static size_t http1_take(struct http1_session *session, struct slice bytes)
 {
     struct http1_event event = {.kind = HTTP1_BODY};
@@ -202,8 +202,7 @@ static void http1_set_pause(struct http1_session *session)
         session->ahead_bytes > 0 || (core != NULL && !core->ended && core->held.size > 0);
 }
 
-/* Keeps bytes of a next request, and stops reading. More than the limit cannot come: the peer is
- * ended then. */
+/* Keeps bytes of a next request, and stops reading. If there are more than the limit, the connection ends. */
 static void http1_keep_ahead(struct http1_session *session, struct slice bytes)
 {
     uint8_t *ahead = NULL;
@@ -257,7 +256,7 @@ static enum err http1_build_head(struct http1_session *session, struct http_head
     return OK;
 }
 
-/* Writes the response's head; without memory the connection ends. */
+/* Writes the response's head; if there is no memory, the connection ends. */
 static void http1_render(struct http1_session *session)
 {
     struct arena *arena = session->core != NULL ? &session->core->arena : &session->arena;
@@ -285,7 +284,7 @@ static void http1_render(struct http1_session *session)
         session->core == NULL && !head.no_body ? session->refused_text : slice_of(NULL, 0);
 }
 
-/* The response was sent: the next request may come, or the connection ends. */
+/* Called when the response was sent: begins the next request, or ends the connection. */
 static void http1_end_exchange(struct http1_session *session)
 {
     bool ends =
@@ -317,8 +316,8 @@ static size_t http1_write(struct slice *bytes, uint8_t *to, size_t size)
     return step;
 }
 
-/* Writes the next `size` bytes of the body, which are ready; `end`: nothing follows. Returns how many
- * bytes that makes with the chunk around them. */
+/* Writes the next `size` bytes of the body, which are ready; `end`: nothing follows. Returns the
+ * number of bytes including the chunk's framing. */
 static size_t http1_write_piece(struct http1_session *session, uint8_t *to, size_t size, bool end)
 {
     size_t used = 0;
@@ -402,7 +401,7 @@ static size_t http1_feed(void *user, struct slice bytes, int64_t now_us)
 
     session->server->calls->now_us = now_us;
     if (session->ended || session->closes) {
-        /* Only the rest of a request that is being answered matters. */
+        /* Only the remaining part of the current request is still needed. */
         if (!session->ended && !session->request_ended && !session->rendered) {
             taken = http1_take(session, bytes);
         }
@@ -461,7 +460,7 @@ static bool http1_finished(const void *user)
     return session->ended && session->output[0].size + session->output[1].size == 0;
 }
 
-/* A peer that has sent a whole request may still read its response. */
+/* A peer that has sent a complete request may still read its response. */
 static bool http1_peer_ended(void *user)
 {
     struct http1_session *session = user;
@@ -470,7 +469,7 @@ static bool http1_peer_ended(void *user)
     return session->in_request && (session->request_ended || session->rendered || session->ready);
 }
 
-/* Any first bytes: net tries HTTP/2 before. */
+/* Accepts any first bytes, since net tries HTTP/2 before. */
 static enum net_match http1_match(struct slice first_bytes)
 {
     (void)first_bytes;

@@ -12,17 +12,17 @@
 #include "store/base/err.h"
 #include "store/base/slice.h"
 
-/* Open requests of one connection; more are refused with REFUSED_STREAM, and clients queue them. */
+/* Maximum open requests of one connection; more are refused with REFUSED_STREAM, and clients queue them. */
 #define H2_STREAMS_MAX 128
-/* Flow-control window of a stream: bytes of a request that no one has consumed yet. */
+/* Flow-control window of a stream: bytes of a request that were not consumed yet. */
 #define H2_STREAM_WINDOW_BYTES (256u * 1024)
 /* Does the same for all streams of a connection. */
 #define H2_CONNECTION_WINDOW_BYTES (1024u * 1024)
-/* Size of a request's header list: names and values, and 32 bytes per field (RFC 9113, 6.5.2). */
+/* Maximum size of a request's header list: names and values, and 32 bytes per field (RFC 9113, 6.5.2). */
 #define H2_HEADER_LIST_BYTES_MAX (16u * 1024)
 /* Maximum fields of one header or trailer block of a response. */
 #define H2_FIELDS_MAX 56
-/* CONTINUATION frames of one header block: 8 x 16 KiB exceeds any legitimate header list. */
+/* Maximum CONTINUATION frames of one header block: 8 x 16 KiB exceeds any legitimate header list. */
 #define H2_CONTINUATIONS_MAX 8
 /* Maximum requests, and bytes, that one h2_conn_feed takes. The caller drains their responses
  * before it feeds the next: so the data is still in the processor's caches when it is sent, its
@@ -79,10 +79,10 @@
 #define H2_SHUTDOWN_NOTICE_US (1 * INT64_C(1000000))
 /* Interval of checking the streams' deadlines. */
 #define H2_TICK_US (1 * INT64_C(1000000))
-/* Closed streams whose memory is kept for reuse. */
+/* Maximum closed streams whose memory is kept for reuse. */
 #define H2_STREAM_POOL_MAX 4096
 
-/* The least room that h2_conn_drain takes: a whole frame with its header. */
+/* Minimum room for h2_conn_drain: a whole frame with its header. */
 #define H2_DRAIN_BYTES_MIN (16u * 1024 + 9)
 
 /* Error codes that the layer above uses (RFC 9113, 7). */
@@ -175,7 +175,7 @@ void h2_conn_tick(struct h2_conn *conn, int64_t now_us);
 /* Starts a graceful shutdown: GOAWAY(2^31-1), a ping's round trip or H2_SHUTDOWN_NOTICE_US, then
  * GOAWAY(last stream). Open streams continue. */
 void h2_conn_shutdown(struct h2_conn *conn, int64_t now_us);
-/* Returns whether it was ended with ENHANCE_YOUR_CALM. */
+/* Returns whether the connection was ended with ENHANCE_YOUR_CALM. */
 bool h2_conn_rate_limited(const struct h2_conn *conn);
 /* Returns the time since which no request has been open; INT64_MAX while one is open. */
 int64_t h2_conn_idle_since_us(const struct h2_conn *conn);

@@ -321,7 +321,7 @@ static bool h2_conn_notify_drained(struct h2_conn *conn)
 size_t h2_conn_drain(struct h2_conn *conn, uint8_t *to, size_t size)
 {
     bool first = !conn->settings_patched;
-    bool once = true; /* requests of on_drained are served once per drain */
+    bool once = true; /* requests for on_drained are served once per drain */
     bool moved = false;
     uint8_t *before = NULL;
 

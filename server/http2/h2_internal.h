@@ -30,7 +30,7 @@ struct h2_stream {
     struct h2_conn *conn;
     struct h2_stream *next; /* next in the connection's list if open, otherwise in the pool */
     struct h2_stream *previous; /* previous in the connection's list */
-    void *user; /* the layer above's */
+    void *user; /* owned by the layer above */
     int32_t id;
     uint32_t generation;
     uint32_t header_list_bytes; /* size of the header list as defined by RFC 9113 */
@@ -76,7 +76,7 @@ struct h2_conn {
     int64_t idle_since_us; /* time of the end of the last stream; INT64_MAX: a stream is open */
     int64_t peer_ping_us; /* the last one received; 0: none */
     int64_t ping_sent_us; /* time of an unanswered PING of this server; INT64_MAX: none */
-    int64_t ping_due_us; /* the next one of our own */
+    int64_t ping_due_us; /* number of the next ping of our own */
     int64_t notice_us; /* time of the first GOAWAY; INT64_MAX: none */
     uint32_t ping_strikes;
     uint32_t block_bytes; /* size of the current header block, over the frames received so far */

@@ -13,7 +13,7 @@
 /* Pieces up to 1 KiB are kept, in steps of 64 bytes; larger ones are few and long-lived. */
 #define H2_MEMORY_STEP_BYTES 64
 #define H2_MEMORY_CLASSES 16
-/* Free pieces kept in all, at most. */
+/* Maximum number of free pieces that are kept. */
 #define H2_MEMORY_KEPT_BYTES_MAX (4u << 20)
 
 /* Pieces reserved for a failing malloc. libnghttp2 1.52 frees the item of a DATA frame twice if it

@@ -1,8 +1,7 @@
 /*
- * h2_seen.h: which of its latest streams the peer has opened, and which it has ended, by its frame
- * headers. nghttp2 forgets closed streams, and so cannot distinguish frames that the peer may still
- * send for a stream that we ended from those that it must not send for one that it ended itself
- * (RFC 9113, 5.1).
+ * h2_seen.h: records which of its latest streams the peer has opened and ended, by its frame headers.
+ * nghttp2 forgets closed streams, and so cannot distinguish frames that the peer may still send for a
+ * stream that we ended from those that it must not send for one that it ended itself (RFC 9113, 5.1).
  */
 #ifndef ERRATA_SERVER_HTTP2_H2_SEEN_H
 #define ERRATA_SERVER_HTTP2_H2_SEEN_H
@@ -20,10 +19,9 @@ struct h2_seen {
     uint64_t ended[H2_SEEN_WORDS];
 };
 
-/* Notes a frame header; true if it opens a stream. */
+/* Records a frame header; true if it opens a stream. */
 bool h2_seen_opens(struct h2_seen *seen, uint8_t type, uint32_t stream);
-/* Judges the same frame, after h2_seen_opens: NULL, or what is wrong with it, with the code to
- * use. */
+/* Checks the same frame, after h2_seen_opens: returns NULL, or what is wrong with it, with the error code to use. */
 const char *h2_seen_judge(struct h2_seen *seen, uint8_t type, uint8_t flags, uint32_t stream,
                           enum h2_code *ret_code);
 

@@ -20,7 +20,7 @@ enum err admin_service_list_audit_read(struct admin_service_list_audit_call *cal
     enum err err = caller_resolve_org(call->service, call->txn, call->request->org_id, &list.org);
 
     if (err != OK) {
-        return err; /* NOT_FOUND means another thing below */
+        return err; /* NOT_FOUND has another meaning below */
     }
     err = event_list_begin(call->txn, &list);
     while (err == OK) {

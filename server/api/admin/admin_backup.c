@@ -94,7 +94,8 @@ enum err admin_service_backup_writable(struct admin_service_backup_call *call)
     enum err err = OK;
 
     if (state->ended && state->err != OK) {
-        return finish(call->service, call->stream, state); /* also if the peer reads nothing */
+        return finish(call->service, call->stream,
+                      state); /* also called if the peer reads nothing */
     }
     while (err == OK && stream_wants(call->stream)) {
         struct slice data = jobs->take(jobs->user);

@@ -57,7 +57,7 @@ static enum err read_token(const struct service *service, const Errata__V1__Toke
     enum role role = ROLE_UNSPECIFIED;
 
     if (UNEXPECTED(!role_from_wire((int32_t)token->role, &role) || role == ROLE_UNSPECIFIED)) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     draft->role = (uint32_t)role;
     draft->server = token->server != 0;
@@ -181,7 +181,7 @@ enum err admin_service_rotate_token_write(struct admin_service_rotate_token_call
         return err;
     }
     if (UNEXPECTED(!admin_parse_key_id(slice_text(request->key_id), &rotation.key_id))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     if (request->_overlap_seconds_case != 0) {
         rotation.overlap_us = (int64_t)request->overlap_seconds * 1000000;
@@ -223,7 +223,7 @@ enum err admin_service_revoke_token_write(struct admin_service_revoke_token_call
         return err;
     }
     if (UNEXPECTED(!admin_parse_key_id(slice_text(call->request->key_id), &key_id))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     return admin_revoke_token(call->ctx, call->txn, &actor, org, key_id, call->result);
 }

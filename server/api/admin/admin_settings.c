@@ -92,7 +92,7 @@ static enum err read_gates(struct ctx *ctx, const Errata__V1__GateAgents *given,
     return buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
-/* Checks a phrase by which messages are read. */
+/* Checks a phrase for reading messages. */
 static enum err check_cue(struct ctx *ctx, const struct extra_cue_view *cue, size_t place)
 {
     enum cue_class class = CUE_CLASS_COUNT;
@@ -186,7 +186,7 @@ static enum err read_change(const struct service *service,
         UNEXPECTED(
             !topic_change_from_wire((int32_t)settings->topic_change, &change.topic_change)) ||
         UNEXPECTED(!match_mode_from_wire((int32_t)settings->match_mode, &change.match_mode))) {
-        return ERR_INTERNAL; /* check_request refuses such a request */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     if (change.has_match_mode && change.match_mode == MATCH_MODE_UNSPECIFIED) {
         fault_add(fault, SLICE("settings.match_mode"),

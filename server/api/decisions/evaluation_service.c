@@ -1,6 +1,6 @@
 /*
- * evaluation_service.c: the methods of DecisionService by which others than the server classify a decision, and what
- * they measure.
+ * evaluation_service.c: the methods of DecisionService by which others than the server classify a
+ * decision, and their statistics.
  */
 #include "server/api/decisions/decision_wire.h"
 #include "server/domain/analytics/proportions.h"
@@ -30,7 +30,7 @@ static enum err read_submitted(struct decision_service_submit_evaluation_call *c
             !decision_class_from_wire((int32_t)given->classification, &request->classification)) ||
         UNEXPECTED(!proposed_action_from_wire((int32_t)given->proposed_action,
                                               &request->proposed_action))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     if (slice_starts_with(request->evaluator_id, SLICE(EVALUATOR_OWN_PREFIX))) {
         fault_add(call->ctx->fault, SLICE("evaluation.evaluator_id"),
@@ -100,7 +100,7 @@ decision_service_override_evaluation_write(struct decision_service_override_eval
     if (UNEXPECTED(!uuid_parse(slice_text(call->request->feedback_id), &request.feedback_id)) ||
         UNEXPECTED(!decision_class_from_wire((int32_t)call->request->classification,
                                              &request.classification))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = decision_find_feedback(call->ctx, call->txn, call->org, call->request->feedback_id,
                                  &request.decision_seq);
@@ -120,7 +120,7 @@ decision_service_override_evaluation_answer(struct decision_service_override_eva
                       call->body);
 }
 
-/* Sets the share of classes without an override, and its interval; no members without a class. */
+/* Sets the share of classes without an override, and its interval; they are absent if there are no classes. */
 static void set_accuracy(const struct evaluator_record *record, struct evaluator_report_view *view)
 {
     const struct proportion kept = {.success_count = record->evaluations - record->overridden,

@@ -66,7 +66,7 @@ static enum err read_filter(const Errata__V1__ListEventsRequest *request, struct
     enum event_kind kind = EVENT_KIND_UNSPECIFIED;
 
     if (UNEXPECTED(!event_kind_from_wire((int32_t)request->kind, &kind))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     list->kind = (uint32_t)kind;
     if (request->subject != NULL) {
@@ -110,7 +110,7 @@ enum err event_service_retract_event_write(struct event_service_retract_event_ca
     enum err err = OK;
 
     if (UNEXPECTED(!uuid_parse(slice_text(call->request->event_id), &retraction.event_id))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = retraction_store(call->ctx, call->txn, &retraction, &call->result->first_seq);
     if (err == OK) {

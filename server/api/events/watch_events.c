@@ -35,7 +35,7 @@ enum err event_service_watch_events_start(struct event_service_watch_events_call
 
         if (UNEXPECTED(!event_kind_from_wire((int32_t)call->request->kinds[i], &kind) ||
                        kind >= WATCH_KINDS_MAX)) {
-            return ERR_INTERNAL; /* check_request refuses it */
+            return ERR_INTERNAL; /* check_request has refused such a request */
         }
         if (kind == EVENT_KIND_UNSPECIFIED) {
             fault_add(call->ctx->fault, arena_printf(call->ctx->arena, "kinds[%zu]", i),

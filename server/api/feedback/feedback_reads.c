@@ -60,7 +60,7 @@ static enum err read_filter(struct fault *fault,
             !feedback_event_type_from_wire((int32_t)request->event_type, &filter.event_type)) ||
         UNEXPECTED(
             !annotator_kind_from_wire((int32_t)request->annotator_kind, &filter.annotator_kind))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     if (!time_range_read(fault, request->start_time, request->end_time, &filter.start_us,
                          &filter.end_us)) {

@@ -41,7 +41,7 @@ static enum err read_input(const Errata__V1__FeedbackEvent *event, struct captur
                    input.event_type == FEEDBACK_EVENT_TYPE_UNSPECIFIED) ||
         UNEXPECTED(
             !annotator_kind_from_wire((int32_t)event->annotator_kind, &input.annotator_kind))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     *ret_input = input;
     return OK;

@@ -11,8 +11,8 @@
 /* Appends an event as field `field`: its facts and content, which together are the message. */
 MUST_CHECK enum err feedback_wire_put(const struct event *event, uint32_t field,
                                       struct buffer *body);
-/* Appends it with the difference between `before` and `after`, and its retraction, which are built
- * in the arena. `view` is the event's. */
+/* Appends the event with the difference between `before` and `after`, and its retraction, which are
+ * built in the arena. `view` is that of the event. */
 MUST_CHECK enum err feedback_wire_put_whole(struct arena *arena, struct store_txn *txn,
                                             const struct event *event,
                                             const struct feedback_event_view *view, uint32_t field,

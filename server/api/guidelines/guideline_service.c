@@ -27,7 +27,7 @@ static enum err read_proposal(struct guideline_service_propose_guideline_call *c
     }
     for (size_t i = 0; i < given->n_replaces_guideline_ids && err == OK; i++) {
         if (UNEXPECTED(!uuid_parse(slice_text(given->replaces_guideline_ids[i]), &replaces[i]))) {
-            err = ERR_INTERNAL; /* check_request refuses it */
+            err = ERR_INTERNAL; /* check_request has refused such a request */
         }
     }
     *input = (struct proposal_input){
@@ -43,7 +43,7 @@ static enum err read_proposal(struct guideline_service_propose_guideline_call *c
     };
     if (err == OK &&
         UNEXPECTED(!rule_type_from_wire((int32_t)given->rule_type, &input->rule_type))) {
-        err = ERR_INTERNAL; /* check_request refuses it */
+        err = ERR_INTERNAL; /* check_request has refused such a request */
     }
     return err;
 }
@@ -176,7 +176,7 @@ guideline_service_retire_guideline_write(struct guideline_service_retire_guideli
 
     if (UNEXPECTED(
             !uuid_parse(slice_text(call->request->guideline_id), &retirement.guideline_id))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = guideline_retire(call->ctx, call->txn, &retirement, &call->result->first_seq);
     if (err == OK) {
@@ -185,7 +185,7 @@ guideline_service_retire_guideline_write(struct guideline_service_retire_guideli
     return err;
 }
 
-/* A guideline never changes after it was retired, so its row gives the same answer again. */
+/* A guideline never changes after it was retired, so its row gives the same response again. */
 enum err
 guideline_service_retire_guideline_answer(struct guideline_service_retire_guideline_call *call)
 {

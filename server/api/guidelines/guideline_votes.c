@@ -1,5 +1,5 @@
 /*
- * guideline_votes.c: GuidelineService: votes about proposals. Each passes the gate (domain/guidelines/gate.h).
+ * guideline_votes.c: GuidelineService: votes about proposals. Each vote passes the gate (domain/guidelines/gate.h).
  */
 #include "server/domain/guidelines/gate.h"
 #include "server/pipeline/caller.h"
@@ -9,7 +9,7 @@
 #include <errata/v1/guideline_service.handlers.h>
 #include <errata/v1/guideline_service.views.h>
 
-/* Takes the ids of a request; check_request has checked their form. */
+/* Reads the ids of a request; check_request has checked their form. */
 static enum err read_ids(struct arena *arena, char *const *texts, size_t count,
                          struct uuid **ret_ids)
 {
@@ -49,12 +49,12 @@ static enum err read_approval(const struct service *service, struct org_id org,
     if (UNEXPECTED(!uuid_parse(slice_text(request->proposal_id), &ret_vote->proposal_id)) ||
         (slice_text(request->retire_guideline_id).size > 0 &&
          UNEXPECTED(!uuid_parse(slice_text(request->retire_guideline_id), &ret_vote->retire_id)))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     return OK;
 }
 
-/* Answers with the proposal after the written vote. */
+/* Responds with the proposal after the written vote. */
 static enum err answer(struct ctx *ctx, struct store_txn *txn, const struct work_result *result,
                        uint32_t field, struct buffer *body)
 {
@@ -92,7 +92,7 @@ guideline_service_approve_proposal_answer(struct guideline_service_approve_propo
                   call->body);
 }
 
-/* Returns whether a refusal of one approval leaves the others. */
+/* Returns whether other approvals may succeed although one was refused. */
 static bool is_refusal(enum err err)
 {
     return err == ERR_PRECONDITION || err == ERR_NOT_FOUND || err == ERR_DENIED;
@@ -175,7 +175,7 @@ guideline_service_reject_proposal_write(struct guideline_service_reject_proposal
     enum err err = OK;
 
     if (UNEXPECTED(!uuid_parse(slice_text(call->request->proposal_id), &vote.proposal_id))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = guideline_gate(call->ctx, call->txn, &vote, &call->result->first_seq);
     if (err == OK) {
@@ -202,7 +202,7 @@ enum err guideline_service_retract_vote_write(struct guideline_service_retract_v
     enum err err = OK;
 
     if (UNEXPECTED(!uuid_parse(slice_text(call->request->proposal_id), &vote.proposal_id))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = guideline_gate(call->ctx, call->txn, &vote, &call->result->first_seq);
     if (err == OK) {

@@ -10,7 +10,7 @@
 #include <errata/v1/warning.fields.h>
 #include <errata/v1/warning.views.h>
 
-/* Room for the members other than the text: numbers and a warning. */
+/* Room for the members besides the text: numbers and a warning. */
 #define OTHER_BYTES 512
 
 _Static_assert(PDF_PAGES_TEXT_BYTES_MAX == 1 << 20, "a text below says so");

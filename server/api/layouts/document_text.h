@@ -7,7 +7,7 @@
 
 #include "server/pipeline/document_jobs.h"
 
-/* Encodes it into the arena. Fails only with ERR_MEMORY. */
+/* Encodes the text into the arena. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err document_text_encode(struct arena *arena, const struct pdf_answer *answer,
                                          struct slice *ret_message);
 

@@ -45,7 +45,7 @@ enum err layout_service_get_family_read(struct layout_service_get_family_call *c
     enum err err = OK;
 
     if (UNEXPECTED(!uuid_parse(slice_text(call->request->layout_family_id), &id))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = family_find(call->txn, call->org, id, &seq, &family);
     if (err == ERR_NOT_FOUND) {
@@ -83,7 +83,7 @@ enum err layout_service_merge_families_write(struct layout_service_merge_familie
 
     if (UNEXPECTED(!uuid_parse(slice_text(call->request->from_layout_family_id), &merge.from)) ||
         UNEXPECTED(!uuid_parse(slice_text(call->request->into_layout_family_id), &merge.into))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     if (err == OK) {
         err = family_merge(call->ctx, call->txn, call->org, &merge, &call->result->first_seq);
@@ -130,7 +130,7 @@ enum err layout_service_split_family_write(struct layout_service_split_family_ca
     enum err err = split.actor_user_id.size > 0 && ids != NULL ? OK : ERR_MEMORY;
 
     if (UNEXPECTED(!uuid_parse(slice_text(call->request->layout_family_id), &split.family))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     for (size_t i = 0; i < count && err == OK; i++) {
         ids[i] = slice_text(call->request->document_ids[i]);

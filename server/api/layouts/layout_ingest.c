@@ -30,7 +30,7 @@ _Static_assert((int)INGEST_DOCUMENT_RESPONSE_TEXT_FIELD ==
                    (int)INGEST_DOCUMENT_STREAM_RESPONSE_TEXT_FIELD,
                "both methods answer alike");
 
-/* The caller's values of a document. */
+/* The values of a document that the caller sent. */
 struct named_document {
     struct slice document_id;
     struct slice password;
@@ -38,10 +38,10 @@ struct named_document {
     bool include_text;
 };
 
-/* Room for the members of a response other than lists and text: numbers, ids and a snippet. */
+/* Room for the members of a response besides lists and text: numbers, ids and a snippet. */
 #define ANSWER_OTHER_BYTES 8192
 
-/* The received part of a stream. Exists as long as the call. */
+/* The received part of a stream. It exists as long as the call. */
 struct upload {
     struct named_document named;
     uint64_t bytes; /* size of content */

@@ -75,7 +75,7 @@ static enum err find_family(struct store_txn *txn, struct org_id org, const char
         return OK;
     }
     if (UNEXPECTED(!uuid_parse(slice_text(text), &id))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = family_find(txn, org, id, &seq, &family);
     if (err == OK) {
@@ -152,7 +152,7 @@ enum err layout_service_list_profiles_read(struct layout_service_list_profiles_c
     enum err err = OK;
 
     if (UNEXPECTED(!profile_order_from_wire((int32_t)call->request->order, &list.order))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = id_filter_read_hex(call->service, "layout_fingerprint_prefix",
                              call->request->layout_fingerprint_prefix, SHA256_BYTES,

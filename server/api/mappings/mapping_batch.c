@@ -53,7 +53,7 @@ mapping_service_batch_judge_mappings_prepare(struct mapping_service_batch_judge_
     enum err result = OK;
 
     if (UNEXPECTED(count > MAPPING_BATCH_MAX)) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     if (batch == NULL || items == NULL) {
         return ERR_MEMORY;

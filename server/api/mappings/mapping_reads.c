@@ -53,7 +53,7 @@ enum err mapping_service_match_lines_prepare(struct mapping_service_match_lines_
         match->candidates = (size_t)call->request->max_candidates;
     }
     if (UNEXPECTED(match->candidates > MATCH_CANDIDATES_MAX)) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = fold_lines(call->service, call->request, match);
     if (err == OK) {
@@ -224,7 +224,7 @@ static enum err read_list(struct service *service, const Errata__V1__ListMapping
     enum err err = OK;
 
     if (UNEXPECTED(!mapping_status_from_wire((int32_t)request->status, &list->status))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = sku_fold(service->ctx->arena, slice_text(request->internal_sku),
                    &list->folded_internal_sku);

@@ -51,7 +51,7 @@ enum err mapping_service_suggest_mapping_write(struct mapping_service_suggest_ma
     return err;
 }
 
-/* The event may have changed another mapping too: the suggested one is that of the request. */
+/* The event may also have changed another mapping; the suggested one is named by the request. */
 enum err mapping_service_suggest_mapping_answer(struct mapping_service_suggest_mapping_call *call)
 {
     const struct mapping_suggestion *suggestion = call->prepared;

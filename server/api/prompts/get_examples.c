@@ -57,7 +57,7 @@ enum err prompt_service_get_examples_read(struct prompt_service_get_examples_cal
             !example_grouping_from_wire((int32_t)call->request->grouping, &query.grouping)) ||
         UNEXPECTED(!match_mode_from_wire((int32_t)call->request->match_mode, &query.match_mode)) ||
         UNEXPECTED(query.limit > EXAMPLES_LIMIT_MAX)) {
-        return ERR_INTERNAL; /* check_request refuses such a request */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     if (query.layout_fingerprint.size == 0 && query.document_id.size == 0) {
         fault_add(call->ctx->fault, SLICE("layout_fingerprint"),

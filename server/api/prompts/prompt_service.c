@@ -210,14 +210,14 @@ static enum err read_query(struct prompt_service_prepare_prompt_call *call,
         UNEXPECTED(
             !match_mode_from_wire((int32_t)request->match_mode, &query.examples.match_mode)) ||
         UNEXPECTED(query.examples.limit > EXAMPLES_LIMIT_MAX)) {
-        return ERR_INTERNAL; /* check_request refuses such a request */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     read_source(call->ctx->fault, request, &query);
     *ret_query = query;
     return prompt_check(call->ctx, &query);
 }
 
-/* Returns the bytes to sanitise and insert, before it is known where and how often. */
+/* Returns the number of bytes to sanitise and insert, before the places and their number are known. */
 static size_t bytes_given(const struct prompt_query *query)
 {
     size_t bytes = query->template_text.size;
@@ -332,7 +332,7 @@ static enum err make_prompt(struct service *service, struct store_txn *txn,
     return err;
 }
 
-/* Returns whether examples of documents have to be built, from up to 50 events each. */
+/* Returns whether examples of documents, each from up to 50 events, have to be built. */
 static bool makes_documents(const struct examples_query *query)
 {
     return query->grouping == EXAMPLE_GROUPING_DOCUMENT &&

@@ -1,5 +1,5 @@
 /*
- * agent_card.c: ReviewService/GetAgentCard, on the pool.
+ * agent_card.c: ReviewService/GetAgentCard. Runs on the pool.
  */
 #include "server/domain/reviews/card.h"
 #include "server/pipeline/service.h"

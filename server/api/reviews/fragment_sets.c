@@ -8,7 +8,7 @@
 #include <errata/v1/review_service.fields.h>
 #include <errata/v1/review_service.handlers.h>
 
-/* Takes one fragment of a request to its place; otherwise adds a fault. */
+/* Copies one fragment of a request to its index; adds a fault if it is invalid. */
 static void read_one(struct ctx *ctx, const Errata__V1__PromptFragment *given, size_t index,
                      struct fragment_set *set)
 {
@@ -66,7 +66,7 @@ enum err review_service_put_fragment_set_write(struct review_service_put_fragmen
     return err;
 }
 
-/* Answers with the set of the written event. */
+/* Responds with the set of the written event. */
 static enum err answer(struct ctx *ctx, struct store_txn *txn, const struct work_result *result,
                        uint32_t field, struct buffer *body)
 {

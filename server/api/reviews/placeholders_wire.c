@@ -46,7 +46,7 @@ enum err placeholders_wire_read(struct ctx *ctx,
     request->has_static_example = message->_static_example_case != 0;
     request->static_example = slice_text(message->static_example);
     if (UNEXPECTED(message->n_prompts > PLACEHOLDER_PROMPTS_MAX)) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     request->prompt_count = message->n_prompts;
     for (size_t i = 0; i < message->n_prompts; i++) {

@@ -10,7 +10,7 @@
 #include <errata/v1/review_prompts.views.h>
 #include <errata/v1/review_service.handlers.h>
 
-/* What is read on the loop: at most this many reviews, and bytes of prompts and notes. */
+/* Maximum work on the loop: reviews, and bytes of prompts and notes. */
 #define REVIEWS_ON_LOOP_MAX 100
 #define PROMPTS_ON_LOOP_BYTES_MAX ((size_t)64 * 1024)
 #define NOTES_ON_LOOP_BYTES_MAX ((size_t)1024)
@@ -108,7 +108,7 @@ static enum err write_lists(struct review_service_resolve_placeholders_call *cal
     return err;
 }
 
-/* Makes the reference of a response; none for the past, and for what is not in the log. */
+/* Makes the reference of a response; there is none for the past, and for artifacts that are not in the log. */
 static enum err refer(struct review_service_resolve_placeholders_call *call,
                       const struct placeholders_request *request,
                       const struct placeholders *placeholders, struct slice *ret_reference)

@@ -10,7 +10,7 @@
 /* Maximum members of a line: the organisation, and two for each of the triggers. */
 #define FIELDS_MAX 16
 
-/* A line that is being made. */
+/* A log line that is being built. */
 struct line {
     char org[UUID_TEXT_BYTES];
     struct logger_field fields[FIELDS_MAX];
@@ -27,7 +27,7 @@ static void add_text(struct line *line, const char *name, const char *text)
     line->fields[line->count++] = LOGGER_TEXT_FIELD(name, slice_text(text));
 }
 
-/* Begins a line; false if no one wants it. */
+/* Begins a line; false if it would not be logged. */
 static bool begin(const struct service *service, struct line *line)
 {
     if (!logger_wants(LOGGER_DEBUG)) {

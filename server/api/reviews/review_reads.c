@@ -41,7 +41,7 @@ static enum err read_list(const struct review_service_list_reviews_call *call,
     const Errata__V1__ListReviewsRequest *request = call->request;
 
     if (UNEXPECTED(!review_decision_from_wire((int32_t)request->decision, &list->decision))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     if (!time_range_read(call->ctx->fault, request->start_time, request->end_time, &list->start_us,
                          &list->end_us)) {

@@ -13,7 +13,7 @@
 #include <errata/v1/review_triggers.fields.h>
 
 /* Maximum reviews that are read in less than a quarter of a millisecond: each takes about 1 us, and
- * its fields as much. */
+ * its fields another 1 us. */
 #define REVIEWS_ON_LOOP_MAX 100
 
 static bool is_cancelled(const void *user)

@@ -1,6 +1,6 @@
 /*
- * submit_review.c: ReviewService/SubmitReview. Wire messages become values for the domain, and stored events become
- * responses; the rules are in the domain.
+ * submit_review.c: ReviewService/SubmitReview. Converts wire messages to values for the domain, and
+ * stored events to responses; the rules are in the domain.
  */
 #include "server/api/reviews/review_log.h"
 #include "server/api/reviews/review_wire.h"
@@ -43,7 +43,7 @@ static enum err read_references(struct ctx *ctx, const Errata__V1__Review *revie
         return ERR_MEMORY;
     }
     if (UNEXPECTED(review->n_exposure_refs > REVIEW_REFERENCES_MAX)) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     for (size_t i = 0; i < review->n_exposure_refs; i++) {
         references[i] = slice_text(review->exposure_refs[i]);
@@ -76,7 +76,7 @@ static enum err read_review(struct ctx *ctx, const Errata__V1__Review *review,
     if (UNEXPECTED(!review_decision_from_wire((int32_t)review->decision, &input->decision)) ||
         UNEXPECTED(
             !annotator_kind_from_wire((int32_t)review->annotator_kind, &input->annotator_kind))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     return review_specs_normalise(ctx, SLICE("review"), review->missing_spec,
                                   review->n_missing_spec, &input->missing_spec);

@@ -13,7 +13,7 @@
 #include <errata/v1/turn_service.handlers.h>
 #include <errata/v1/turn_service.views.h>
 
-/* Removes what the application put into the message. */
+/* Removes the texts that the application inserted into the message. */
 static enum err read_words(struct arena *arena, const Errata__V1__DetectFeedbackRequest *request,
                            struct detect_input *input)
 {
@@ -56,7 +56,7 @@ enum err turn_service_detect_feedback_prepare(struct turn_service_detect_feedbac
         .advice = slice_text(request->advice),
     };
     if (UNEXPECTED(!message_author_from_wire((int32_t)request->author, &input->author))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = texts_copy(call->ctx->arena, request->entities, request->n_entities, &input->entities);
     if (err == OK) {

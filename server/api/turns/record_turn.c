@@ -58,7 +58,7 @@ enum err turn_service_record_turn_prepare(struct turn_service_record_turn_call *
     };
     if (UNEXPECTED(
             !validation_outcome_from_wire((int32_t)turn->validation_outcome, &input->outcome))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = read_strategy(call->ctx, turn, input);
     if (err == OK) {
@@ -99,7 +99,8 @@ enum err turn_service_record_turn_write(struct turn_service_record_turn_call *ca
     return err;
 }
 
-/* Puts a turn as it was when its event was written: no message had judged it. Exposures come before its event. */
+/* Appends a turn as it was when its event was written: no message had judged it yet. Exposures come
+ * before its event. */
 enum err turn_service_record_turn_answer(struct turn_service_record_turn_call *call)
 {
     const struct turn_record record = {.seq = call->result->first_seq + call->result->count - 1};
@@ -121,7 +122,7 @@ enum err turn_service_set_feedback_write(struct turn_service_set_feedback_call *
 
     if (UNEXPECTED(!turn_status_from_wire((int32_t)call->request->status, &input.status) ||
                    input.status == TURN_STATUS_UNSPECIFIED)) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = turn_judge(call->ctx, call->txn, call->org, &input, &call->result->first_seq);
     if (err == OK) {
@@ -130,7 +131,7 @@ enum err turn_service_set_feedback_write(struct turn_service_set_feedback_call *
     return err;
 }
 
-/* Puts the turn as the judgement made it. */
+/* Appends the turn as it is after the judgement. */
 enum err turn_service_set_feedback_answer(struct turn_service_set_feedback_call *call)
 {
     struct turn_feedback_set_view view;

@@ -10,7 +10,7 @@
 #include <errata/v1/turn_service.handlers.h>
 #include <errata/v1/turn_service.views.h>
 
-/* Makes the reference of a response; none for the past. */
+/* Makes the reference of a response; there is none for the past. */
 static enum err refer(struct turn_service_search_strategies_call *call,
                       const struct strategies *found, const struct served_strategies *served,
                       enum experiment_arm arm, struct slice *ret_reference)

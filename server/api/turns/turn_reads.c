@@ -38,7 +38,7 @@ enum err turn_service_list_turns_read(struct turn_service_list_turns_call *call)
     enum err err = OK;
 
     if (UNEXPECTED(!turn_status_from_wire((int32_t)call->request->status, &list.status))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = turn_list_begin(call->txn, &list);
     while (err == OK) {

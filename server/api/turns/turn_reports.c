@@ -11,7 +11,7 @@
 #include <errata/v1/turn_service.handlers.h>
 #include <errata/v1/turn_service.views.h>
 
-/* Bytes of a row of a report. */
+/* Maximum bytes of a row of a report. */
 #define ROW_BYTES 128
 
 /* `day` has room for the row's day, which the view borrows. */

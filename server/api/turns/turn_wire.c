@@ -12,12 +12,12 @@
 #include <errata/v1/turn_service.fields.h>
 #include <errata/v1/turn_service.views.h>
 
-/* Strategies of a search that sets no limit. */
+/* Default number of strategies of a search. */
 #define SEARCH_LIMIT_DEFAULT 10
 
 _Static_assert(EMBEDDING_SPACE_BYTES_MAX <= TURN_SPACE_BYTES_MAX, "rows have room for every space");
 
-/* Reads the event of a turn, and what is said of the turn now. */
+/* Reads the event of a turn, and the current feedback on it. */
 static enum err read_turn(struct store_txn *txn, struct org_id org,
                           const struct turn_record *record, struct event *ret_event,
                           struct user_feedback_view *ret_feedback)
@@ -61,7 +61,7 @@ enum err turn_wire_read_references(const struct service *service, char *const *r
     enum err err = texts_copy(service->ctx->arena, references, count, &items);
 
     if (UNEXPECTED(count > TURN_REFERENCES_MAX)) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     *ret_references = (struct turn_references){&service->env->exposure_key, items, count};
     return err;
@@ -82,7 +82,7 @@ static enum metadata_correction correction_of(enum correction_type type)
     return METADATA_CORRECTION_UNSPECIFIED;
 }
 
-/* Puts a turn as `metadata.json` has it. */
+/* Appends a turn in the form of `metadata.json`. */
 static enum err put_metadata(struct arena *arena, const struct event *event,
                              const struct user_feedback_view *feedback, struct buffer *body)
 {

@@ -11,7 +11,7 @@
 #include <errata/v1/learning_service.handlers.h>
 #include <errata/v1/learning_service.views.h>
 
-/* The size of a report with all reviewers, roughly. */
+/* The approximate size of a report with all reviewers. */
 #define REPORT_BYTES 4096
 
 static enum err read_subject(struct learning_service_backtest_call *call, struct backtest *backtest)
@@ -33,7 +33,7 @@ static enum err read_subject(struct learning_service_backtest_call *call, struct
         return ERR_INVALID;
     }
     if (UNEXPECTED(!learned_rule_type_from_wire((int32_t)candidate->rule_type, &type))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     return backtest_set_candidate(
         call->ctx, type, slice_text(candidate->pattern),

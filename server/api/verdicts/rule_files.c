@@ -77,7 +77,7 @@ request_of(const struct verdict_service_import_learned_rules_call *call)
     };
 }
 
-/* A dry run writes nothing: its response is decided again in the same transaction. */
+/* A dry run writes nothing: its response is decided in the same transaction. */
 enum err
 verdict_service_import_learned_rules_write(struct verdict_service_import_learned_rules_call *call)
 {

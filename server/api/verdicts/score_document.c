@@ -1,7 +1,7 @@
 /*
  * score_document.c: VerdictService/ScoreDocument. The call runs on the loop if the organisation's
- * rule set is loaded; otherwise on the pool, which loads it. So does a score of the past, whose set no other score
- * needs.
+ * rule set is loaded; otherwise on the pool, which loads it. A score of the past also runs on the
+ * pool, since no other score needs its set.
  */
 #include "server/domain/scoring/scoring.h"
 #include "server/domain/settings/settings_cache.h"
@@ -56,7 +56,7 @@ static enum err read_request(struct ctx *ctx, const Errata__V1__ScoreDocumentReq
     return err != OK ? err : fault_result(ctx->fault);
 }
 
-/* What the loop found: the set, and the settings after its last event. */
+/* Found on the loop: the set, and the settings after its last event. */
 struct score_found {
     struct rule_set *set;
     struct settings settings;

@@ -1,5 +1,6 @@
 /*
- * suggested_weights.c: VerdictService's weights by measured verdicts: ListSuggestedWeights and ApplySuggestedWeights.
+ * suggested_weights.c: VerdictService's methods for weights by measured verdicts:
+ * ListSuggestedWeights and ApplySuggestedWeights.
  */
 #include "server/domain/settings/settings.h"
 #include "server/domain/weights/set_weights.h"
@@ -47,7 +48,7 @@ enum err verdict_service_apply_suggested_weights_prepare(
         chosen[i].has_weight = weight->_weight_case != 0;
         chosen[i].weight = weight->weight;
         if (UNEXPECTED(!uuid_parse(slice_text(weight->rule_id), &chosen[i].rule_id))) {
-            return ERR_INTERNAL; /* check_request refuses it */
+            return ERR_INTERNAL; /* check_request has refused such a request */
         }
     }
     call->prepared = chosen;
@@ -66,7 +67,7 @@ request_of(const struct verdict_service_apply_suggested_weights_call *call)
     };
 }
 
-/* A dry run writes nothing: its response is decided again in the same transaction. */
+/* A dry run writes nothing: its response is decided in the same transaction. */
 enum err verdict_service_apply_suggested_weights_write(
     struct verdict_service_apply_suggested_weights_call *call)
 {

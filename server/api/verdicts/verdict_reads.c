@@ -101,7 +101,7 @@ static enum err read_list(const struct verdict_service_list_learned_rules_call *
 {
     if (UNEXPECTED(
             !learned_rule_type_from_wire((int32_t)call->request->rule_type, &list->rule_type))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     return id_filter_read_uuid(call->service, call->request->id_prefix, &list->id_prefix);
 }

@@ -1,6 +1,6 @@
 /*
- * verdict_service.c: VerdictService's writes: SubmitVerdict and SetLearnedRuleEnabled. Wire
- * messages become values for the domain, and stored events become responses; the rules are in the
+ * verdict_service.c: VerdictService's writes: SubmitVerdict and SetLearnedRuleEnabled. Converts
+ * wire messages to values for the domain, and stored events to responses; the rules are in the
  * domain.
  */
 #include "server/domain/verdicts/verdicts.h"
@@ -134,7 +134,7 @@ static enum err read_references(struct ctx *ctx, const Errata__V1__VerdictSubmis
         return ERR_MEMORY;
     }
     if (UNEXPECTED(submission->n_exposure_refs > VERDICT_REFERENCES_MAX)) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     for (size_t i = 0; i < submission->n_exposure_refs; i++) {
         references[i] = slice_text(submission->exposure_refs[i]);
@@ -165,7 +165,7 @@ static enum err read_submission(struct ctx *ctx, const Errata__V1__VerdictSubmis
             !verdict_from_wire((int32_t)submission->correct_verdict, &input->correct_verdict)) ||
         UNEXPECTED(!annotator_kind_from_wire((int32_t)submission->annotator_kind,
                                              &input->annotator_kind))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     if (!input->has_original_score) {
         fault_add(ctx->fault, SLICE("submission.original_score"),
@@ -307,7 +307,7 @@ enum err verdict_service_set_learned_rule_enabled_write(
     enum err err = OK;
 
     if (UNEXPECTED(!uuid_parse(slice_text(call->request->id), &request.id))) {
-        return ERR_INTERNAL; /* check_request refuses it */
+        return ERR_INTERNAL; /* check_request has refused such a request */
     }
     err = learned_rule_set_enabled(call->ctx, call->txn, &request, &call->result->first_seq);
     if (err == OK) {

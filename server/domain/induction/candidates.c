@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Places and buckets of a new table. A power of two, as all later sizes. */
+/* Places and buckets of a new table. A power of two, like all later sizes. */
 #define ROOM_MIN 1024
 
 enum err candidates_init(struct candidates *candidates, struct arena *arena, uint64_t seed)

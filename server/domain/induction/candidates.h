@@ -1,6 +1,6 @@
 /*
- * candidates.h: patterns that submissions have, and how many of them have each: a hash table that grows up to its bound.
- * A pattern counts once for a submission.
+ * candidates.h: counts for each pattern the submissions that have it: a hash table that grows up to
+ * its limit. A pattern counts once for a submission.
  */
 #ifndef ERRATA_SERVER_DOMAIN_INDUCTION_CANDIDATES_H
 #define ERRATA_SERVER_DOMAIN_INDUCTION_CANDIDATES_H
@@ -13,7 +13,7 @@
 /* Maximum bytes of a pattern, as in the contract. */
 #define CANDIDATE_BYTES_MAX 256
 
-/* What a rule would correct. */
+/* The error that a rule would correct. */
 enum induction_target {
     TARGET_FALSE_NEGATIVE, /* original REAL, correct FAKE */
     TARGET_FALSE_POSITIVE, /* original FAKE, correct REAL */
@@ -39,12 +39,12 @@ struct candidates {
     bool is_full; /* a pattern was left out */
 };
 
-/* `seed`: random, so that no one can choose patterns that share a bucket. Fails only with ERR_MEMORY. */
+/* `seed` must be random, so that callers cannot choose patterns that share a bucket. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err candidates_init(struct candidates *candidates, struct arena *arena,
                                     uint64_t seed);
-/* Adds a pattern without counting it. Empty ones, and ones that are too long, are left out. */
+/* Adds a pattern without counting it. Empty and too long patterns are left out. */
 MUST_CHECK enum err candidates_add(struct candidates *candidates, struct slice pattern);
-/* Counts a pattern for a submission; an unknown one is ignored. `targets`: which the submission has. */
+/* Counts a pattern for a submission; an unknown pattern is ignored. `targets`: the targets that the submission has. */
 void candidates_count(struct candidates *candidates, struct slice pattern, uint32_t submission,
                       const bool targets[TARGET_COUNT]);
 

@@ -1,7 +1,8 @@
 /*
- * induction.c: finds rules: see induction.h. The steps: the submissions of both halves; deciles of numbers; patterns of
- * the targets; counts of all patterns on the older half; the best of them on the newer half; a choice of those that
- * explain most; a backtest of each.
+ * induction.c: finds rules: see induction.h. The steps: list the submissions of both halves;
+ * compute the deciles of numbers; collect the patterns of the targets; count all patterns on the
+ * older half; try the best ones on the newer half; choose those that explain most; backtest each of
+ * these.
  */
 #include "server/domain/induction/induction.h"
 
@@ -20,7 +21,7 @@
 #define INDUCTION_BYTES_MAX (256u << 20)
 /* Memory for one submission: its text folded, and the texts of its patterns. */
 #define SUBMISSION_BYTES_MAX (8u << 20)
-/* Submissions between two looks at the clock. */
+/* Submissions between two readings of the clock. */
 #define SUBMISSIONS_BETWEEN_LOOKS 64
 
 static const enum learned_rule_type target_types[TARGET_COUNT] = {LEARNED_RULE_TYPE_FALSE_NEGATIVE,
@@ -30,7 +31,7 @@ static const enum learned_rule_type target_types[TARGET_COUNT] = {LEARNED_RULE_T
 struct tried_pattern {
     const struct candidate *candidate;
     enum induction_target target;
-    double rank; /* the lower end of the lift on the older half */
+    double rank; /* lower end of the lift's interval on the older half */
     struct place_set hit_targets; /* submissions of the newer half with the target */
     struct lift_group hits;
     uint64_t agreed;
@@ -57,7 +58,7 @@ struct induction {
     size_t tried_count;
 };
 
-/* A submission that is examined. */
+/* A submission that is being examined. */
 struct examined {
     struct verdict_submission_view view;
     size_t place; /* index in `seqs` */
@@ -99,7 +100,7 @@ static enum err list_submissions(struct induction *induction)
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Ends the examination when it was cancelled, and marks it when its time is over. */
+/* Ends the examination if it was cancelled, and marks it if its time is over. */
 static enum err look(struct induction *induction)
 {
     if (induction->request->is_cancelled(induction->request->user)) {
@@ -215,8 +216,8 @@ static enum err count_terms(struct induction *induction, const struct examined *
                        &counting);
 }
 
-/* Computes the lift of hits on the half that was counted last; the submissions without a text say nothing about a
- * phrase. Returns false where it is not defined. */
+/* Computes the lift of hits on the half that was counted last; submissions without a text are not
+ * counted for a phrase. Returns false if the lift is undefined. */
 static bool compute_lift(const struct induction *induction, struct slice pattern,
                          enum induction_target target, const struct lift_group *hits,
                          struct lift_group *ret_others, struct lift *ret_lift)
@@ -334,7 +335,7 @@ static void count_hit(struct tried_pattern *tried, const struct examined *examin
     }
 }
 
-/* Reads what gates depend on; what a submission does not have leaves them open. */
+/* Reads the values on which gates depend; a gate whose value is missing is open. */
 static enum err read_context(const struct verdict_submission_view *view,
                              struct score_context *ret_context)
 {
@@ -404,8 +405,8 @@ static enum err try_all(struct induction *induction)
     return err;
 }
 
-/* Returns how much a pattern explains that no chosen one does: its new targets, times the lower end of the interval of
- * how often it is right; 0 if too few are new. */
+/* Returns how much a pattern explains beyond the chosen ones: the number of its new targets, times
+ * the lower end of the interval of its precision; 0 if too few are new. */
 static double value_of(const struct tried_pattern *tried, const struct place_set *explained)
 {
     const struct proportion right = {tried->agreed, tried->agreed + tried->disagreed};
@@ -459,7 +460,7 @@ static enum err drop_failed(struct induction *induction)
     return err;
 }
 
-/* Returns the pattern that explains most; NULL if none explains anything new. Equal ones: the first. */
+/* Returns the pattern that explains most, of equal ones the first; NULL if none explains anything new. */
 static struct tried_pattern *find_best(struct induction *induction,
                                        const struct place_set explained[TARGET_COUNT])
 {
@@ -478,7 +479,7 @@ static struct tried_pattern *find_best(struct induction *induction,
     return best;
 }
 
-/* Chooses the rules, each time the one that explains most. */
+/* Chooses the rules one by one, each time the one that explains most. */
 static enum err choose_rules(struct induction *induction, struct found_rules *found)
 {
     struct place_set explained[TARGET_COUNT];
@@ -506,7 +507,7 @@ static enum err choose_rules(struct induction *induction, struct found_rules *fo
     return OK;
 }
 
-/* The rules whose backtest is made. */
+/* The rules that are being backtested. */
 struct testing {
     struct found_rules *found;
     struct rule_trial trials[INDUCTION_RULES_MAX];
@@ -594,7 +595,7 @@ static enum err find(struct induction *induction, struct found_rules *found)
     if (err == OK) {
         err = try_all(induction);
     }
-    /* Counts of a part would be wrong: nothing is found when the time was not enough. */
+    /* Partial counts would be wrong, so nothing is found if the time did not suffice. */
     if (err != OK || induction->is_late) {
         return err;
     }

@@ -1,8 +1,8 @@
 /*
  * induction.h: finds rules that would have corrected false negatives and false positives, in the newest submissions: on
  * their older half it counts the patterns that submissions with the target have, and on the newer half it keeps those
- * whose lift holds. The rules are decided by numbers only; a person decides whether they have effect. Reads each
- * submission four times at most; run it on the pool.
+ * whose lift holds. The rules are decided by numbers only; a person decides whether they have
+ * effect. Reads each submission at most four times; must run on the pool.
  */
 #ifndef ERRATA_SERVER_DOMAIN_INDUCTION_INDUCTION_H
 #define ERRATA_SERVER_DOMAIN_INDUCTION_INDUCTION_H
@@ -21,11 +21,11 @@
 #define INDUCTION_PREDICATES_MAX 5000
 /* Maximum number of found rules. */
 #define INDUCTION_RULES_MAX 20
-/* Hits that a pattern needs on each half. */
+/* Minimum hits of a pattern on each half. */
 #define INDUCTION_HITS_MIN 5
-/* The lower end of the lift's interval must be above it on the newer half. */
+/* Minimum lower end of the lift's interval on the newer half. */
 #define INDUCTION_LIFT_MIN 2.0
-/* It ends with what was found after this time. */
+/* Time limit; a search that exceeds it ends with ERR_BUSY. */
 #define INDUCTION_TIME_US (INT64_C(30) * 1000000)
 
 struct induction_request {
@@ -37,7 +37,7 @@ struct induction_request {
     const void *user;
 };
 
-/* A rule that was found; its pattern is in the arena. */
+/* A found rule; its pattern is in the arena. */
 struct found_rule {
     enum induction_target target;
     struct slice pattern;
@@ -64,7 +64,7 @@ MUST_CHECK enum err induction_find(struct ctx *ctx, struct store_txn *txn,
                                    const struct induction_request *request,
                                    struct found_rules *ret_found);
 
-/* Proposes the rules that were found, except those that exist by now. */
+/* Proposes the found rules, except those that exist by now. */
 MUST_CHECK enum err induction_write(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                     const struct event_caller *caller,
                                     const struct found_rules *found,
@@ -72,7 +72,7 @@ MUST_CHECK enum err induction_write(struct ctx *ctx, struct store_txn *txn, stru
 /* Appends the response from the events. */
 MUST_CHECK enum err induction_answer(struct store_txn *txn, const struct work_result *result,
                                      struct buffer *body);
-/* Appends the response that induction_write would have; changes nothing. */
+/* Appends the same response as after induction_write, but changes nothing. */
 MUST_CHECK enum err induction_answer_dry(struct ctx *ctx, struct org_id org,
                                          const struct found_rules *found, struct buffer *body);
 

@@ -53,7 +53,7 @@ static enum err encode_finding(struct arena *arena, const struct found_rules *fo
     return view_encode(&rule_finding_view_type, &view, arena, ret_finding) ? OK : ERR_MEMORY;
 }
 
-/* Says for people why the rule is proposed. */
+/* Explains to people why the rule is proposed. */
 static struct slice reason_of(struct arena *arena, const struct found_rule *rule)
 {
     return arena_printf(

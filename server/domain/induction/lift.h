@@ -3,8 +3,8 @@
  * proportions, with Katz's log interval. Pure.
  *
  * Katz, D., Baptista, J., Azen, S. P. and Pike, M. C. (1978): Obtaining confidence intervals for the risk ratio in cohort
- * studies. Biometrics 34, 469-474. Where no target occurs outside the hits the ratio is infinite; half a case is then
- * added to each of the four groups (Haldane 1956).
+ * studies. Biometrics 34, 469-474. If no target occurs outside the hits, the ratio is infinite;
+ * half a case is then added to each of the four groups (Haldane 1956).
  */
 #ifndef ERRATA_SERVER_DOMAIN_INDUCTION_LIFT_H
 #define ERRATA_SERVER_DOMAIN_INDUCTION_LIFT_H
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Cases with the target, of all cases of a group. */
+/* The cases of a group, and those with the target. */
 struct lift_group {
     uint64_t targets; /* at most `cases` */
     uint64_t cases;

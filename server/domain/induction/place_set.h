@@ -8,7 +8,7 @@
 #include "store/base/arena.h"
 #include "store/base/err.h"
 
-/* A rule is chosen if at least this share of its targets is not explained by the rules before it. */
+/* A rule is chosen only if at least this share of its targets is not explained by rules chosen before. */
 #define INDUCTION_NEW_SHARE_PERCENT 25
 
 /* A set of the places 0 to `places - 1`. Its words are in an arena. */

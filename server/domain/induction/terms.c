@@ -57,7 +57,7 @@ static const struct numeric_feature *find_numeric(const struct numeric_features 
     return NULL;
 }
 
-/* Adds one number; a feature beyond the maximum is left out. */
+/* Adds one number; features beyond the maximum are left out. */
 static enum err add_number(struct numeric_features *features, struct arena *arena,
                            struct slice name, double number)
 {
@@ -145,7 +145,8 @@ static enum err visit_comparison(const struct visiting *visiting, struct slice n
                         arena_printf(visiting->scratch, "%c%.6g", operator_byte, number));
 }
 
-/* Visits the comparisons that hold for a number. Patterns have the decile in 6 digits, so that people can read them. */
+/* Visits the comparisons that are true for a number. Patterns have the decile in 6 digits, so that
+ * people can read them. */
 static enum err visit_deciles(const struct visiting *visiting, struct slice name,
                               const struct feature *feature)
 {
@@ -249,7 +250,8 @@ static enum err visit_phrase(const struct visiting *visiting, struct slice phras
     return visit_joined(visiting, SLICE(TEXT_PREFIX), phrase);
 }
 
-/* Visits the phrases that end with each word, as they are in the text: from the first word to the last one. */
+/* Visits the phrases that end with each word, as written in the text, from the first word of a
+ * phrase to the last one. */
 static enum err visit_phrases(const struct visiting *visiting, struct slice text)
 {
     size_t starts[PHRASE_WORDS_MAX] = {0}; /* starts of the last words, newest first */

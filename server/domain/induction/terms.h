@@ -1,7 +1,7 @@
 /*
- * terms.h: the patterns that hold for a submission, and that a rule may have: its indicators; the names of features that
- * are set; `name=value` of features that are texts; `name>number` and `name<number` at the deciles of numeric features;
- * and `text:` with each phrase of 1 to 3 words.
+ * terms.h: the patterns that are true for a submission, and that a rule may have: its indicators;
+ * the names of features that are set; `name=value` of features that are texts; `name>number` and
+ * `name<number` at the deciles of numeric features; and `text:` with each phrase of 1 to 3 words.
  */
 #ifndef ERRATA_SERVER_DOMAIN_INDUCTION_TERMS_H
 #define ERRATA_SERVER_DOMAIN_INDUCTION_TERMS_H
@@ -27,19 +27,20 @@ struct numeric_feature {
     struct slice name;
     double *values; /* has room for all submissions; sorted in the end */
     size_t count;
-    double deciles[DECILES]; /* once computed, ascending; equal ones next to each other */
+    double deciles[DECILES]; /* ascending once computed; equal ones are adjacent */
 };
 
 struct numeric_features {
     struct numeric_feature items[NUMERIC_FEATURES_MAX];
     size_t count;
-    size_t room; /* values of each */
+    size_t room; /* number of values in each decile */
 };
 
-/* Takes one pattern, which is borrowed for the call. */
+/* Receives one pattern, which is borrowed for the call. */
 typedef enum err term_visit(void *user, struct slice pattern);
 
-/* Adds the numbers of a submission's features. `arena` keeps them; `scratch` is the caller's to empty. ERR_MEMORY. */
+/* Adds the numbers of a submission's features. They are stored in `arena`; the caller empties
+ * `scratch`. ERR_MEMORY. */
 MUST_CHECK enum err numeric_features_add(struct numeric_features *features, struct arena *arena,
                                          struct arena *scratch,
                                          const struct verdict_submission_view *view);

@@ -1,6 +1,6 @@
 /*
- * list_items.c: see list_items.h. Items are sorted by key, not hashed: so callers cannot choose
- * keys that make it slow.
+ * list_items.c: see list_items.h. Items are sorted by key, not hashed, so that callers cannot
+ * choose keys that make it slow.
  */
 #include "server/domain/json/list_items.h"
 

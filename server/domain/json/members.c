@@ -1,6 +1,5 @@
 /*
- * members.c: see members.h. Names are sorted, not hashed: so callers cannot choose names that make
- * it slow.
+ * members.c: see members.h. Names are sorted, not hashed, so that callers cannot choose names that make it slow.
  */
 #include "server/domain/json/members.h"
 

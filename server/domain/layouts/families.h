@@ -1,5 +1,5 @@
 /*
- * families.h: reads layout families: one, a list of all, and those nearest to a document.
+ * families.h: reads layout families: a single one, a list of all, and those nearest to a document.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILIES_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILIES_H

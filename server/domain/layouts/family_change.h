@@ -25,15 +25,15 @@ MUST_CHECK enum err family_merge(struct ctx *ctx, struct store_txn *txn, struct 
 /* The facts of such an event, borrowed from it. ERR_CORRUPT for another event. */
 MUST_CHECK enum err family_merge_of_event(const struct event *event,
                                           struct families_merged_view *ret_facts);
-/* Changes the rows for such an event. */
+/* Applies such an event to the rows. */
 MUST_CHECK enum err family_merge_apply(struct ctx *ctx, struct store_txn *txn,
                                        const struct event *event);
 
-/* Which documents of a family to move into a new one, or which alias to make a separate family again, and by whom. */
+/* The documents of a family to move into a new one, or the alias to make a separate family again, and the caller. */
 struct family_split {
     struct slice actor_user_id;
     bool by_program; /* the token names no user */
-    struct uuid family; /* without documents, the alias */
+    struct uuid family; /* if there are no documents, the alias */
     const struct slice *document_ids;
     size_t document_count; /* at most FAMILY_PART_DOCUMENTS_MAX (family_part.h) */
 };
@@ -46,7 +46,7 @@ MUST_CHECK enum err family_split(struct ctx *ctx, struct store_txn *txn, struct 
 /* The facts of such an event, borrowed from it. ERR_CORRUPT for another event. */
 MUST_CHECK enum err family_split_of_event(const struct event *event,
                                           struct family_split_view *ret_facts);
-/* Changes the rows for such an event. */
+/* Applies such an event to the rows. */
 MUST_CHECK enum err family_split_apply(struct ctx *ctx, struct store_txn *txn,
                                        const struct event *event);
 

@@ -31,11 +31,11 @@ struct family_part_sketch {
 struct family_part_member {
     uint64_t seq;
     struct family_record record; /* row of the family after the split */
-    struct family_part_sketch *reseeds; /* new sketches, of remaining documents; oldest first */
+    struct family_part_sketch *reseeds; /* new sketches of remaining documents, oldest first */
     size_t reseed_count;
 };
 
-/* All of it lives in ctx->arena. */
+/* Its memory is in ctx->arena. */
 struct family_part {
     struct org_id org;
     uint64_t from_seq; /* seq of the old family, which is not an alias */

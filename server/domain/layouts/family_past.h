@@ -27,13 +27,14 @@ MUST_CHECK enum err family_past_note(struct store_txn *txn, const struct event *
 MUST_CHECK enum err family_past_members(struct store_txn *txn, struct org_id org,
                                         uint64_t family_seq, uint64_t as_of_seq,
                                         struct family_members *ret_members);
-/* Returns the family, itself or an alias, that a document was of after the event `as_of_seq`, which is not before the one that
- * it joined a family with; `now_seq` is the one that it is of now. */
+/* Returns the family, or alias, to which a document belonged after the event `as_of_seq`, which is
+ * not before the event with which it joined a family; `now_seq` is its current family. */
 MUST_CHECK enum err family_past_document(struct store_txn *txn, struct org_id org,
                                          struct slice document_id, uint64_t now_seq,
                                          uint64_t as_of_seq, uint64_t *ret_family_seq);
-/* Returns the members of the family that all documents of a layout shared after the event `as_of_seq`. ERR_NOT_FOUND if
- * they were of several families, or one of none, or there were no documents; else as family_past_members. */
+/* Returns the members of the family that all documents of a layout shared after the event
+ * `as_of_seq`. ERR_NOT_FOUND if they belonged to several families, or one to none, or if there were
+ * no documents; other errors as family_past_members. */
 MUST_CHECK enum err family_past_of_layout(struct store_txn *txn, struct org_id org,
                                           const struct key_fingerprint *fingerprint,
                                           uint64_t as_of_seq, struct family_members *ret_members);

@@ -27,9 +27,9 @@ struct family_addend {
 MUST_CHECK enum err family_rows_add(struct ctx *ctx, struct store_txn *txn,
                                     const struct family_addend *addend);
 
-/* Counts a document in the rows of its layout, and lists it under a family that exists: what family_rows_add does
- * except for the family's own row and its sketches. `sketch` and `dropped_seq` are not read. `since_seq` is of the event
- * that adds it. */
+/* Counts a document in the rows of its layout, and lists it under a family that exists: like
+ * family_rows_add, but without the family's own row and its sketches. `sketch` and `dropped_seq`
+ * are not read. `since_seq` is of the event that adds it. */
 MUST_CHECK enum err family_rows_enter(struct store_txn *txn, const struct family_addend *addend,
                                       uint64_t since_seq);
 /* Removes the sketch with this key, which may be of any family, and its place in the family's row. */
@@ -40,14 +40,14 @@ MUST_CHECK enum err family_sketch_find(struct store_txn *txn, struct org_id org,
                                        const struct family_record *family, struct slice sketch,
                                        size_t *ret_place);
 
-/* ERR_NOT_FOUND for a seq that made no family. */
+/* ERR_NOT_FOUND for a seq that created no family. */
 MUST_CHECK enum err family_row_read(struct store_txn *txn, struct org_id org, uint64_t family_seq,
                                     struct family_record *ret_family);
 
 MUST_CHECK enum err family_row_write(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                      uint64_t family_seq, const struct family_record *family);
 
-/* The value of LAYOUT_FAMILY: how many documents, and the seq of the event since which the family has any. */
+/* The value of LAYOUT_FAMILY: the number of documents, and the seq of the event since which the family has any. */
 #define LAYOUT_FAMILY_BYTES (2 * sizeof(uint64_t))
 
 /* The families of a layout's documents. */

@@ -11,7 +11,7 @@ struct family_walk_member {
     struct scan scan;
     struct slice key; /* key of its next row; empty: it has no more rows */
     struct slice value;
-    bool is_due; /* its next row is not read yet */
+    bool is_due; /* the next row has not been read yet */
 };
 
 static const uint8_t *tail_of(struct slice key)
@@ -59,7 +59,7 @@ enum err family_walk_init(struct family_walk *walk, struct arena *arena, struct 
     return err;
 }
 
-/* Reads a member's next row, if that is due. */
+/* Reads a member's next row, unless it was read before. */
 static enum err read_due(struct family_walk_member *member)
 {
     enum err err = OK;

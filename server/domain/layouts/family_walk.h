@@ -11,7 +11,7 @@
 
 #define FAMILY_WALK_TAIL_BYTES 16
 
-/* Which rows. */
+/* The rows to walk over. */
 struct family_range {
     enum store_table table;
     struct org_id org;

@@ -1,5 +1,5 @@
 /*
- * keys.h: keys of layouts: their cluster, documents and profiles, built from the pieces of store/key.h.
+ * keys.h: keys of layouts: their cluster, documents and profiles, built from the parts of store/key.h.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_KEYS_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_KEYS_H

@@ -9,7 +9,7 @@
 
 #include <errata/v1/layout_service.views.h>
 
-/* What one document adds. */
+/* The values that one document adds. */
 struct profile_addend {
     struct uuid event_id; /* seq of the event that counts the document */
     int64_t seen_at_us;

@@ -100,7 +100,7 @@ static enum err check_prompt(struct explaining *explaining, struct store_txn *tx
     return err;
 }
 
-/* Repeats the matching of the lines, if the caller sent them. */
+/* Matches the lines again, if the caller sent them. */
 static enum err check_matches(struct explaining *explaining, struct store_txn *txn,
                               struct text_check *check)
 {

@@ -1,8 +1,8 @@
 /*
  * explain.h: explains what an exposure served: rebuilds each artifact as it was after the last
  * event that was stored at that time, its evidence, and the learned part of the text. An exposure
- * names its artifacts by number and version, so later events do not change the explanation. Takes
- * long; run it on the pool.
+ * names its artifacts by number and version, so later events do not change the explanation. It
+ * takes long and must run on the pool.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LEARNING_EXPLAIN_H
 #define ERRATA_SERVER_DOMAIN_LEARNING_EXPLAIN_H

@@ -9,7 +9,7 @@
 #include <errata/v1/learning_service.fields.h>
 #include <errata/v1/learning_service.views.h>
 
-/* Usual size of an evidence event: two ids, a time and a document. */
+/* Typical size of an evidence event: two ids, a time and a document. */
 #define EVIDENCE_BYTES 160
 
 void explain_put_evidence(const struct event *event, const struct feedback_event_view *feedback,

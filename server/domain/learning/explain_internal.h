@@ -44,17 +44,18 @@ void explain_put_evidence(const struct event *event, const struct feedback_event
 MUST_CHECK enum err explain_put_artifact(struct explaining *explaining,
                                          struct explained_artifact_view *view,
                                          const struct buffer *evidence);
-/* Notes who approved an artifact. */
+/* Records who approved an artifact. */
 void explain_approve(struct explained_artifact_view *view, const struct event *event);
-/* Appends why each signal of filled placeholders had guidance. */
+/* Appends the reason why each signal of filled placeholders had guidance. */
 MUST_CHECK enum err explain_signals(struct explaining *explaining, struct store_txn *txn);
-/* Appends the prompts again, if the caller sent the request, and sets `hash` to that of their texts. */
+/* Appends the prompts again, if the caller sent the request, and sets `hash` to the hash of their texts. */
 MUST_CHECK enum err explain_prompts(struct explaining *explaining, struct store_txn *txn,
                                     const uint8_t **hash);
-/* Appends a turn whose strategy was offered. */
+/* Appends the turn of an offered strategy. */
 MUST_CHECK enum err explain_strategy(struct explaining *explaining, struct store_txn *txn,
                                      const struct exposed_artifact *artifact);
-/* Appends the strategies again, if the caller sent the request and its vector is comparable, and sets `hash` to theirs. */
+/* Searches and appends the strategies again, if the caller sent the request and its vector is
+ * comparable, and sets `hash` to their hash. */
 MUST_CHECK enum err explain_strategies(struct explaining *explaining, struct store_txn *txn,
                                        bool *ret_is_known, uint8_t hash[EXPOSURE_TEXT_HASH_BYTES]);
 /* Appends a guideline of an agent's prompt. */

@@ -1,6 +1,7 @@
 /*
- * explain_placeholders.c: prompts that reviews filled: the wording and the item as they were then, why each signal had
- * guidance, and the prompts again, if the caller sent the request.
+ * explain_placeholders.c: explains prompts that reviews filled: the wording and the item as of
+ * then, the reason for each signal's guidance, and the prompts again, if the caller sent the
+ * request.
  */
 #include "server/domain/learning/explain_internal.h"
 #include "server/domain/reviews/fragment_sets.h"
@@ -13,7 +14,7 @@
 #include <errata/v1/learning_service.views.h>
 #include <errata/v1/review.views.h>
 
-/* Usual size of an evidence event: two ids, a time and a run. */
+/* Typical size of an evidence event: two ids, a time and a run. */
 #define EVIDENCE_BYTES 160
 
 static bool is_cancelled(const void *user)
@@ -34,8 +35,8 @@ static struct review_window_query query_of(const struct explaining *explaining)
 
 /* --- artifacts --- */
 
-/* Describes the wording as it was approved, with the events that approved and stored it. `put` is NULL for the one that
- * ships with the server, which needs no approval. */
+/* Describes the wording as it was approved, with the events that approved and stored it. `put` is
+ * NULL for the wording that ships with the server, which needs no approval. */
 static enum err explain_set(struct explaining *explaining, struct store_txn *txn,
                             const struct event *put, struct explained_artifact_view *view,
                             struct buffer *evidence)
@@ -195,7 +196,7 @@ static void put_fragments(const struct fragment_set *set, enum review_signal sig
     }
 }
 
-/* What was known of the signals then. */
+/* The state of the signals at that time. */
 struct known {
     struct review_triggers triggers;
     struct review_evidence evidence;

@@ -1,6 +1,6 @@
 /*
- * explain_rules.c: the rules of a score, each as it was then. What a submission counts is in the exposure; state, version
- * and adjustment follow from the rule's life.
+ * explain_rules.c: the rules of a score, each as it was then. The values that a submission counts
+ * are in the exposure; state, version and adjustment follow from the rule's life.
  */
 #include "server/domain/learning/explain_internal.h"
 #include "server/domain/learning/outcomes.h"
@@ -11,7 +11,7 @@
 #include <errata/v1/learning_service.fields.h>
 #include <errata/v1/learning_service.views.h>
 
-/* Usual size of an evidence event: two ids, a time and a receipt. */
+/* Typical size of an evidence event: two ids, a time and a receipt. */
 #define EVIDENCE_BYTES 160
 
 /* Reads the rule as it was then. */
@@ -89,7 +89,7 @@ static enum err put_evidence(const struct explaining *explaining, struct store_t
     return err == OK && !buffer_ok(&run) ? ERR_MEMORY : err;
 }
 
-/* Names who gave the rule the state that it had. */
+/* Sets the person who gave the rule its state. */
 static enum err approve(const struct explaining *explaining, struct store_txn *txn,
                         const struct learned_rule_row *row, struct explained_artifact_view *view)
 {

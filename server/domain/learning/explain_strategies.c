@@ -1,6 +1,6 @@
 /*
- * explain_strategies.c: strategies that a search offered: the turn of each as it was then, what had been said of it, and the
- * answer again, if the caller sent the request.
+ * explain_strategies.c: explains strategies that a search offered: the turn of each as it was then,
+ * the feedback on it, and the answer again, if the caller sent the request.
  */
 #include "server/domain/learning/explain_internal.h"
 #include "server/domain/turns/served_strategies.h"
@@ -8,7 +8,7 @@
 #include <errata/v1/learning_service.fields.h>
 #include <errata/v1/learning_service.views.h>
 
-/* Usual size of the evidence: three events of two ids and a time. */
+/* Typical size of the evidence: three events of two ids and a time. */
 #define EVIDENCE_BYTES 480
 
 /* Adds an event, if there is one, to the evidence; its person approved the artifact. */
@@ -69,8 +69,8 @@ enum err explain_strategy(struct explaining *explaining, struct store_txn *txn,
     return explain_put_artifact(explaining, &view, &evidence);
 }
 
-/* Returns whether the turns of the exposure have vectors that the query can be compared with: another model embeds
- * otherwise. */
+/* Returns whether the query can be compared with the vectors of the exposure's turns: vectors of
+ * another model are not comparable. */
 static enum err check_space(struct explaining *explaining, struct store_txn *txn, bool *ret_is_same)
 {
     const struct exposure *exposure = &explaining->exposure;

@@ -1,6 +1,6 @@
 /*
- * outcomes.h: an outcome that cited an exposure, and an event that an artifact was learned from, as explanations and
- * reports describe them.
+ * outcomes.h: describes, for explanations and reports, an outcome that cited an exposure, and an
+ * event that an artifact was learned from.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LEARNING_OUTCOMES_H
 #define ERRATA_SERVER_DOMAIN_LEARNING_OUTCOMES_H
@@ -11,7 +11,7 @@
 
 #include <errata/v1/learning_service.views.h>
 
-/* Describes the outcome that an event is: who acted, on which document, and whether that extraction
+/* Describes an event that is an outcome: who acted, on which document, and whether that extraction
  * was corrected since. Slices are borrowed from the transaction or from ctx's arena. ERR_CORRUPT if
  * the event is not an outcome. */
 MUST_CHECK enum err outcome_describe(struct ctx *ctx, struct store_txn *txn, struct org_id org,

@@ -27,7 +27,7 @@ struct artifact_report {
     struct artifact_evidence evidence;
 };
 
-/* Finds the kind of an artifact. ERR_NOT_FOUND for an id of none. */
+/* Finds the kind of an artifact. ERR_NOT_FOUND for an id that is not of an artifact. */
 MUST_CHECK enum err artifact_kind_find(struct store_txn *txn, struct org_id org, struct uuid id,
                                        enum artifact_kind *ret_kind);
 

@@ -11,7 +11,7 @@
 #include <errata/v1/event.views.h>
 #include <event_apply.h>
 
-/* What changes the artifacts that have no states of their own. */
+/* Returns the method that changes artifacts without states of their own. */
 static enum err refuse_kind(struct ctx *ctx, enum artifact_kind kind)
 {
     if (kind == ARTIFACT_KIND_MAPPING) {
@@ -43,7 +43,7 @@ static enum err refuse_kind(struct ctx *ctx, enum artifact_kind kind)
                            "artifact_id: of an example; expected RetractEvent");
 }
 
-/* Finds the rule; another artifact is refused. */
+/* Finds the rule; refuses any other artifact. */
 static enum err find_rule(struct ctx *ctx, struct store_txn *txn,
                           const struct artifact_decision *decision,
                           struct learned_rule_row *ret_row)

@@ -17,8 +17,9 @@ struct artifact_decision {
     struct slice reason;
 };
 
-/* Appends and applies an event, even if the state stays the same: a person decided it. ERR_INVALID for a state that no
- * person sets; ERR_NOT_FOUND for an id of no artifact; ERR_PRECONDITION for an artifact that has no such states. */
+/* Appends and applies an event, even if the state stays the same, since a person decided it.
+ * ERR_INVALID for a state that a person cannot set; ERR_NOT_FOUND for an id that is not of an
+ * artifact; ERR_PRECONDITION for an artifact that has no such states. */
 MUST_CHECK enum err artifact_set_state(struct ctx *ctx, struct store_txn *txn,
                                        const struct artifact_decision *decision, uint64_t *ret_seq);
 

@@ -1,26 +1,26 @@
 /*
- * lexicon.h: what English words and short phrases mean for reviews and rules: cues of praise, requests and negation,
- * concepts of reviews, opposites, choices, units. The entries are data (lexicon.def, concepts.def). A phrase matches
- * by the stems of its words, within a sentence.
+ * lexicon.h: the meaning of English words and short phrases for reviews and rules: cues of praise,
+ * requests and negation, concepts of reviews, opposites, choices, units. The entries are data
+ * (lexicon.def, concepts.def). A phrase matches by the stems of its words, within a sentence.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LEXICON_LEXICON_H
 #define ERRATA_SERVER_DOMAIN_LEXICON_LEXICON_H
 
 #include "server/domain/words/words.h"
 
-/* Maximum concepts that the data may number. */
+/* Maximum number of concepts in the data. */
 #define LEXICON_CONCEPTS_MAX 128
 
-/* The lists that an entry may be in. Its value is of the list. */
+/* The lists to which an entry may belong; the list determines the meaning of its value. */
 enum lexicon_list {
     LEXICON_FUNCTION, /* a word without content: articles, pronouns, auxiliaries */
     LEXICON_VAGUE, /* a word or phrase that says nothing about the work */
     LEXICON_PRAISE,
-    LEXICON_WORRY, /* takes praise back: though, not, but */
+    LEXICON_WORRY, /* cancels praise: though, not, but */
     LEXICON_REQUEST, /* asks for a change, or names a defect */
-    LEXICON_GENERAL, /* speaks of all work, not of one place */
-    LEXICON_SPECIFIC, /* speaks of one place, time, person or exception */
-    LEXICON_PLACE, /* names a part that a number may follow: line 12 */
+    LEXICON_GENERAL, /* refers to all work, not to one place */
+    LEXICON_SPECIFIC, /* refers to one place, time, person or exception */
+    LEXICON_PLACE, /* names a part that a number may follow, such as line 12 */
     LEXICON_TECHNICAL, /* is written with a capital and names neither a person nor a place */
     LEXICON_CONCEPT, /* value: the concept */
     LEXICON_NEGATION, /* value: enum lexicon_negation */
@@ -76,8 +76,8 @@ enum lexicon_unit {
 struct lexicon_match {
     enum lexicon_list list;
     int value;
-    uint16_t from; /* its first word */
-    uint16_t count; /* its words */
+    uint16_t from; /* index of its first word */
+    uint16_t count; /* number of its words */
 };
 
 struct lexicon_matches {
@@ -88,7 +88,7 @@ struct lexicon_matches {
 /* Finds every phrase in the words. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err lexicon_find(struct arena *arena, const struct words *words,
                                  struct lexicon_matches *ret_matches);
-/* Returns the name of a concept, for people; empty if there is none of the number. */
+/* Returns the name of a concept, for people; empty if there is no concept with this number. */
 struct slice lexicon_concept_name(int concept);
 
 #endif

@@ -19,7 +19,7 @@ struct key key_mapping_sku(struct org_id org, struct slice customer_id, struct s
 struct key key_mapping_internal(struct org_id org, struct slice folded_internal_sku,
                                 struct slice folded_sku, uint64_t seq);
 struct key key_mapping_all(struct org_id org, struct slice folded_sku, uint64_t seq);
-/* Prefixes of their rows whose SKU begins with `folded_sku`, as far as the key has it. */
+/* Prefixes of their rows whose SKU begins with the part of `folded_sku` that the key contains. */
 struct key key_mapping_sku_prefix(struct org_id org, struct slice customer_id,
                                   struct slice folded_sku);
 struct key key_mapping_internal_prefix(struct org_id org, struct slice folded_internal_sku,

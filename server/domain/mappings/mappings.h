@@ -44,13 +44,13 @@ struct mapping_name {
 MUST_CHECK enum err mapping_name_read(struct ctx *ctx, struct slice path, struct slice customer_id,
                                       struct slice customer_sku, struct slice internal_sku,
                                       struct mapping_name *ret_name);
-/* Does the same for a customer SKU alone. */
+/* Does the same for only a customer SKU. */
 MUST_CHECK enum err mapping_name_read_sku(struct ctx *ctx, struct slice path,
                                           struct slice customer_sku, struct mapping_name *ret_name);
 
 struct mapping_suggestion {
     struct mapping_name name;
-    double confidence; /* 0 to 1 */
+    double confidence; /* from 0 to 1 */
     struct event_time time;
 };
 
@@ -112,8 +112,8 @@ struct mapping_batch_outcome {
     struct uuid event_id;
 };
 
-/* Finds the outcome of an item from the events of its batch, of which `*next` counts those of earlier items;
- * called for each item in order. */
+/* Finds the outcome of an item from the events of its batch, `*next` counts the events of earlier
+ * items; called for each item in order. */
 MUST_CHECK enum err mapping_batch_outcome(struct arena *arena, struct store_txn *txn,
                                           const struct work_result *result,
                                           const struct mapping_batch_item *item, uint32_t *next,

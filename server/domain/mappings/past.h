@@ -16,7 +16,7 @@
 struct past {
     struct org_id org;
     uint64_t as_of_seq;
-    struct arena *arena; /* memory that is kept from line to line */
+    struct arena *arena; /* memory kept from line to line */
     bool is_cut; /* a limit was reached: mappings may be missing */
     /* The mappings of one customer that were confirmed at that time; the customer id is
      * borrowed. */
@@ -32,7 +32,7 @@ MUST_CHECK enum err past_row(struct past *past, struct store_txn *txn, struct ma
 MUST_CHECK enum err past_find_confirmed(struct past *past, struct store_txn *txn,
                                         struct slice customer_id, struct slice folded_customer_sku,
                                         struct mapping_confirmed_record *ret_confirmed);
-/* Like similar_find, at that time. */
+/* Does the same as similar_find, as of that time. */
 MUST_CHECK enum err past_find_similar(struct past *past, struct arena *arena, struct store_txn *txn,
                                       const struct similar_search *search,
                                       struct similar_found *ret_found);

@@ -16,7 +16,7 @@ MUST_CHECK enum err quote_suggestions(struct arena *arena, struct store_txn *txn
 MUST_CHECK enum err quote_confirmation(struct arena *arena, const struct mapping_row *before,
                                        struct slice internal_sku, struct slice suggestions,
                                        struct capture_input *input);
-/* Sets meta_json too. */
+/* Also sets meta_json. */
 MUST_CHECK enum err quote_rejection(struct arena *arena, const struct mapping_row *before,
                                     struct slice internal_sku, struct capture_input *input);
 

@@ -51,7 +51,7 @@ MUST_CHECK enum err mapping_pair_of(struct arena *arena, const struct mapping_re
 /* Maximum rows of one customer SKU that are scanned; usually it has a few mappings. */
 #define MAPPING_SKU_ROWS_MAX 256
 
-/* Scans the mappings of one customer SKU, of any status, in no order. */
+/* Scans the mappings of one customer SKU, of any status, in no particular order. */
 MUST_CHECK enum err mapping_sku_scan_init(struct scan *scan, struct store_txn *txn,
                                           struct org_id org, struct slice customer_id,
                                           struct slice folded_customer_sku);

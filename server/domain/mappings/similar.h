@@ -47,7 +47,7 @@ struct similar_mapping {
     double similarity;
 };
 
-/* Best first; of equal ones, the mapping that was created first. */
+/* Sorted by similarity, best first; of equal ones, the mapping that was created first. */
 struct similar_found {
     struct similar_mapping items[SIMILAR_FOUND_MAX];
     size_t count;

@@ -1,8 +1,8 @@
 /*
  * uses.h: counts the uses of mappings for a cited response of MatchLines: for each applied mapping,
  * the number of lines. There is one event for each reference and draft order (or, without one,
- * document), however often and by whichever method it is cited. A reference whose list was replaced
- * by its hash has an event, but counts no mapping.
+ * document), regardless of how often and by which method it is cited. A reference whose list was
+ * replaced by its hash has an event, but counts no mapping.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_USES_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_USES_H
@@ -19,7 +19,7 @@ struct mapping_citation {
     const struct exposure_citer *citer; /* caller, for the envelope of the event */
     const struct cited_exposure *cited; /* exposure that is in the log (exposure_record) */
     struct slice draft_order_id; /* empty: not given */
-    struct slice document_id; /* the outcome's subject if no draft order is named; or empty */
+    struct slice document_id; /* subject of the outcome if no draft order is named; or empty */
 };
 
 /* An outcome that cites a response of MatchLines. Slices are borrowed for the duration of the
@@ -34,8 +34,8 @@ struct matches_outcome {
     struct event_time time;
 };
 
-/* Records the exposure, if no outcome cited it before, and counts its uses, if no outcome did for
- * the same draft order. `ret_result` has the events; the last is the one that counted. Returns
+/* Records the exposure, if no outcome cited it before, and counts its uses, unless an outcome for
+ * the same draft order did. `ret_result` has the events; the last is the one that counted. Returns
  * ERR_INVALID for a reference that is not of a response of MatchLines to this organisation, and for
  * an invalid time; ERR_DENIED for an actor or time that the caller may not set. */
 MUST_CHECK enum err mapping_record_matches(struct ctx *ctx, struct store_txn *txn,

@@ -2,7 +2,7 @@
  * prompt_templates.h: an organisation's prompt templates: each version is one event that never
  * changes, EVENT_PROMPT_TEMPLATE_PUT, whose facts and content together are a PromptTemplate. The
  * server ships one template, which every organisation has as version 0 of its name. Retention does
- * not touch them. The syntax of templates is documented in server/domain/text/template.h.
+ * not remove them. The syntax of templates is documented in server/domain/text/template.h.
  */
 #ifndef ERRATA_SERVER_DOMAIN_PROMPTS_PROMPT_TEMPLATES_H
 #define ERRATA_SERVER_DOMAIN_PROMPTS_PROMPT_TEMPLATES_H

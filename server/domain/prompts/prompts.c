@@ -93,8 +93,7 @@ bool prompt_uses(const struct prompt *prompt, struct slice name)
     return false;
 }
 
-/* Looks up the examples if the template has a placeholder for them, and always the arm of the
- * experiment. */
+/* Looks up the arm of the experiment, and the examples if the template has a placeholder for them. */
 static enum err find_examples(struct ctx *ctx, struct store_txn *txn,
                               const struct prompt_query *query, struct prompt *prompt)
 {

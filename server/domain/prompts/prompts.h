@@ -61,7 +61,7 @@ MUST_CHECK enum err prompt_prepare(struct ctx *ctx, struct store_txn *txn,
 /* Returns whether a placeholder of the prompt's template has this name. */
 bool prompt_uses(const struct prompt *prompt, struct slice name);
 /* Renders a prompt again with examples that were served before, in the arena; `query->examples` is
- * not used. Errors as of prompt_prepare. */
+ * not used. Same errors as prompt_prepare. */
 MUST_CHECK enum err prompt_fill_again(struct ctx *ctx, struct store_txn *txn,
                                       const struct prompt_query *query,
                                       struct slice hint_examples_json, struct slice *ret_text);

@@ -18,7 +18,7 @@
 #define REPLAY_BATCH_EVENTS 1000
 #define REPLAY_BATCH_BYTES (8u << 20)
 #define REPLAY_PROGRESS_ROWS 10000
-/* Idempotency rows are written for events of this many last microseconds, the time for which a
+/* Idempotency rows are written for events of the last microseconds, this many, the time for which a
  * repeated write is recognised; counted from the last event of the organisation's log or from the
  * wall clock, whichever is earlier. So keys are kept even if the clock was ahead at the last event,
  * or is ahead now. */
@@ -93,7 +93,7 @@ struct replay_report {
 MUST_CHECK enum err replay_log(const struct replay_config *config,
                                struct replay_report *ret_report);
 /* Checks the chain of every organisation, replays it into the target, and compares every key of the
- * tables of class PROJECTION. Returns OK whatever the findings, which are in the report
+ * tables of class PROJECTION. Returns OK regardless of the findings, which are in the report
  * (replay_is_clean); ERR_CORRUPT if the source cannot be read. */
 MUST_CHECK enum err replay_verify(const struct replay_config *config,
                                   struct replay_report *ret_report);

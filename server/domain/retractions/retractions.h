@@ -9,7 +9,7 @@
 #include "server/domain/events/actor.h"
 #include "server/domain/events/retraction.h"
 
-/* As in the contract. */
+/* The same limit as in the contract. */
 #define RETRACTION_REASON_BYTES_MAX 2000
 
 /* The event to retract, and the caller. Borrowed for the duration of the call. */
@@ -20,9 +20,10 @@ struct retraction_request {
     struct slice reason; /* not empty */
 };
 
-/* Decides, appends and applies. Returns the seq of the event that records the retraction: of an event that was
- * retracted before, the first one, and nothing is appended. ERR_NOT_FOUND, ERR_DENIED for an event of another
- * user if an OPERATOR calls, ERR_PRECONDITION for an event that cannot be retracted. */
+/* Decides, appends and applies. Returns the seq of the event that records the retraction: for an
+ * event that was retracted before, that of the first retraction, and nothing is appended.
+ * ERR_NOT_FOUND, ERR_DENIED if an OPERATOR retracts an event of another user, ERR_PRECONDITION for
+ * an event that cannot be retracted. */
 MUST_CHECK enum err retraction_store(struct ctx *ctx, struct store_txn *txn,
                                      const struct retraction_request *request, uint64_t *ret_seq);
 

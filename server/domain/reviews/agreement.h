@@ -1,5 +1,6 @@
 /*
- * agreement.h: how far answers to one question agree: the number of answers, and that of the most frequent one.
+ * agreement.h: measures how far answers to one question agree: the number of answers, and that of
+ * the most frequent one.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_AGREEMENT_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_AGREEMENT_H

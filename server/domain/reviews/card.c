@@ -182,7 +182,7 @@ static void finish(struct signal_recurrence_view *view)
     view->recurrence_percent = percent_of(view->recurring_count, view->warned_count);
 }
 
-/* Makes the recurrences of the runs from `newest` to before `end`. */
+/* Builds the recurrences of the runs from `newest` to before `end`. */
 static enum err put_recurrences(struct arena *arena, const struct review_card *card, size_t newest,
                                 size_t end, struct agent_card_period_view *period)
 {

@@ -1,7 +1,7 @@
 /*
- * card.h: what the reviews of a subcategory say of the agent that extracts its items: how often runs have each signal,
- * how often they are accepted at once, and whether signals come back. Walks over all runs of the subcategory, so it is
- * for the pool.
+ * card.h: a report of a subcategory's reviews on the agent that extracts its items: how often runs
+ * have each signal, how often they are accepted at once, and whether signals recur. Walks over all
+ * runs of the subcategory, so it must run on the pool.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_CARD_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_CARD_H
@@ -16,12 +16,12 @@
 #define CARD_RUNS_MAX 10000
 #define CARD_PERIODS_MAX 50
 
-/* A run by its reviews. */
+/* A run as described by its reviews. */
 struct card_run {
     int64_t newest_at_us; /* time of its newest review */
     uint8_t signals; /* bit of each enum review_signal */
     uint8_t decision; /* enum review_decision of its newest review */
-    bool is_first_pass; /* its oldest review is REVIEWED */
+    bool is_first_pass; /* the decision of its oldest review is REVIEWED */
 };
 
 struct review_card {
@@ -36,7 +36,7 @@ struct review_card {
 MUST_CHECK enum err review_card_read(struct arena *arena, struct store_txn *txn,
                                      const struct review_window_query *query,
                                      struct review_card *ret_card);
-/* Makes the message, in the arena. */
+/* Builds the message, in the arena. */
 MUST_CHECK enum err review_card_view(struct arena *arena, const struct review_card *card,
                                      const struct review_triggers *triggers,
                                      struct agent_card_view *ret_view);

@@ -5,7 +5,7 @@
 
 #include "server/domain/artifacts/artifacts.h"
 
-/* Bytes of a cited exposure: two numbers, and its signals. */
+/* Maximum bytes of a cited exposure: two numbers, and its signals. */
 #define CITATION_BYTES ((4 + EXPOSURE_SIGNALS_END) * WIRE_OVERHEAD_BYTES)
 
 static const char not_ours[] = "unknown, incomplete or changed; expected the exposure_ref of a "
@@ -64,7 +64,7 @@ enum err review_citations_read(struct ctx *ctx, struct store_txn *txn,
     return err;
 }
 
-/* Returns whether a review gives a signal that guidance had. */
+/* Returns whether a review gives a signal for which there was guidance. */
 static bool gives(const struct review_view *view, int32_t signal)
 {
     switch ((enum review_signal)signal) {
@@ -116,7 +116,7 @@ enum err review_citations_encode(struct arena *arena, const struct review_citati
     return is_whole && buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
-/* Changes the counts of the artifacts of one exposure. Prompts without guidance measure nothing. */
+/* Changes the counts of the artifacts of one exposure. Prompts without guidance are not counted. */
 static enum err count_artifacts(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                                 const struct reviewed_exposure_view *cited, int sign)
 {

@@ -1,6 +1,6 @@
 /*
- * citations.h: the prompts that a review cites. For each, the review records which of its signals it gives again; the
- * wording and the item of such prompts are measured by it, once for each run.
+ * citations.h: the prompts that a review cites. For each, the review records which of its signals
+ * it gives again; this measures the wording and the item of such prompts, once for each run.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_CITATIONS_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_CITATIONS_H
@@ -10,7 +10,7 @@
 #include <errata/v1/review.views.h>
 
 struct review_citations {
-    struct cited_exposure items[REVIEW_REFERENCES_MAX]; /* each reference once */
+    struct cited_exposure items[REVIEW_REFERENCES_MAX]; /* each reference occurs once */
     bool is_measured[REVIEW_REFERENCES_MAX]; /* no review of the run cited it before */
     size_t count;
 };
@@ -20,7 +20,7 @@ struct review_citations {
 MUST_CHECK enum err review_citations_read(struct ctx *ctx, struct store_txn *txn,
                                           const struct review_request *request,
                                           struct review_citations *citations);
-/* Sets the member of a review that is about its references, after they were recorded; its flags are set. */
+/* Sets the member of a review that describes its references, after they were recorded; its flags must be set. */
 MUST_CHECK enum err review_citations_encode(struct arena *arena,
                                             const struct review_citations *citations,
                                             struct review_view *view);

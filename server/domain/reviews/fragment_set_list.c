@@ -50,7 +50,7 @@ enum err fragment_set_shipped(struct arena *arena, struct fragment_set_view *ret
     return make_shipped(arena, true, ret_view);
 }
 
-/* Adds who approved a set, and when. */
+/* Adds the approver of a set and the time. */
 static enum err add_approval(struct store_txn *txn, struct org_id org, uint64_t seq,
                              struct fragment_set_view *view)
 {

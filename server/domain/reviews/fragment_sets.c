@@ -129,7 +129,7 @@ enum err fragment_sets_read_put(struct store_txn *txn, struct org_id org, uint64
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Takes the fragments of a stored set to their places. */
+/* Copies the fragments of a stored set to their indices. */
 static enum err take_fragments(struct slice run, struct fragment_set *set)
 {
     struct slice message = {NULL, 0};

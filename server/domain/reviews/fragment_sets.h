@@ -1,7 +1,7 @@
 /*
  * fragment_sets.h: an organisation's versions of the wording of guidance. Each is one EVENT_FRAGMENT_SET_PUT that never
  * changes; the one in use is that of the last EVENT_FRAGMENT_SET_APPROVED, by default the one that ships with the
- * server, version 0. Only people approve. Retention does not touch them.
+ * server, version 0. Only people approve. Retention does not remove them.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_FRAGMENT_SETS_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_FRAGMENT_SETS_H
@@ -13,7 +13,7 @@
 
 #include <errata/v1/fragment_set.views.h>
 
-/* The number of the last event, for reads of the present. */
+/* The value of `as_of_seq` for reads of the present. */
 #define FRAGMENT_SETS_NOW UINT64_MAX
 
 /* A set to store; its slices are borrowed for the duration of the call. */
@@ -39,8 +39,8 @@ struct fragment_set_approval {
     uint32_t version;
 };
 
-/* Appends and applies. ERR_DENIED for a caller without a user, ERR_NOT_FOUND for a version that does not exist,
- * ERR_PRECONDITION for the one in use. */
+/* Appends and applies the decision. ERR_DENIED for a caller without a user, ERR_NOT_FOUND for a
+ * version that does not exist, ERR_PRECONDITION for the one in use. */
 MUST_CHECK enum err fragment_set_approve(struct ctx *ctx, struct store_txn *txn,
                                          const struct fragment_set_approval *approval,
                                          uint64_t *ret_seq);
@@ -58,13 +58,13 @@ MUST_CHECK enum err fragment_set_read(struct store_txn *txn, struct org_id org, 
 MUST_CHECK enum err fragment_set_apply(struct ctx *ctx, struct store_txn *txn,
                                        const struct event *event);
 
-/* The message of the set that an event stored or approved, as it was after that event. In the arena, or borrowed from
- * the transaction. */
+/* Returns the message of the set that an event stored or approved, as it was after that event. In
+ * the arena, or borrowed from the transaction. */
 MUST_CHECK enum err fragment_set_of_event(struct arena *arena, struct store_txn *txn,
                                           const struct event *event,
                                           struct fragment_set_view *ret_view);
 
-/* The message of the set that ships with the server, if no other one is in use. In the arena. */
+/* Returns the message of the set that ships with the server, if no other one is in use. In the arena. */
 MUST_CHECK enum err fragment_set_shipped(struct arena *arena, struct fragment_set_view *ret_view);
 
 /* A list of all versions, newest first, the shipped one last. */

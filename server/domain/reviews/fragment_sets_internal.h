@@ -1,5 +1,5 @@
 /*
- * fragment_sets_internal.h: what fragment_sets.c and fragment_set_list.c share.
+ * fragment_sets_internal.h: functions shared by fragment_sets.c and fragment_set_list.c.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_FRAGMENT_SETS_INTERNAL_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_FRAGMENT_SETS_INTERNAL_H

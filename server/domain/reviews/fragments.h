@@ -13,7 +13,7 @@
 #define FRAGMENT_LABEL_CHARACTERS_MAX 100
 /* The default label of the focus fields. */
 #define FRAGMENT_LABEL_FOCUS_FIELDS "Spezifikationen"
-/* Pairs of a signal and a placeholder that it feeds. */
+/* Number of pairs of a signal and a placeholder to which it adds guidance. */
 #define FRAGMENT_PAIRS 12
 
 struct fragment {
@@ -32,7 +32,7 @@ struct fragment_set {
 
 /* Returns the set that ships with the server: version 0. */
 const struct fragment_set *fragment_set_default(void);
-/* Returns the place of a pair in a set; FRAGMENT_PAIRS for a pair that does not exist. */
+/* Returns the index of a pair in a set; FRAGMENT_PAIRS for a pair that does not exist. */
 size_t fragment_place(enum review_signal signal, enum review_placeholder placeholder);
 
 #endif

@@ -1,16 +1,16 @@
 /*
- * history.h: the reviews of one run, newest first, as they are or as they were after an earlier event. A review counts
- * from its own event up to its retraction.
+ * history.h: the reviews of one run, newest first, as of now or after an earlier event. A review
+ * counts from its own event up to its retraction.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_HISTORY_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_HISTORY_H
 
 #include "server/domain/reviews/records.h"
 
-/* Maximum reviews of a run, retracted ones too: bounds each walk over a run, so also what a write does. */
+/* Maximum reviews of a run, including retracted ones; bounds each walk over a run, and so also the work of a write. */
 #define REVIEWS_OF_RUN_MAX 1000
 
-/* The present, as `as_of_seq`. */
+/* Value of `as_of_seq` for the present. */
 #define REVIEWS_NOW UINT64_MAX
 
 /* A review of the run. Its slices are borrowed from the transaction. */

@@ -1,7 +1,7 @@
 /*
- * items.h: the items of runs. The latest item of a run is the one that was stored last, by an event of its own or with a
- * review that was not retracted. The example item of a subcategory is the one stored last of the latest
- * items of its runs that count as reviewed.
+ * items.h: the items of runs. The latest item of a run was stored last, by an event of its own or
+ * with a review that was not retracted. The example item of a subcategory is the most recently
+ * stored among the latest items of its reviewed runs.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_ITEMS_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_ITEMS_H
@@ -22,12 +22,12 @@ struct run_item_request {
     struct slice item_json;
 };
 
-/* Appends and applies. ERR_INVALID for an invalid time, ERR_DENIED if the caller lacks a permission. */
+/* Appends and applies the item. ERR_INVALID for an invalid time, ERR_DENIED if the caller lacks a permission. */
 MUST_CHECK enum err run_item_put(struct ctx *ctx, struct store_txn *txn,
                                  const struct run_item_request *request, uint64_t *ret_seq);
 MUST_CHECK enum err run_item_apply(struct ctx *ctx, struct store_txn *txn,
                                    const struct event *event);
-/* Stores that an event has an item of the run; `retracted_seq` is that of its retraction, or 0. */
+/* Records that an event has an item of the run; `retracted_seq` is that of its retraction, or 0. */
 MUST_CHECK enum err run_item_enter(struct store_txn *txn, struct org_id org,
                                    const struct review_run_hash *run, uint64_t seq,
                                    uint64_t retracted_seq);

@@ -1,13 +1,13 @@
 /*
- * keys.h: keys of reviews, built from the parts of store/key.h. A run is in them by the hash of its id, which rows of
- * other tables have as their value.
+ * keys.h: keys of reviews, built from the parts of store/key.h. A run is identified by the hash of
+ * its id, which is the value of rows in other tables.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_KEYS_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_KEYS_H
 
 #include "store/key.h"
 
-/* The hash of a run's id. */
+/* Returns the hash of a run's id. */
 struct review_run_hash {
     uint8_t bytes[KEY_HASH_BYTES];
 };
@@ -27,11 +27,11 @@ struct key key_review_time(struct org_id org, int64_t created_at_us, uint64_t se
 struct key key_review_subcategory_prefix(struct org_id org, struct slice subcategory);
 struct key key_review_subcategory(struct org_id org, struct slice subcategory,
                                   int64_t created_at_us, uint64_t seq);
-/* Items of a run, the last one first: organisation, hash of the run 16, inverted seq 8. */
+/* Items of a run, last one first: organisation, hash of the run 16, inverted seq 8. */
 struct key key_review_item(struct org_id org, const struct review_run_hash *run, uint64_t seq);
 /* Example items: organisation, hash of the subcategory 16, inverted seq of the item 8. */
 struct key key_review_example(struct org_id org, struct slice subcategory, uint64_t seq);
-/* Reads the seq of both. ERR_CORRUPT for a key of another form. */
+/* Reads the seq of either key. ERR_CORRUPT for a key of another form. */
 MUST_CHECK enum err key_read_review_item(struct slice key, uint64_t *ret_seq);
 /* Fragment sets, newest version first: organisation, inverted version 4. */
 struct key key_fragment_set(struct org_id org, uint32_t version);

@@ -1,6 +1,6 @@
 /*
- * list.h: one page of reviews, retracted ones too, newest first by created_at, then seq: those of a run, of a
- * subcategory, or all. A list by id is in the order of the ids, which is that of the log.
+ * list.h: one page of reviews, including retracted ones, newest first by created_at, then seq: those of
+ * a run, of a subcategory, or all. A list by id is in the order of the ids, which is that of the log.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_LIST_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_LIST_H

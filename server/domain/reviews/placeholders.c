@@ -11,12 +11,12 @@
 #include "store/base/bytes.h"
 #include "store/base/wire.h"
 
-/* Field of each name in a list of tokens. */
+/* Field number of each name in a list of tokens. */
 #define TOKEN_FIELD 1
 /* The wording and the item. */
 #define ARTIFACTS_MAX 2
 
-/* What stored reviews add. */
+/* The contributions of stored reviews. */
 struct stored_signals {
     struct review_triggers triggers;
     struct slice item_json;
@@ -45,7 +45,7 @@ static struct stored_signals no_signals(void)
     };
 }
 
-/* Notes damage as the failure of a part; returns other errors. */
+/* Records damaged data as the failure of a part; returns other errors. */
 static enum err note_failure(struct placeholders *placeholders, enum placeholder_part part,
                              enum err err)
 {
@@ -91,7 +91,7 @@ static enum err read_wording(struct store_txn *txn, const struct review_window_q
     return err;
 }
 
-/* Reads what is stored; without each part that cannot be read. */
+/* Reads the stored parts, omitting each part that cannot be read. */
 static enum err read_or_degrade(struct arena *arena, struct store_txn *txn,
                                 const struct placeholders_request *request,
                                 struct stored_signals *stored, struct placeholders *placeholders)
@@ -142,7 +142,7 @@ static enum err resolve(struct arena *arena, const struct placeholders_request *
     return resolve_placeholders(arena, &resolve, ret_resolved);
 }
 
-/* Builds the texts without any signal: of a run that is held out, and if the others cannot be built. */
+/* Builds the texts without any signal, for a held-out run, or if the others cannot be built. */
 static enum err resolve_baseline(struct arena *arena, const struct placeholders_request *request,
                                  struct resolved *ret_resolved)
 {

@@ -1,7 +1,8 @@
 /*
- * placeholders.h: fills prompts with what reviews add, as it was after an event: reads triggers, wording and example item,
- * decides the arm of the run, builds the texts, and describes the response as an exposure. A stored value that cannot be
- * read never fails it: what needs it is then empty.
+ * placeholders.h: fills prompts with guidance from reviews, as it was after an event: reads
+ * triggers, wording and example item, decides the arm of the run, builds the texts, and describes
+ * the response as an exposure. A stored value that cannot be read does not cause a failure; the
+ * texts that depend on it are empty.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_PLACEHOLDERS_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_PLACEHOLDERS_H
@@ -20,9 +21,9 @@ struct named_prompt {
 
 /* Borrowed for the duration of the call. */
 struct placeholders_request {
-    struct review_window_query query; /* its runs_max is not used */
+    struct review_window_query query; /* query->runs_max is not used */
     struct slice run_id; /* empty: there is no arm */
-    bool has_arm; /* the arm is known, and run_id is not used */
+    bool has_arm; /* the arm is given, and run_id is not used */
     enum experiment_arm arm;
     struct current_review review;
     bool has_static_example;
@@ -31,13 +32,13 @@ struct placeholders_request {
     size_t prompt_count;
 };
 
-/* What could not be used, in the order in which it is read. */
+/* Parts that can fail, in the order in which they are read. */
 enum placeholder_part {
-    PLACEHOLDER_PART_ARM, /* without it, no arm */
-    PLACEHOLDER_PART_TRIGGERS, /* without them, no guidance by triggers */
-    PLACEHOLDER_PART_EXAMPLE, /* the static example instead */
-    PLACEHOLDER_PART_WORDING, /* no guidance */
-    PLACEHOLDER_PART_TEXTS, /* no guidance, and the static example */
+    PLACEHOLDER_PART_ARM, /* if it fails, there is no arm */
+    PLACEHOLDER_PART_TRIGGERS, /* if they fail, there is no guidance by triggers */
+    PLACEHOLDER_PART_EXAMPLE, /* if it fails, the static example is used */
+    PLACEHOLDER_PART_WORDING, /* if it fails, there is no guidance */
+    PLACEHOLDER_PART_TEXTS, /* if they fail, there is no guidance, and the static example is used */
     PLACEHOLDER_PART_COUNT
 };
 
@@ -46,7 +47,7 @@ struct placeholders {
     struct review_triggers triggers;
     struct fragment_set fragments; /* the wording */
     uint64_t item_seq; /* seq of the example item; 0: there is none */
-    bool item_expired; /* its content was removed */
+    bool item_expired; /* the content of the item was removed */
     enum experiment_arm arm;
     bool failed[PLACEHOLDER_PART_COUNT];
     bool degraded; /* at least one reader failed */
@@ -55,7 +56,7 @@ struct placeholders {
         signals; /* as in an exposure: signals with guidance, or that would have it without a holdout */
     struct named_prompt prompts[PLACEHOLDER_PROMPTS_MAX]; /* filled */
     size_t prompt_count;
-    struct slice other_tokens; /* each once; a run of field 1 */
+    struct slice other_tokens; /* each name once; a run of field 1 */
 };
 
 /* Adds faults for prompts that cannot be filled. ERR_CANCELLED. */

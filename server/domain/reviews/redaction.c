@@ -16,7 +16,7 @@
 /* Maximum bytes of a character in UTF-8. */
 #define CHARACTER_BYTES_MAX 4
 
-/* The item as it is written. */
+/* State of writing the item. */
 struct writer {
     struct arena *arena;
     struct slice members[MEMBERS_MAX]; /* folded names of the members to redact */
@@ -96,7 +96,7 @@ static enum err write_name_text(struct writer *writer, struct slice name)
     return err;
 }
 
-/* Writes a member's name and colon; of a private or changed one, also or not its value. */
+/* Writes a member's name and colon; for a private or renamed member, also handles or skips its value. */
 static enum err write_name(struct writer *writer, struct json_tokens *tokens, struct slice quoted)
 {
     struct json_token colon = {JSON_TOKEN_COLON, {NULL, 0}};

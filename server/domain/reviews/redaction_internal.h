@@ -1,7 +1,7 @@
 /*
- * redaction_internal.h: what the patterns of redaction share: the characters of a text in a plain form, and where a
- * pattern is searched. A pattern reads a bounded number of characters unless it matches, so that redaction takes time
- * proportional to the text.
+ * redaction_internal.h: shared by the patterns of redaction: the characters of a text in a plain
+ * form, and the place where a pattern is searched. A pattern reads a bounded number of characters
+ * unless it matches, so that redaction takes time proportional to the text.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_REDACTION_INTERNAL_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_REDACTION_INTERNAL_H
@@ -9,11 +9,11 @@
 #include "store/base/arena.h"
 #include "store/base/err.h"
 
-/* A letter, and any other character, that no ASCII character looks like. */
+/* Represent a letter, and any other character, to which no ASCII character is similar. */
 #define PLAIN_LETTER 0x80
 #define PLAIN_OTHER 0x81
 
-/* The characters of a text, a byte for each: the ASCII character that it is or looks like, or one of the above. */
+/* The characters of a text, one byte each: the ASCII character that it is or resembles, or one of the above. */
 struct plain_text {
     struct slice characters;
     const uint32_t *offsets; /* offsets of the characters in the text; NULL: they are the same */
@@ -25,27 +25,27 @@ MUST_CHECK enum err plain_text_read(struct arena *arena, struct slice text,
 /* Returns the offset of a character in the text, or of its end. */
 size_t plain_text_offset(const struct plain_text *plain, size_t character);
 
-/* Where a pattern is searched. */
+/* The place where a pattern is searched. */
 struct redaction_place {
     struct slice before; /* text since the last match */
     struct slice text;
 };
 
-/* Each returns the characters of its pattern at a place; 0: it does not match. */
+/* Each returns the number of characters that match its pattern at a place; 0: no match. */
 typedef size_t match_fn(const struct redaction_place *place);
 
 size_t match_phone(const struct redaction_place *place);
-/* A number that is certainly not private: a date, or one after a word for article numbers. */
+/* Matches a number that is certainly not private: a date, or one after a word for article numbers. */
 size_t match_honest_number(const struct redaction_place *place);
-/* The value after a word that says that it is a secret, with the word. */
+/* Matches the value after a word that marks it as a secret, with the word. */
 size_t match_labelled_secret(const struct redaction_place *place);
-/* A key that a known prefix marks. */
+/* Matches a key with a known prefix. */
 size_t match_prefixed_secret(const struct redaction_place *place);
-/* A private key between its lines of dashes. */
+/* Matches a private key between its lines of dashes. */
 size_t match_key_block(const struct redaction_place *place);
-/* User and password of a URL. */
+/* Matches user and password of a URL. */
 size_t match_url_credentials(const struct redaction_place *place);
-/* A word that only a machine makes. */
+/* Matches a word that only a machine makes. */
 size_t match_random_word(const struct redaction_place *place);
 
 static inline bool plain_is_digit(uint8_t byte)
@@ -63,7 +63,7 @@ static inline bool plain_is_capital(uint8_t byte)
     return byte >= 'A' && byte <= 'Z';
 }
 
-/* An ASCII letter. */
+/* Returns whether the character is an ASCII letter. */
 static inline bool plain_is_letter(uint8_t byte)
 {
     return plain_is_small(byte) || plain_is_capital(byte);

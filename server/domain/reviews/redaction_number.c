@@ -1,15 +1,15 @@
 /*
- * redaction_number.c: phone numbers, and numbers that look like them; see redaction.h. A word before a number says what it
- * is; without one, its form does. If in doubt, a number is a phone number.
+ * redaction_number.c: phone numbers, and numbers that look like them; see redaction.h. A number is
+ * classified by the word before it or else by its form; in cases of doubt it is a phone number.
  */
 #include "server/domain/reviews/redaction_internal.h"
 
-/* Digits of a phone number (ITU-T E.164), and those of a mobile number that is written in one group. */
+/* Limits of digits of a phone number (ITU-T E.164), and of a mobile number written in one group. */
 #define PHONE_DIGITS_MIN 7
 #define PHONE_DIGITS_MAX 15
 #define MOBILE_DIGITS_MIN 11
 #define MOBILE_DIGITS_MAX 12
-/* Groups whose sizes are kept, and separators between two groups, as in `) - (`. */
+/* Maximum groups whose sizes are kept, and separators between two groups, as in `) - (`. */
 #define GROUPS_KEPT 4
 #define SEPARATORS_MAX 4
 /* Maximum characters of a label, and between it and its number. */
@@ -94,7 +94,7 @@ static bool is_in(struct slice word, const char *const words[], size_t count)
 
 #define IS_IN(word, words) is_in(word, words, sizeof(words) / sizeof((words)[0]))
 
-/* Cuts the last word off a text, with a few marks after it; empty if there is none, or if it is too long. */
+/* Removes the last word from a text, with a few marks after it; empty if there is none, or if it is too long. */
 static struct slice take_last_word(struct slice *text)
 {
     size_t end = text->size;
@@ -114,7 +114,7 @@ static struct slice take_last_word(struct slice *text)
                                                : slice_of(NULL, 0);
 }
 
-/* Returns the word that says what the number after a text is; empty if there is none. */
+/* Returns the word that classifies the number after a text; empty if there is none. */
 static struct slice read_label(struct slice before)
 {
     struct slice word = take_last_word(&before);
@@ -152,7 +152,7 @@ struct groups_reading {
     size_t separators; /* number of separators since the last digit */
 };
 
-/* Returns whether the text goes on as a word, as an article number does: with a letter, or a hyphen and a letter. */
+/* Returns whether the text continues as a word, like an article number: with a letter, or a hyphen and a letter. */
 static bool goes_on(struct slice text)
 {
     return plain_is_letter(plain_at(text, plain_at(text, 0) == '-'));
@@ -163,7 +163,7 @@ static bool ends_round(struct slice text, size_t end)
     return end >= 2 && text.data[end - 1] == '0' && text.data[end - 2] == '0';
 }
 
-/* Adds a digit; returns false if it is one too many. */
+/* Adds a digit; returns false if there are too many. */
 static bool add_digit(struct groups_reading *reading, struct slice text, size_t at)
 {
     struct groups *groups = &reading->groups;
@@ -195,7 +195,7 @@ static bool add_separator(struct groups_reading *reading, struct slice text, siz
            !(text.data[at] == '.' && plain_at(text, at + 1) == ' ');
 }
 
-/* Units that follow a quantity; only such that are not words of a sentence. */
+/* Units that follow a quantity; only those that are not words of a sentence. */
 static const char *const units[] = {"mm",  "cm",  "km",  "kg", "mg",  "ml",  "lm",  "kv",  "kw",
                                     "wh",  "kwh", "mah", "hz", "khz", "mhz", "ghz", "pa",  "kpa",
                                     "hpa", "mpa", "bar", "nm", "rpm", "eur", "usd", "chf", "gbp"};
@@ -212,8 +212,8 @@ static bool has_unit(struct slice text)
     return IS_IN(slice_of(text.data + start, end - start), units);
 }
 
-/* Reads groups up to one with which they would have too many digits, or that is the start of a word or a quantity: another
- * number, or something else, may follow a number. */
+/* Reads groups until they would have too many digits, or until one starts a word or a quantity: a
+ * number may be followed by another one, or by other text. */
 static struct groups read_groups(struct slice text)
 {
     struct groups_reading reading = {.separators = 0};
@@ -236,7 +236,7 @@ static struct groups read_groups(struct slice text)
     return goes_on(rest) || has_unit(rest) ? reading.before : reading.groups;
 }
 
-/* --- honest numbers --- */
+/* --- numbers that are not private --- */
 
 /* Returns the value of the digits at a place of a text. */
 static unsigned number_at(struct slice text, size_t at, size_t digits)
@@ -264,7 +264,7 @@ static bool is_year(unsigned number, size_t digits)
     return digits == 2 || (digits == 4 && number >= 1900 && number < 2100);
 }
 
-/* A day, a month and a year, or a month and a year of four digits. */
+/* Matches a day, a month and a year, or a month and a year of four digits. */
 static size_t match_date(struct slice text)
 {
     size_t first = count_digits(text, 0);
@@ -294,7 +294,8 @@ static size_t match_date(struct slice text)
     return plain_at(text, end) == separator && plain_is_digit(plain_at(text, end + 1)) ? 0 : end;
 }
 
-/* The article number below a bar code (EAN-13): groups of 1, 6 and 6 digits, the last of which checks the others. */
+/* Matches the article number below a bar code (EAN-13): groups of 1, 6 and 6 digits, the last of
+ * which checks the others. */
 static size_t match_bar_code(struct slice text)
 {
     unsigned sum = 0;
@@ -338,7 +339,7 @@ static bool has_sizes(const struct groups *groups, size_t first, size_t second, 
            groups->sizes[2] == third;
 }
 
-/* Returns whether the number goes on a number or an article number before it: 1.2.0345-678, AB-0123-456. */
+/* Returns whether the number continues a number or an article number before it: 1.2.0345-678, AB-0123-456. */
 static bool is_tail(struct slice before)
 {
     uint8_t separator = before.size >= 2 ? before.data[before.size - 1] : 0;
@@ -348,7 +349,7 @@ static bool is_tail(struct slice before)
            (separator == '-' && plain_is_letter(last));
 }
 
-/* A prefix, 0 or 00, or an area code in parentheses, and at least one separator. */
+/* Matches a prefix, 0 or 00, or an area code in parentheses, and at least one separator. */
 static bool is_national(struct slice text, const struct groups *groups)
 {
     if (groups->count < 2 || has_sizes(groups, 2, 2, 4)) {
@@ -357,7 +358,7 @@ static bool is_national(struct slice text, const struct groups *groups)
     return text.data[0] == '(' ? !groups->is_round : text.data[0] == '0' && groups->sizes[0] >= 2;
 }
 
-/* An area code and a number of three and four digits, with the 1 before them or without. */
+/* Matches an area code and a number of three and four digits, with or without a 1 before them. */
 static bool is_american(struct slice text, const struct groups *groups)
 {
     bool has_one = groups->count == 4 && groups->sizes[0] == 1 && text.data[0] == '1';
@@ -367,8 +368,8 @@ static bool is_american(struct slice text, const struct groups *groups)
            (has_one ? groups->digits == 11 : sizes[2] == 4) && !groups->is_round;
 }
 
-/* A German mobile number in one group, if it is not an article number of 12 digits (UPC), the last of which checks the
- * others. */
+/* Matches a German mobile number in one group, unless it is an article number of 12 digits (UPC),
+ * the last of which checks the others. */
 static bool is_mobile(struct slice text, const struct groups *groups)
 {
     unsigned sum = 0;

@@ -8,7 +8,7 @@
 
 #include <strings.h>
 
-/* Hyphens and dashes, which separate the groups of numbers like the ASCII one. */
+/* Hyphens and dashes, which separate groups of numbers like the ASCII hyphen. */
 static bool is_dash(uint32_t code_point)
 {
     return (code_point >= 0x2010 && code_point <= 0x2015) || code_point == 0x2212;

@@ -1,40 +1,40 @@
 /*
- * redaction_secret.c: passwords and keys; see redaction.h. A word before it, a known prefix, or its mix of characters shows
- * a secret.
+ * redaction_secret.c: passwords and keys; see redaction.h. A secret is recognised by a word before
+ * it, a known prefix, or its mix of characters.
  */
 #include "server/domain/reviews/redaction_internal.h"
 
 #include "server/domain/text/fold.h"
 
-/* Maximum characters of a word that decide what it is; a longer word is judged by its start. */
+/* Maximum characters by which a word is classified; of a longer word, only its start is used. */
 #define JUDGED_CHARACTERS_MAX 128
-/* A long secret: characters, digits and letters at least, separators at most. */
+/* A long secret: minimum characters, digits and letters, and maximum separators. */
 #define SECRET_CHARACTERS_MIN 24
 #define SECRET_OF_EACH_MIN 4
 #define SECRET_SEPARATORS_MAX 2
 /* A part of a long secret with more separators: its length, and changes between kinds of characters. */
 #define PART_CHARACTERS_MIN 10
 #define PART_CHANGES_MIN 5
-/* The length of a secret that has slashes, which paths have, too. */
+/* The minimum length of a secret that has slashes, since paths have them, too. */
 #define SLASHED_CHARACTERS 40
 #define SLASHED_CHANGES_MIN 10
-/* A shorter secret mixes digits and letters, some of them small, which article numbers and sizes do not. */
+/* A shorter secret mixes digits and letters, some of them lower-case, which article numbers and sizes do not. */
 #define MIXED_CHARACTERS_MIN 16
 #define MIXED_DIGIT_GROUPS_MIN 3
 #define MIXED_SMALL_LETTERS_MIN 2
-/* A key that a known prefix marks: characters after the prefix. */
+/* A key with a known prefix: minimum characters after the prefix. */
 #define PREFIXED_CHARACTERS_MIN 12
-/* A label, and the value after it. */
+/* Limits of a label, and of the value after it. */
 #define LABEL_CHARACTERS_MAX 40
 #define LABELLED_CHARACTERS_MIN 4
-/* The first line of a private key. */
+/* Maximum length of the first line of a private key. */
 #define KEY_LINE_CHARACTERS_MAX 40
-/* User and password of a URL. */
+/* Maximum lengths of user and password of a URL. */
 #define CREDENTIALS_CHARACTERS_MAX 128
 
 /* --- words that only a machine makes --- */
 
-/* What a word consists of. */
+/* The composition of a word. */
 struct mix {
     size_t size;
     size_t digits;
@@ -42,8 +42,8 @@ struct mix {
     size_t letters;
     size_t crosses; /* the letters x between digits, which separate dimensions */
     size_t small_letters;
-    size_t changes; /* between digits, small and capital letters */
-    bool has_all; /* digits, small and capital letters */
+    size_t changes; /* between digits, lower-case and upper-case letters */
+    bool has_all; /* digits, lower-case and upper-case letters */
 };
 
 static unsigned kind_of(uint8_t byte)
@@ -234,7 +234,7 @@ static const char *const labels[] = {
     "access key",  "access-key",  "access_key",  "secret key",    "secret-key",   "secret_key",
     "private key", "private-key", "private_key", "authorization", "zugangsdaten", "credentials"};
 static const char *const whole_labels[] = {"pwd", "pass", "pw"};
-/* Words between a label and its value, if the value has a digit. */
+/* Maximum words between a label and its value, if the value has a digit. */
 static const char *const links[] = {" is ", " ist ", " lautet ", " lautet: "};
 /* Words before the value of an authorization. */
 static const char *const schemes[] = {"basic ", "bearer ", "digest ", "token "};

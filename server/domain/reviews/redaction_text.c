@@ -1,6 +1,6 @@
 /*
  * redaction_text.c: private data in texts; see redaction.h. Patterns are searched at the start of a word, or directly after
- * another one; of several, the first one in the table that matches counts. E-mail addresses and IBANs are here.
+ * another one; if several match, the first one in the table counts. E-mail addresses and IBANs are here.
  */
 #include "server/domain/reviews/redaction.h"
 #include "server/domain/reviews/redaction_internal.h"
@@ -11,17 +11,19 @@
 #define LOCAL_CHARACTERS_MAX 64
 #define DOMAIN_CHARACTERS_MAX 255
 #define TOP_LEVEL_LETTERS_MIN 2
-/* Characters of an IBAN without spaces (ISO 13616), and its digits at least. */
+/* Characters of an IBAN without spaces (ISO 13616), and its minimum number of digits. */
 #define IBAN_CHARACTERS_MIN 15
 #define IBAN_CHARACTERS_MAX 34
 #define IBAN_DIGITS_MIN 8
 #define IBAN_START_CHARACTERS 4 /* country and check digits */
-/* A match may show another one, whose end was its start. More than two rounds need a text that is made for it. */
+/* Maximum rounds: replacing a match may reveal another one that it overlapped. Only a contrived
+ * text needs more than two. */
 #define ROUNDS_MAX 4
 
 /* --- e-mail --- */
 
-/* Returns the characters of one of the words in brackets, with a space on each side or without; 0: there is none. */
+/* Returns the number of characters of one of the words in brackets, with or without a space on each
+ * side; 0: there is none. */
 static size_t match_bracketed(struct slice text, const char *const words[], size_t count)
 {
     size_t start = plain_at(text, 0) == ' ';
@@ -42,7 +44,7 @@ static size_t match_bracketed(struct slice text, const char *const words[], size
     return 0;
 }
 
-/* Returns the characters of an @, which may be hidden from machines. */
+/* Returns the number of characters of an @, which may be disguised. */
 static size_t match_at_sign(struct slice text)
 {
     static const char *const words[] = {"at", "@"};
@@ -68,7 +70,7 @@ static bool is_name(uint8_t byte)
     return plain_is_word(byte) || byte == PLAIN_LETTER;
 }
 
-/* Returns the characters of a domain of several parts; the last one must be a word if `wants_word`. */
+/* Returns the number of characters of a domain of several parts; the last one must be a word if `wants_word`. */
 static size_t match_domain(struct slice text, bool wants_word)
 {
     size_t end = 0;
@@ -116,7 +118,7 @@ static size_t match_email(const struct redaction_place *place)
 
 /* --- IBAN --- */
 
-/* An IBAN that is being read: after country and check digits, groups of one size, the last one excepted. */
+/* An IBAN that is being read: after country and check digits, groups of one size, except the last one. */
 struct iban {
     uint8_t characters[IBAN_CHARACTERS_MAX];
     size_t count;
@@ -126,7 +128,8 @@ struct iban {
     bool is_spaced; /* all separators are single spaces between groups */
 };
 
-/* Returns whether the check digits are right: the country and they, moved to the end, leave 1 (ISO 7064, MOD 97-10). */
+/* Returns whether the check digits are right: with country and check digits moved to the end, the
+ * remainder is 1 (ISO 7064, MOD 97-10). */
 static bool has_check_digits(const struct iban *iban)
 {
     unsigned rest = 0;
@@ -174,7 +177,7 @@ static bool has_form(const struct iban *iban)
     return iban->count_at_end >= IBAN_CHARACTERS_MIN && digits >= IBAN_DIGITS_MIN;
 }
 
-/* With single spaces or without, by its form; with other separators, up to the right check digits. */
+/* Matches an IBAN with single spaces or none by its form; with other separators, up to the right check digits. */
 static size_t match_iban(const struct redaction_place *place)
 {
     struct iban iban = {.is_spaced = true};
@@ -214,7 +217,7 @@ static match_fn *const patterns[] = {match_email,
                                      match_iban,
                                      match_phone};
 
-/* Returns the characters of the first pattern that matches here; 0: none does. */
+/* Returns the number of characters of the first pattern that matches here; 0: none matches. */
 static size_t match(const struct redaction_place *place)
 {
     size_t size = 0;
@@ -225,7 +228,7 @@ static size_t match(const struct redaction_place *place)
     return size;
 }
 
-/* Returns whether a pattern may start here: not within a word, but the sign of a number may follow one. */
+/* Returns whether a pattern may start here: not within a word, but a number's sign may follow a word. */
 static bool starts(const struct redaction_place *place)
 {
     size_t size = place->before.size;
@@ -234,7 +237,7 @@ static bool starts(const struct redaction_place *place)
     return !plain_is_word(last) || (place->text.data[0] == '+' && !plain_is_digit(last));
 }
 
-/* Replaces each match of a text; `ret_found` is whether there was one. */
+/* Replaces each match of a text; `ret_found` is set if there was one. */
 static enum err redact_once(struct arena *arena, struct slice text, size_t bytes_max,
                             struct slice *ret_text, bool *ret_found)
 {

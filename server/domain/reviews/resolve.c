@@ -17,7 +17,7 @@ struct parts {
     const struct resolve_request *request;
     bool active[SIGNAL_COUNT + 1];
     struct slice note; /* sanitised, in quote marks */
-    struct slice fields[FOCUS_FIELDS_MAX]; /* the same, the most important first */
+    struct slice fields[FOCUS_FIELDS_MAX]; /* the same, most important first */
     size_t field_count;
     struct slice example;
     enum placeholder_source example_source;
@@ -50,7 +50,7 @@ static size_t count_characters(struct slice text)
     return count;
 }
 
-/* Sanitises and quotes a text; empty if nothing is left. Returns its characters, too. */
+/* Sanitises and quotes a text; empty if nothing is left. Also returns its number of characters. */
 static enum err quote_one(struct arena *arena, struct slice text, struct slice *ret_quoted,
                           size_t *ret_characters)
 {
@@ -78,7 +78,7 @@ static enum err add_note(struct parts *parts, struct resolved *resolved)
     return err;
 }
 
-/* The folded names of the fields so far, and the room that is left. */
+/* The folded names of the fields so far, and the remaining room. */
 struct focus {
     struct slice folded[FOCUS_FIELDS_MAX];
     size_t count;
@@ -96,7 +96,7 @@ static bool has_field(const struct focus *focus, struct slice folded)
     return false;
 }
 
-/* Adds a field once; one that does not fit whole ends the list. */
+/* Adds a field once; the first one that does not fit ends the list. */
 static enum err add_field(struct parts *parts, struct focus *focus, struct slice name)
 {
     struct slice folded = {NULL, 0};
@@ -144,7 +144,7 @@ static enum err add_fields(struct parts *parts, struct resolved *resolved)
     return err;
 }
 
-/* Makes the example: the item, else the static one. */
+/* Builds the example: the item, else the static one. */
 static enum err add_example(struct parts *parts, struct resolved *resolved)
 {
     const struct resolve_request *request = parts->request;
@@ -239,7 +239,7 @@ static enum err build_one(const struct parts *parts, enum review_placeholder pla
     return buffer_ok(&text) ? OK : ERR_MEMORY;
 }
 
-/* Builds all texts; returns their characters. */
+/* Builds all texts; returns their number of characters. */
 static enum err build_all(const struct parts *parts, struct resolved *resolved,
                           size_t *ret_characters)
 {

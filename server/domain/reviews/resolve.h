@@ -10,8 +10,8 @@
 
 #include <errata/v1/review_prompts.fields.h>
 
-/* Maximum characters, without marks and labels: of a note, of all focus fields, of the example item; and of the texts of all
- * placeholders together. */
+/* Maximum characters, without marks and labels, of a note, of all focus fields, of the example
+ * item; and of the texts of all placeholders together. */
 #define RESOLVE_NOTE_CHARACTERS_MAX 500
 #define RESOLVE_FOCUS_CHARACTERS_MAX 1000
 #define RESOLVE_EXAMPLE_CHARACTERS_MAX 2000
@@ -34,7 +34,7 @@ struct resolve_request {
     const struct review_triggers *triggers;
     const struct fragment_set *fragments; /* the wording */
     struct slice item_json; /* text of the example item; empty: there is none */
-    struct slice redacted_members; /* a RedactedMembers: what is not shown of the item */
+    struct slice redacted_members; /* a RedactedMembers: members of the item that are not shown */
 };
 
 /* The text of a placeholder. */

@@ -8,12 +8,12 @@
 
 struct reviewers {
     struct slice *slots; /* .data is NULL in an empty slot */
-    size_t slot_count; /* a power of two */
+    size_t slot_count; /* capacity; a power of two */
 };
 
 /* Makes room for at most `count` reviewers. */
 MUST_CHECK enum err reviewers_init(struct reviewers *reviewers, struct arena *arena, size_t count);
-/* Adds a reviewer, borrowed; false if it was there. */
+/* Adds a reviewer, borrowed; false if it was present. */
 bool reviewers_add(struct reviewers *reviewers, struct slice name);
 
 #endif

@@ -33,7 +33,7 @@ struct review_input {
     size_t exposure_ref_count; /* at most REVIEW_REFERENCES_MAX */
 };
 
-/* The caller, and the review. */
+/* The caller and the review. */
 struct review_request {
     struct org_id org;
     struct event_caller caller;
@@ -41,9 +41,9 @@ struct review_request {
     const struct exposure_key *key; /* key that signs the references */
 };
 
-/* Decides, appends and applies; the events of exposures come first, that of the review is `ret_seq`. ERR_INVALID for an
- * invalid time or reference, ERR_DENIED if the caller lacks a permission, ERR_PRECONDITION if the run has
- * REVIEWS_OF_RUN_MAX reviews. */
+/* Decides, appends and applies; the events of exposures come first; `ret_seq` is the event of the
+ * review. ERR_INVALID for an invalid time or reference, ERR_DENIED if the caller lacks a
+ * permission, ERR_PRECONDITION if the run has REVIEWS_OF_RUN_MAX reviews. */
 MUST_CHECK enum err review_submit(struct ctx *ctx, struct store_txn *txn,
                                   const struct review_request *request, uint64_t *ret_seq);
 

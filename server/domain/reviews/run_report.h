@@ -1,5 +1,5 @@
 /*
- * run_report.h: the reviews of a run together, as GetRun returns them.
+ * run_report.h: the combined reviews of a run, as GetRun returns them.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_RUN_REPORT_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_RUN_REPORT_H
@@ -18,7 +18,7 @@ struct run_report {
     const struct run_answer *answers; /* newest first */
     size_t answer_count;
     uint32_t review_count;
-    uint32_t reviewed_count; /* answers that are REVIEWED */
+    uint32_t reviewed_count; /* number of answers that are REVIEWED */
     bool is_reviewed;
 };
 

@@ -9,7 +9,7 @@
 
 #include <errata/v1/review.fields.h>
 
-/* Returns whether enough reviewers answered REVIEWED last. */
+/* Returns whether the latest answers of enough reviewers are REVIEWED. */
 static enum err count_reviewers(struct arena *arena, struct review_history *history,
                                 struct review_entry newest, bool *ret_is_reviewed)
 {
@@ -64,7 +64,7 @@ enum err review_run_read(struct store_txn *txn, struct org_id org,
     return err != OK ? err : record_decode_review_run(value, ret_record);
 }
 
-/* Derives what follows from the reviews of a run; its texts are in the arena. */
+/* Derives the values of a row from the reviews of a run; its texts are in the arena. */
 static enum err derive(struct arena *arena, struct store_txn *txn, struct org_id org,
                        const struct review_run_hash *run, struct review_run_record *record)
 {

@@ -1,13 +1,14 @@
 /*
- * runs.h: a run by its reviews together: its newest review, and whether it counts as reviewed. That is so while its
- * newest review is REVIEWED, and so is the newest one of as many reviewers as that review needed when it was stored.
+ * runs.h: the state of a run: its newest review, and whether it counts as reviewed. It does while
+ * its newest review is REVIEWED, and the newest reviews of as many reviewers as that review needed
+ * when it was stored are REVIEWED, too.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_RUNS_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_RUNS_H
 
 #include "server/domain/reviews/history.h"
 
-/* A run after some event. */
+/* The state of a run after some event. */
 struct review_run_state {
     struct review_entry newest; /* borrowed from the transaction */
     bool is_reviewed;

@@ -10,7 +10,7 @@
 #include <errata/v1/review.views.h>
 #include <event_apply.h>
 
-/* What is decided before the event. */
+/* Values that are decided before the event is appended. */
 struct submitting {
     const struct review_request *request;
     struct slice reviewed_by;
@@ -38,7 +38,7 @@ static enum err check_reviewer(struct ctx *ctx, const struct review_request *req
         (int)shown.size, (const char *)shown.data);
 }
 
-/* Resolves who reviews, and checks the time. */
+/* Resolves the reviewer, and checks the time. */
 static enum err resolve(struct ctx *ctx, struct store_txn *txn, struct submitting *submitting)
 {
     const struct review_request *request = submitting->request;

@@ -45,7 +45,7 @@ review_thresholds_view_of(const struct review_thresholds_record *thresholds)
     };
 }
 
-/* Reads what an event set, and the number of the change before it, which is smaller. */
+/* Reads the thresholds that an event set, and the number of the previous change, which is smaller. */
 static enum err read_event(const struct event *event, struct trigger_thresholds_set_view *ret_facts,
                            struct review_thresholds_record *ret_record)
 {
@@ -88,7 +88,7 @@ static enum err read_row(struct store_txn *txn, struct org_id org, struct slice 
     return err != OK ? err : record_decode_review_thresholds(value, ret_record);
 }
 
-/* Reads what the event with this number set; nothing for 0. */
+/* Reads the thresholds that the event with this number set; none for 0. */
 static enum err read_change(struct store_txn *txn, struct org_id org, uint64_t seq,
                             struct trigger_thresholds_set_view *ret_facts,
                             struct review_thresholds_record *ret_record)

@@ -29,13 +29,13 @@ struct review_thresholds_change {
     uint32_t reviews_needed; /* 1 to REVIEWS_NEEDED_MAX; 0: that of the settings */
 };
 
-/* Appends and applies; also a change to equal values, since it is an administrator's decision. */
+/* Appends and applies the change, even to equal values, since it is an administrator's decision. */
 MUST_CHECK enum err review_thresholds_set(struct ctx *ctx, struct store_txn *txn,
                                           const struct review_thresholds_change *change,
                                           uint64_t *ret_seq);
 MUST_CHECK enum err review_thresholds_apply(struct ctx *ctx, struct store_txn *txn,
                                             const struct event *event);
-/* Returns the thresholds as a message: those that were set. */
+/* Returns the thresholds that were set as a message. */
 struct review_thresholds_view
 review_thresholds_view_of(const struct review_thresholds_record *thresholds);
 

@@ -1,5 +1,5 @@
 /*
- * triggers.h: what a window of reviews has in common, by the thresholds of its subcategory.
+ * triggers.h: the findings that are frequent in a window of reviews, by the thresholds of its subcategory.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REVIEWS_TRIGGERS_H
 #define ERRATA_SERVER_DOMAIN_REVIEWS_TRIGGERS_H
@@ -11,9 +11,9 @@ struct review_triggers {
     uint32_t run_count;
     bool low_confidence;
     uint32_t counts
-        [THRESHOLD_COUNT]; /* runs with each signal; of MISSING_SPEC: of the most frequent field */
+        [THRESHOLD_COUNT]; /* number of runs with each signal; for MISSING_SPEC, with the most frequent field */
     bool states[THRESHOLD_COUNT];
-    const struct spec_count *specs; /* fields at or above the threshold, the most frequent first */
+    const struct spec_count *specs; /* most frequent first */
     size_t spec_count;
     struct review_thresholds_record thresholds; /* with the defaults; without reviews_needed */
 };

@@ -1,6 +1,7 @@
 /*
- * window.c: see window.h. The present window is read from the rows of the newest reviews; a past one from all reviews of
- * the subcategory, each of which is its run's if it was the newest of that run then.
+ * window.c: see window.h. The present window is read from the rows of the newest reviews; a past
+ * one from all reviews of the subcategory, of which only those count that were the newest of their
+ * run then.
  */
 #include "server/domain/reviews/window.h"
 

@@ -17,7 +17,7 @@
 struct review_evidence_list {
     uint64_t seqs[REVIEW_EVIDENCE_MAX];
     uint32_t count;
-    bool is_cut; /* there are more */
+    bool is_cut; /* there are more reviews */
 };
 
 struct review_evidence {
@@ -30,18 +30,19 @@ struct review_window_query {
     uint64_t as_of_seq; /* REVIEWS_NOW: now */
     uint32_t runs_max;
     struct review_evidence *evidence; /* NULL, or zeros to be filled */
-    /* Ends a long read: called between runs. */
+    /* called between runs to end a long read */
     bool (*is_cancelled)(const void *user);
     const void *user;
 };
 
 struct review_window {
     uint32_t run_count;
-    uint32_t true_counts[REVIEW_FLAG_COUNT]; /* runs with a review in which the flag is true */
+    uint32_t
+        true_counts[REVIEW_FLAG_COUNT]; /* number of runs with a review in which the flag is true */
     uint32_t
         information_missing_count; /* number of reviews in which information_present is false */
     struct review_evidence *evidence; /* evidence of the query */
-    struct spec_set specs; /* its spellings are borrowed from the transaction */
+    struct spec_set specs; /* spellings are borrowed from the transaction */
 };
 
 /* Reads a window. ERR_CANCELLED. */

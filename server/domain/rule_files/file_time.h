@@ -1,5 +1,5 @@
 /*
- * file_time.h: times in files of rules and labels: RFC 3339 text in UTC.
+ * file_time.h: formats times in files of rules and labels: RFC 3339 text in UTC.
  */
 #ifndef ERRATA_SERVER_DOMAIN_RULE_FILES_FILE_TIME_H
 #define ERRATA_SERVER_DOMAIN_RULE_FILES_FILE_TIME_H

@@ -93,7 +93,7 @@ static enum err put_line(const struct event *event, const struct verdict_submiss
     return err;
 }
 
-/* Appends the line of an event, if it is a submission that is wanted. */
+/* Appends the line of an event, if it is a submission to be exported. */
 static enum err put_event(struct store_txn *txn, const struct labels *labels,
                           const struct event *event, struct buffer *piece)
 {

@@ -1,7 +1,7 @@
 /*
  * labels.h: submissions as lines of JSON, for training: one line for each submission that was not retracted, in the
- * order of the log, in pieces: each piece may be read in a transaction of its own. Submissions that are stored after the
- * first piece are left out.
+ * order of the log, in pieces: each piece may be read in a transaction of its own. Submissions
+ * stored after the first piece are left out.
  */
 #ifndef ERRATA_SERVER_DOMAIN_RULE_FILES_LABELS_H
 #define ERRATA_SERVER_DOMAIN_RULE_FILES_LABELS_H

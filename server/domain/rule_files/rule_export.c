@@ -13,7 +13,7 @@
 
 #include <inttypes.h>
 
-/* Maximum rows that one piece examines; a piece of rules with short patterns ends by its size before. */
+/* Maximum rows that one piece examines; a piece of rules with short patterns reaches its size first. */
 #define PIECE_ROWS_MAX 1000
 
 static void put_word(struct buffer *piece, const char *name, struct slice word)

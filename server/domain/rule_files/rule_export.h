@@ -1,7 +1,7 @@
 /*
  * rule_export.h: writes all rules of an organisation as a document (rule_file.h), a rule on each line, oldest first,
  * in pieces: each piece may be read in a transaction of its own. Rules that are created after the first piece are left
- * out; each other rule is as it is when its line is written.
+ * out; all others are written in their current state.
  */
 #ifndef ERRATA_SERVER_DOMAIN_RULE_FILES_RULE_EXPORT_H
 #define ERRATA_SERVER_DOMAIN_RULE_FILES_RULE_EXPORT_H
@@ -9,7 +9,7 @@
 #include "store/base/buffer.h"
 #include "store/log.h"
 
-/* The size at which a piece ends: 150 usual rules, which take well below a millisecond. */
+/* The size at which a piece ends: 150 typical rules, which take well below a millisecond. */
 #define RULE_EXPORT_PIECE_BYTES (48u << 10)
 
 /* Zeroed before the first piece. */

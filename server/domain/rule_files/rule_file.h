@@ -1,6 +1,6 @@
 /*
- * rule_file.h: the JSON document of learned rules: what export writes and import reads. Members have the names and
- * values of the documents' LearningRule; `schema_version` is the first member:
+ * rule_file.h: the JSON document of learned rules: written by export, read by import. Members have
+ * the names and values of the documents' LearningRule; `schema_version` is the first member:
  *
  *   {"schema_version":1,"rules":[
  *   {"rule_id":"...","rule_type":"missed_indicator","pattern":"font",...},
@@ -12,7 +12,7 @@
 
 #include "store/base/slice.h"
 
-/* The version of the document. Another meaning of a member, or another form, needs another version. */
+/* The version of the document. A changed meaning of a member, or a changed form, needs a new version. */
 #define RULE_FILE_VERSION 1
 
 /* Returns the word of an enum value in a document, such as `missed_indicator`; empty for an unknown value. */

@@ -1,6 +1,6 @@
 /*
- * rule_import.c: see rule_import.h. The rows that a plan was decided from are encoded or copied before the first event,
- * since a put ends what was borrowed from the transaction.
+ * rule_import.c: see rule_import.h. The rows on which a plan is based are encoded or copied before
+ * the first event, since a put invalidates slices borrowed from the transaction.
  */
 #include "server/domain/rule_files/rule_import.h"
 
@@ -17,7 +17,7 @@
 
 /* Memory of one event: two rules with the longest patterns, their rows, and the event. */
 #define EVENT_MEMORY_MAX (64u << 10)
-/* Retired rules for which there is room at first. */
+/* Initial room for retired rules. */
 #define RETIRED_FIRST 64
 
 /* One changed rule. */
@@ -96,7 +96,7 @@ static struct planned_change new_rule(const struct rule_import_item *item)
     return change;
 }
 
-/* Plans the change of one rule of the document, if there is one. A rule is not the source of itself. */
+/* Plans the change of one rule of the document, if there is one. A rule is never its own source. */
 static enum err plan_item(struct ctx *ctx, struct store_txn *txn, struct rule_plan *plan,
                           const struct rule_import_item *item)
 {
@@ -127,7 +127,7 @@ static enum err plan_item(struct ctx *ctx, struct store_txn *txn, struct rule_pl
     return err;
 }
 
-/* Plans that a rule, which the document does not have, is retired or rejected, unless it is already. */
+/* Plans to retire or reject a rule that the document does not have, unless that was done before. */
 static enum err plan_missing(struct ctx *ctx, struct rule_plan *plan, struct learned_rule_row *row)
 {
     struct planned_change change = {.effect = LEARNED_RULE_IMPORT_EFFECT_RETIRED};
@@ -301,7 +301,7 @@ enum err rule_import_write(struct ctx *ctx, struct store_txn *txn,
     return err != OK ? err : append_all(ctx, txn, &plan, &author, ret_result);
 }
 
-/* The response while it is made. */
+/* The response while it is being built. */
 struct answering {
     struct import_learned_rules_response_view view;
     struct buffer run;

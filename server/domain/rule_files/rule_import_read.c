@@ -27,7 +27,7 @@ struct reading {
     enum err err; /* ERR_MEMORY */
 };
 
-/* Reports a mistake of a member of the rule; of the rule itself if `member` is NULL. */
+/* Reports a mistake of a member of the rule; or of the rule itself if `member` is NULL. */
 static void PRINTF_LIKE(4, 5) report(const struct reading *reading, const char *member,
                                      struct json_value value, const char *format, ...)
 {
@@ -276,7 +276,7 @@ static void read_member(struct reading *reading, struct slice key, struct json_v
     report(reading, NULL, as_key, "only members of version %d", RULE_FILE_VERSION);
 }
 
-/* Checks what depends on several members. */
+/* Checks the rules that concern several members. */
 static void check_rule(const struct reading *reading)
 {
     const struct json_value missing = {JSON_NULL, SLICE("missing")};
@@ -403,7 +403,7 @@ static enum err read_rules(struct ctx *ctx, struct json_value rules, struct rule
     return err != OK ? err : sort(ctx, import);
 }
 
-/* Checks the version: a document of another one is not read. */
+/* Checks the version: a document of another version is not read. */
 static bool has_version(struct ctx *ctx, struct json_value document)
 {
     struct json_value version = {JSON_NULL, SLICE("missing")};

@@ -161,7 +161,7 @@ static uint32_t add_children(struct building *building, uint32_t state, uint32_t
     return next;
 }
 
-/* Links the children of a state, whose own link is set, to their longest suffixes. */
+/* Links the children of a state to their longest suffixes; the state's own link must be set. */
 static void link_children(struct phrases *phrases, uint32_t state)
 {
     for (uint32_t child = phrases->first_child[state]; child < phrases->first_child[state + 1];

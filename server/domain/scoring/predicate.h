@@ -19,13 +19,13 @@ struct predicate {
     enum predicate_kind kind;
     uint8_t operator_byte; /* operator of a comparison: `=`, `>` or `<` */
     struct slice name; /* left side of a comparison; borrowed from the pattern */
-    struct slice value; /* the same: what follows the operator */
+    struct slice value; /* for a comparison: the text after the operator */
     bool has_number; /* the value is a number in JSON notation */
     double number;
     struct slice phrase; /* for a phrase: its folded text; empty: it occurs in no text */
 };
 
-/* A scored feature. */
+/* A feature of a scored receipt. */
 struct feature {
     enum json_kind kind;
     double number; /* value of a number */
@@ -41,8 +41,8 @@ MUST_CHECK enum err feature_read(struct arena *arena, struct json_value value,
 /* Returns whether a pattern that is the name of the feature matches: true, a string that is not empty, or a number
  * that is not 0. */
 bool feature_is_set(const struct feature *feature);
-/* Returns whether a comparison holds for the feature that it names. `>` and `<` compare numbers only; `=` compares a
- * number as a number, a boolean with `true` or `false`, and a string as bytes. */
+/* Returns whether a comparison is true for the feature that it names. `>` and `<` compare numbers
+ * only; `=` compares a number as a number, a boolean with `true` or `false`, and a string as bytes. */
 bool predicate_holds(const struct predicate *comparison, const struct feature *feature);
 
 #endif

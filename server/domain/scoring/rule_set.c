@@ -106,7 +106,7 @@ enum err rule_set_add(struct rule_set *set, const struct learned_rule_row *row)
     return OK;
 }
 
-/* Rows of rules, as they are or were. */
+/* A scan of rules, as of now or of an earlier event. */
 struct rule_scan {
     struct scan scan;
     struct store_txn *txn;
@@ -114,7 +114,7 @@ struct rule_scan {
     uint64_t as_of_seq; /* UINT64_MAX: now */
 };
 
-/* Returns the next rule that a set has. ERR_NOT_FOUND after the last one. */
+/* Returns the next rule that belongs to the set. ERR_NOT_FOUND after the last one. */
 static enum err next_rule(struct rule_scan *rules, struct learned_rule_row *ret_row)
 {
     struct slice key = {NULL, 0};
@@ -174,7 +174,7 @@ static enum err count_rules(struct store_txn *txn, struct org_id org, uint64_t a
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Makes room for rules and the spare ones. */
+/* Makes room for the rules and for spare ones. */
 static enum err make_room(struct rule_set *set, size_t count)
 {
     size_t room = count + RULE_SET_SPARE_RULES;

@@ -1,7 +1,8 @@
 /*
  * rule_set.h: the rules of one organisation that are enabled, or in SHADOW, in memory, ready to be matched with a receipt. A set is loaded
- * from the rows once and then follows the log: `applied_seq` is the last event that it knows. Matching reads only
- * memory; its time grows with the receipt and with what matches, not with the number of rules. One thread at a time.
+ * from the rows once and then follows the log: `applied_seq` is the last event that was applied to
+ * it. Matching reads only memory; its time grows with the receipt and with what matches, not with
+ * the number of rules. One thread at a time.
  */
 #ifndef ERRATA_SERVER_DOMAIN_SCORING_RULE_SET_H
 #define ERRATA_SERVER_DOMAIN_SCORING_RULE_SET_H
@@ -26,7 +27,7 @@
  * further is loaded again. */
 #define RULE_SET_LAG_MAX 1000
 
-/* A rule of a set. Its slices are the set's. */
+/* A rule of a set. Its slices are owned by the set. */
 struct scoring_rule {
     uint64_t seq; /* seq of the event that created it */
     struct uuid id;
@@ -46,7 +47,7 @@ struct scoring_rule {
 };
 
 struct rule_set {
-    struct arena arena; /* owns all of the set, and the set itself */
+    struct arena arena; /* owns everything in the set, and the set itself */
     struct org_id org;
     uint64_t applied_seq;
     uint64_t seed; /* seed of the hashes */
@@ -54,7 +55,7 @@ struct rule_set {
     size_t rule_count;
     size_t rule_room;
     uint32_t *by_pattern; /* the first rule of each hash, + 1 */
-    uint32_t *by_name; /* the same, of comparisons */
+    uint32_t *by_name; /* the first rule of each hash, for comparisons */
     size_t bucket_count; /* a power of two */
     struct phrases phrases;
     uint32_t *phrase_rules; /* rule of each phrase */
@@ -72,12 +73,13 @@ struct receipt {
     struct slice text; /* valid UTF-8, or empty */
 };
 
-/* Loads a set of all live and SHADOW rules as after `last_seq`, the last event of the snapshot; rule_set_free frees it. ERR_TOO_LARGE,
- * without a fault, for more than RULE_SET_RULES_MAX; ERR_MEMORY above RULE_SET_BYTES_MAX. `seed`: random. */
+/* Loads a set of all live and SHADOW rules as of `last_seq`, the last event of the snapshot;
+ * rule_set_free frees it. ERR_TOO_LARGE, without a fault, for more than RULE_SET_RULES_MAX;
+ * ERR_MEMORY above RULE_SET_BYTES_MAX. `seed`: random. */
 MUST_CHECK enum err rule_set_load(struct store_txn *txn, struct org_id org, uint64_t last_seq,
                                   uint64_t seed, struct rule_set **ret_set);
 /* Loads the set as it was after an earlier event, for one score: it follows no log. Counts and accuracies are those of now.
- * Otherwise the same. */
+ * Otherwise like rule_set_load. */
 MUST_CHECK enum err rule_set_load_past(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
                                        uint64_t seed, struct rule_set **ret_set);
 /* Builds a set of rules that are not stored: all have effect, and rule i has patterns[i], and no

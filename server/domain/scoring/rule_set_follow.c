@@ -30,7 +30,7 @@ static struct scoring_rule *find_rule(struct rule_set *set, uint64_t seq)
     return low < set->rule_count && set->rules[low].seq == seq ? &set->rules[low] : NULL;
 }
 
-/* Adds a rule that the set has now. Only a rule that is newer than all others has its place in the set. */
+/* Adds a rule that the set has now. Only a rule that is newer than all others can be added in place. */
 static enum err add_rule(struct rule_set *set, const struct learned_rule_row *row)
 {
     bool is_last = set->rule_count == 0 || set->rules[set->rule_count - 1].seq < row->seq;

@@ -20,9 +20,9 @@
 
 /* A document profile below this confidence reduces adjustments. */
 #define SCORE_CONFIDENCE_MIN 0.55
-/* The percentage of an adjustment that counts then. */
+/* The percentage of an adjustment that counts in that case. */
 #define SCORE_REDUCED_PERCENT 65
-/* The largest adjustment that counts then, in units. */
+/* The largest adjustment in that case, in units. */
 #define SCORE_REDUCED_MAX (VERDICT_UNIT / 20)
 
 /* The gates that apply to a pattern. */
@@ -45,7 +45,7 @@ struct score_weight {
     bool reduced; /* reduced by the confidence of the document profile */
 };
 
-/* Which verdict a score means, in units. */
+/* The thresholds of verdicts, in units. */
 struct score_thresholds {
     uint32_t suspicious_at; /* at most fake_at */
     uint32_t fake_at;
@@ -68,7 +68,7 @@ int64_t score_sum_of_largest(struct score_addend *addends, size_t count);
 int64_t score_weigh_again(int64_t adjustment, enum score_gate suppressed_by, bool reduced);
 /* Returns the score clamped to 0 to 1. */
 double score_clamp(double score);
-/* Returns the verdict that a clamped score means. It is rounded to a unit, so that 0.35 + 0.05 reaches 0.4. */
+/* Returns the verdict for a clamped score. It is rounded to a unit, so that 0.35 + 0.05 reaches 0.4. */
 enum verdict score_verdict(double score, const struct score_thresholds *thresholds);
 
 #endif

@@ -13,7 +13,7 @@
 
 struct scoring_request {
     struct receipt receipt;
-    double score; /* without rules */
+    double score; /* score without rules */
     struct score_context context;
     enum score_stacking stacking; /* SUM or MAX */
     struct score_thresholds thresholds;

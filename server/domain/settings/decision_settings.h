@@ -1,6 +1,6 @@
 /*
- * decision_settings.h: the settings of decisions: whose classes take effect, and the agents of gates. They are read from
- * the event that changed the settings last.
+ * decision_settings.h: the settings of decisions: the evaluators whose classes take effect, and the
+ * agents of gates. They are read from the event that changed the settings last.
  */
 #ifndef ERRATA_SERVER_DOMAIN_SETTINGS_DECISION_SETTINGS_H
 #define ERRATA_SERVER_DOMAIN_SETTINGS_DECISION_SETTINGS_H

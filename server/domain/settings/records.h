@@ -18,7 +18,7 @@ struct settings_record {
     uint32_t grouping; /* errata.v1.ExampleGrouping; 0: not set */
     uint32_t stacking; /* errata.v1.ScoreStacking; 0: the default */
     uint32_t suspicious_at; /* in billionths, + 1; 0: the default */
-    uint32_t fake_at; /* the same */
+    uint32_t fake_at; /* in billionths, + 1, too; 0: the default */
     uint32_t reviews_needed; /* 2 to 100; 0: the default */
     uint32_t votes_needed; /* 1 to 100, not 2; 0: the default */
 };

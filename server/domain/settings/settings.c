@@ -31,8 +31,8 @@ static uint32_t threshold_of(double threshold)
     return (uint32_t)llround(threshold * SETTINGS_THRESHOLD_UNIT);
 }
 
-/* Returns a threshold as a row has it: the default has no field, so that rows from before there were thresholds are
- * equal to new ones. */
+/* Returns a threshold as it is stored in a row: the default has no field, so that rows from before
+ * thresholds existed are equal to new ones. */
 static uint32_t threshold_to_row(uint32_t threshold, uint32_t default_threshold)
 {
     return threshold == default_threshold ? 0 : threshold + 1;
@@ -43,7 +43,7 @@ static uint32_t threshold_from_row(uint32_t field, uint32_t default_threshold)
     return field == 0 ? default_threshold : field - 1;
 }
 
-/* Reads how scores are made from a row. */
+/* Reads the settings of scores from a row. */
 static bool read_scores(const struct settings_record *record, struct settings *settings)
 {
     settings->suspicious_at =
@@ -178,7 +178,7 @@ static enum err read_facts(const struct event *event, struct settings_updated_vi
     return err;
 }
 
-/* Reads how scores are made from a message; false for values that no update writes. */
+/* Reads the settings of scores from a message; false for values that no update writes. */
 static bool read_scores_after(const struct organization_settings_view *after,
                               struct settings *settings)
 {
@@ -199,7 +199,7 @@ static bool read_scores_after(const struct organization_settings_view *after,
            settings->suspicious_at <= settings->fake_at;
 }
 
-/* Reads how many people must agree about runs and proposals; false for values that no update writes. */
+/* Reads the numbers of people who must agree on runs and proposals; false for values that no update writes. */
 static bool read_needed_after(const struct organization_settings_view *after,
                               struct settings *settings)
 {
@@ -424,7 +424,7 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct event_draf
     return err != OK ? err : event_draft_append(ctx, txn, draft, settings_apply, ret_seq);
 }
 
-/* Applies the change of how scores are made. */
+/* Applies a change to the settings of scores. */
 static enum err change_scores(struct ctx *ctx, const struct settings_change *change,
                               struct settings *settings)
 {
@@ -447,7 +447,7 @@ static enum err change_scores(struct ctx *ctx, const struct settings_change *cha
     return OK;
 }
 
-/* Applies the change of how examples are looked up. */
+/* Applies a change to the settings of example lookups. */
 static void change_lookups(const struct settings_change *change, struct settings *settings)
 {
     if (change->has_holdout_percent) {

@@ -37,7 +37,7 @@ struct settings {
     enum example_grouping grouping; /* never UNSPECIFIED */
     enum score_stacking stacking; /* never UNSPECIFIED */
     uint32_t suspicious_at; /* in SETTINGS_THRESHOLD_UNIT; at most fake_at */
-    uint32_t fake_at; /* the same unit; at most 1 */
+    uint32_t fake_at; /* in the same unit; at most 1 */
     uint32_t reviews_needed; /* 1 to SETTINGS_REVIEWS_NEEDED_MAX */
     uint32_t votes_needed; /* for a proposal; 1 to SETTINGS_VOTES_NEEDED_MAX */
 };
@@ -55,7 +55,7 @@ struct settings_change {
     bool has_suspicious_at;
     double suspicious_at; /* 0 to 1 */
     bool has_fake_at;
-    double fake_at; /* 0 to 1 */
+    double fake_at; /* from 0 to 1 */
     uint32_t reviews_needed; /* 0: no change */
     bool has_redacted_members;
     struct slice redacted_members; /* a RedactedMembers */
@@ -69,13 +69,13 @@ struct settings_change {
     enum topic_change topic_change; /* UNSPECIFIED: no change */
 };
 
-/* The settings that only some methods need: only the event of a change has them. Borrowed. */
+/* The settings that only some methods need; stored only in the event of a change. Borrowed. */
 struct settings_texts {
     struct slice redacted_members; /* a RedactedMembers (redacted_members.h) */
-    struct slice evaluator_id; /* decision_settings.h; so is the next one */
+    struct slice evaluator_id; /* see decision_settings.h, also for the next member */
     struct slice gate_agents; /* a GateAgents */
     struct slice extra_cues; /* an ExtraCues (turn_settings.h) */
-    enum topic_change topic_change; /* never UNSPECIFIED; likewise */
+    enum topic_change topic_change; /* see turn_settings.h; never UNSPECIFIED */
 };
 
 MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,

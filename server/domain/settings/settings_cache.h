@@ -8,7 +8,8 @@
 
 #include "server/domain/settings/settings.h"
 
-/* Organisations in the cache, at most one per slot; a power of two. A server has tens of busy ones; 64 are 4 KB. */
+/* Organisations in the cache, at most one per slot; a power of two. A server has tens of active
+ * organisations; 64 entries take 4 KB. */
 #define SETTINGS_CACHE_ENTRIES 64
 
 struct settings_cache_entry {

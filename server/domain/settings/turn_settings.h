@@ -1,6 +1,6 @@
 /*
- * turn_settings.h: the settings of turns: an organisation's own cues, and what a change of the topic says. They are read from
- * the event that changed the settings last.
+ * turn_settings.h: the settings of turns: an organisation's own cues, and the meaning of a change
+ * of topic. They are read from the event that changed the settings last.
  */
 #ifndef ERRATA_SERVER_DOMAIN_SETTINGS_TURN_SETTINGS_H
 #define ERRATA_SERVER_DOMAIN_SETTINGS_TURN_SETTINGS_H

@@ -1,5 +1,5 @@
 /*
- * case_fold.c: see case_fold.h. ASCII is folded here, as most text is ASCII; all else by utf8proc.
+ * case_fold.c: see case_fold.h. ASCII is folded here, as most text is ASCII; all other text by utf8proc.
  */
 #include "server/domain/text/case_fold.h"
 

@@ -1,7 +1,7 @@
 /*
- * fold.h: what a character looks like to a reader, for code that searches for disguised marks:
- * another case, full-width or mathematical forms, accents, look-alikes of other scripts. Works on
- * single code points and changes no text.
+ * fold.h: the characters that a character resembles to a reader, for code that searches for
+ * disguised marks: another case, full-width or mathematical forms, accents, look-alikes of other
+ * scripts. Works on single code points and changes no text.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_FOLD_H
 #define ERRATA_SERVER_DOMAIN_TEXT_FOLD_H
@@ -25,9 +25,9 @@ static inline uint8_t fold_ascii(uint8_t byte)
 
 /* Returns the lower-case ASCII character that the code point looks like; 0 if there is none. */
 uint8_t fold_to_ascii(uint32_t code_point);
-/* Returns the ASCII character that the code point is or looks like, for a reader who sees its case: of full-width and
- * mathematical forms, and of letters with accents, the character itself; of look-alikes, that of fold_to_ascii; of digits of
- * other scripts, `1`, since only their kind is known. 0 if there is none. */
+/* Returns the ASCII character that the code point is or looks like, keeping its case: of full-width and
+ * mathematical forms, and of letters with accents, the character itself; of look-alikes, that of
+ * fold_to_ascii; of digits of other scripts, `1`, since only their kind is known. 0 if there is none. */
 uint8_t fold_to_plain(uint32_t code_point);
 /* Maximum letters of one ligature. */
 #define FOLD_LETTERS_MAX 3

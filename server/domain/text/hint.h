@@ -1,8 +1,8 @@
 /*
  * hint.h: an example's piece of `hint_examples_json`, built once when an event is applied, so that
  * a read only copies bytes. Every string leaf and every member's name is sanitised; numbers and
- * structure are unchanged. A row has the piece without its constant text, packed with the example's
- * bytes as the dictionary.
+ * structure are unchanged. A row contains the piece without its constant text, packed with the
+ * example's bytes as the dictionary.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_HINT_H
 #define ERRATA_SERVER_DOMAIN_TEXT_HINT_H

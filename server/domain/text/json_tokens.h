@@ -1,7 +1,7 @@
 /*
  * json_tokens.h: reads the tokens of a JSON text in order, for code that copies it with some
- * strings changed. It needs no stack: a string is a member's name exactly if a colon follows it.
- * The text must have passed json_check; nothing is checked or allocated here.
+ * strings changed. It needs no stack: a string is a member's name if and only if a colon follows
+ * it. The text must have passed json_check; nothing is checked or allocated here.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_JSON_TOKENS_H
 #define ERRATA_SERVER_DOMAIN_TEXT_JSON_TOKENS_H
@@ -35,7 +35,7 @@ static inline struct json_tokens json_tokens_of(struct slice text)
 
 /* Reads the next token; returns false at the end. */
 bool json_tokens_next(struct json_tokens *tokens, struct json_token *ret_token);
-/* Skips one value with all that it contains. */
+/* Skips one value including everything in it. */
 void json_tokens_skip_value(struct json_tokens *tokens);
 
 #endif

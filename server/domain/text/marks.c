@@ -68,8 +68,7 @@ static uint8_t first_letter(struct points text, size_t at)
     return fold_to_letters(text.at[at], letters) > 0 ? letters[0] : 0;
 }
 
-/* Returns the rest of a word after the letters that one character looks like; NULL if they
- * differ. */
+/* Returns the rest of a word after the letters that one character resembles; NULL if they differ. */
 static const char *word_after(const char *word, uint32_t code_point)
 {
     uint8_t letters[FOLD_LETTERS_MAX];
@@ -334,7 +333,7 @@ size_t marks_match_ansi(struct points text, size_t from)
     return (at < text.count && text.at[at] >= 0x30 && text.at[at] <= 0x7E ? at + 1 : at) - from;
 }
 
-/* Markdown that may surround a role: headings, emphasis, quotation, code. */
+/* Skips Markdown that may surround a role: headings, emphasis, quotation, code. */
 static size_t skip_decoration(struct points text, size_t at)
 {
     while (at < text.count) {
@@ -364,7 +363,7 @@ bool marks_is_lead(struct points text, size_t at)
     return !fold_is_letter(code_point);
 }
 
-/* Quotes that close after a role, and decoration. */
+/* Skips closing quotes after a role, and decoration. */
 static size_t skip_after_role(struct points text, size_t at)
 {
     while (at < text.count) {

@@ -26,8 +26,8 @@ struct points {
 #define MARKS_ANSI_STRING_MAX 512
 
 /* Returns false if the character can begin neither a template mark nor chat markup, as most cannot.
- * Letters of any script are distinguished cheaply, without fold.h; every bracket of Unicode and
- * every other form of one is outside these ranges. */
+ * Letters of any script are excluded cheaply, without fold.h; every bracket of Unicode, and every
+ * variant of one, is outside these ranges. */
 static inline bool marks_may_begin(uint32_t code_point)
 {
     if (code_point < 0x80) {
@@ -46,7 +46,7 @@ static inline bool marks_may_fence(uint32_t code_point)
            (code_point >= 0x2000 && code_point < 0x3040);
 }
 
-/* A shorter run is a quotation within a line, or part of a path. */
+/* Minimum length of a fence; a shorter run is a quotation within a line, or part of a path. */
 #define MARKS_FENCE_MIN 3
 
 /* Each returns the length of the mark that begins at `from`; 0 if there is none. */
@@ -56,7 +56,7 @@ size_t marks_match_fence(struct points text, size_t from); /* ``` or ~~~, of any
 size_t marks_match_ansi(struct points text, size_t from); /* ECMA-48 sequences, ESC or C1 */
 /* A role and its colon, or its dash with a space beside it (`user-friendly` is a word). `from` is the
  * start of a line, or follows a lead. The mark includes decoration before and the spaces after it. `ret_start` is the end of
- * the decoration at `from`: the result of each place in it is the same, which a caller need not ask for again. */
+ * the decoration at `from`: every place within it has the same result, so a caller need not try them again. */
 size_t marks_match_role(struct points text, size_t from, size_t *ret_start);
 /* Returns whether the code point may precede a role on its line: list marks, numbers, quotes,
  * symbols, spaces, and the letter of `a)` or `a.`. `at` is the start of the line, or follows such a

@@ -38,7 +38,7 @@ static struct sanitised give_up(void)
     return (struct sanitised){.failed = true};
 }
 
-/* Bytes at which a character may change, or which may be part of a mark. */
+/* Bytes that may start a character that changes, or may be part of a mark. */
 static const bool stops_plain[256] = {[0 ... '\n' - 1] = true,
                                       ['\n' + 1 ... 0x1F] = true,
                                       [':'] = true,

@@ -6,7 +6,7 @@
  *
  * NOTE and GUIDELINE: NFKC; then code fences, role prefixes at line starts, chat markup, template
  * marks, ANSI escapes and every character that allowed.h does not allow are removed; at most 500
- * characters remain. A note is inserted into a prompt in quotes (quote.h), a guideline without.
+ * characters remain. A note is inserted into a prompt in quotes (quote.h), a guideline without quotes.
  *
  * EXAMPLE, for the string leaves of few-shot examples: JSON separates the text from the prompt, so
  * its letters are kept and only active elements are removed: control, bidi and zero-width

@@ -8,9 +8,9 @@
  *   name = 1*( A-Z / a-z / 0-9 / "_" ) case-sensitive
  *   space    = U+0020
  *
- * It is read from its beginning: a token where one matches, otherwise a character of text. So
- * `{{{A}}}` is `{`, the token A, `}`; `{{A{{B}}}}` is `{{A`, the token B, `}}`; `{{A}`, `{{}}`,
- * `{{A B}}` and `{{A-B}}` are text. A token without a value is kept unchanged.
+ * It is read from its beginning, at each position as a token if one matches, otherwise as a
+ * character of text. So `{{{A}}}` is `{`, the token A, `}`; `{{A{{B}}}}` is `{{A`, the token B,
+ * `}}`; `{{A}`, `{{}}`, `{{A B}}` and `{{A-B}}` are text. A token without a value is kept unchanged.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_TEMPLATE_H
 #define ERRATA_SERVER_DOMAIN_TEXT_TEMPLATE_H

@@ -25,7 +25,7 @@ static enum err put_status(struct store_txn *txn, struct org_id org, const struc
     return store_put(txn, TABLE_TURN_STATUS, key_slice(&key), turn_hash_slice(hash));
 }
 
-/* Changes the status of a turn, the list that it is in, and the outcomes that it is. */
+/* Changes the status of a turn, its list, and its outcomes of exposures. */
 static enum err change(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                        const struct turn_hash *hash, struct turn_record *record, uint32_t status)
 {

@@ -108,7 +108,7 @@ static bool has_number(struct slice run, uint64_t wanted)
     return is_found;
 }
 
-/* Reads the numbers of the exposures that the turn cites, and those that the message cites which marked it. */
+/* Reads the numbers of the exposures that are cited by the turn and by the message that marked it. */
 static enum err read_runs(struct store_txn *txn, struct org_id org,
                           const struct turn_record *record, struct slice *ret_own,
                           struct slice *ret_marking)

@@ -1,6 +1,7 @@
 /*
- * citations.h: the exposures of strategies that a turn, or the message after it, cites. The turn is an outcome of each, once,
- * and a bad one while it is rejected: messages and persons that change its status change the counts.
+ * citations.h: the exposures of strategies that a turn, or the message after it, cites. The turn
+ * counts once as an outcome of each, and as a bad one while it is rejected; a change of its status
+ * changes the counts.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TURNS_CITATIONS_H
 #define ERRATA_SERVER_DOMAIN_TURNS_CITATIONS_H
@@ -8,7 +9,7 @@
 #include "server/domain/turns/turns.h"
 
 struct turn_citations {
-    struct cited_exposure items[TURN_REFERENCES_MAX]; /* each reference once */
+    struct cited_exposure items[TURN_REFERENCES_MAX]; /* each reference occurs once */
     size_t count;
 };
 
@@ -21,12 +22,12 @@ MUST_CHECK enum err turn_citations_record(struct ctx *ctx, struct store_txn *txn
                                           const struct exposure_citer *citer,
                                           struct turn_citations *citations);
 
-/* Counts a turn as an outcome of the exposures of a run of numbers, except those that have it already, for apply; the turn is
- * not rejected. */
+/* Counts a turn, which is not rejected, as an outcome of the exposures in a run of numbers, except
+ * those that have it already. For apply. */
 MUST_CHECK enum err turn_citations_count(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                          const struct turn_hash *hash, uint64_t turn_seq,
                                          struct slice run);
-/* Makes the outcomes of a turn bad (sign 1), or good again (-1), for apply. */
+/* Marks the outcomes of a turn as bad (sign 1), or as good again (-1). For apply. */
 MUST_CHECK enum err turn_citations_turn_bad(struct ctx *ctx, struct store_txn *txn,
                                             struct org_id org, const struct turn_record *record,
                                             int sign);

@@ -1,6 +1,6 @@
 /*
- * detect_turn.c: reads a message as feedback on the turn before it, and appends what it says. Everything that depends on
- * vectors, cues or the clock is recorded in the event.
+ * detect_turn.c: reads a message as feedback on the previous turn, and appends the detection.
+ * Everything that depends on vectors, cues or the clock is recorded in the event.
  */
 #include "server/domain/cues/veto.h"
 #include "server/domain/embed/calibration.h"
@@ -147,7 +147,7 @@ static enum detect_intents compare_intents(const struct deciding *deciding)
     return slice_equal(a, b) ? DETECT_INTENTS_SAME : DETECT_INTENTS_DIFFER;
 }
 
-/* Reads what the message may name: the entities of the previous response, and those of the request. */
+/* Reads the entities that the message may name: those of the previous response, and those of the request. */
 static enum err read_entities(struct ctx *ctx, struct deciding *deciding,
                               struct reading_input *reading)
 {
@@ -204,7 +204,7 @@ static enum err read_extras(struct ctx *ctx, const struct turn_settings *setting
     return err;
 }
 
-/* Applies the organisation's setting of what a change of the topic says. */
+/* Applies the organisation's setting for a change of topic. */
 static void set_topic_change(const struct turn_settings *settings, struct detection *detection)
 {
     if (detection->row == DETECT_TOPIC_CHANGE && settings->topic_change == TOPIC_CHANGE_NEUTRAL) {
@@ -213,7 +213,7 @@ static void set_topic_change(const struct turn_settings *settings, struct detect
     }
 }
 
-/* Reads the message beside the previous turn. */
+/* Reads the message together with the previous turn. */
 static enum err read_message(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                              struct deciding *deciding)
 {
@@ -250,7 +250,7 @@ static enum err read_message(struct ctx *ctx, struct store_txn *txn, struct org_
     return err;
 }
 
-/* Decides what the message says, and whether it marks the turn. */
+/* Decides the status that the message implies, and whether it marks the turn. */
 static enum err decide(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                        struct deciding *deciding)
 {
@@ -299,7 +299,7 @@ static enum turn_status status_of(enum detect_status status)
     return TURN_STATUS_NEUTRAL;
 }
 
-/* Sets the members that follow from the row. */
+/* Sets the members that depend on the row of the table. */
 static void set_row(const struct detection *detection, struct feedback_detected_view *view)
 {
     view->feedback_type = status_of(detection->status);
@@ -307,7 +307,7 @@ static void set_row(const struct detection *detection, struct feedback_detected_
     if (detection->row == DETECT_REPHRASED) {
         view->tier = detection->is_strong ? REPHRASE_TIER_STRONG : REPHRASE_TIER_WEAK;
     } else {
-        /* Confidences of the other rows are hundredths. */
+        /* Confidences of the other rows are in hundredths. */
         view->confidence = (double)(int)(detection->confidence * 100 + 0.5F) / 100;
     }
     switch (detection->row) {
@@ -360,7 +360,7 @@ static enum err set_evidence(struct ctx *ctx, const struct deciding *deciding,
                : ERR_MEMORY;
 }
 
-/* Sets what is said of the previous turn after the event. */
+/* Sets the feedback on the previous turn after the event. */
 static enum err set_previous(struct ctx *ctx, const struct deciding *deciding,
                              struct feedback_detected_view *view)
 {

@@ -1,11 +1,11 @@
 /*
- * encode.c: a turn with what is said of it, as responses have it.
+ * encode.c: encodes a turn with the feedback on it, for responses.
  */
 #include "server/domain/turns/turns.h"
 
 #include <errata/v1/turn.fields.h>
 
-/* Bytes of what is said of a turn, without the user's words. */
+/* Maximum bytes of the feedback on a turn, without the user's words. */
 #define FEEDBACK_BYTES 256
 
 enum err turn_encode(struct arena *arena, const struct event *event,

@@ -1,6 +1,6 @@
 /*
- * keys.h: keys of turns, built from the parts of store/key.h. A turn is in them by the hashes of its session's and its
- * own id, which rows of lists have as their value.
+ * keys.h: keys of turns, built from the parts of store/key.h. A turn is identified by the hashes of
+ * its session's id and its own, which are the values of rows of lists.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TURNS_KEYS_H
 #define ERRATA_SERVER_DOMAIN_TURNS_KEYS_H

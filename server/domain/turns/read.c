@@ -1,5 +1,5 @@
 /*
- * read.c: reads turns, what is said of them, and the turns before a message.
+ * read.c: reads turns, the feedback on them, and the turns before a message.
  */
 #include "server/domain/turns/turns.h"
 #include "store/base/bytes.h"
@@ -133,7 +133,7 @@ enum err turn_view_of_event(const struct event *event, struct turn_view *ret_vie
                : view_read_parts(&turn_view_type, event->facts, event->content, ret_view);
 }
 
-/* Reads what the detection that marked a turn said. */
+/* Reads the detection that marked a turn. */
 static enum err read_detected(struct store_txn *txn, struct org_id org, uint64_t seq,
                               struct user_feedback_view *ret_feedback)
 {
@@ -163,7 +163,7 @@ static enum err read_detected(struct store_txn *txn, struct org_id org, uint64_t
     return OK;
 }
 
-/* Puts a person's judgement over what was detected. */
+/* Replaces the detected feedback by a person's judgement. */
 static enum err read_judged(struct store_txn *txn, struct org_id org, uint64_t seq,
                             struct user_feedback_view *feedback)
 {

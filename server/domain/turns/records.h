@@ -8,7 +8,7 @@
 #include "server/domain/turns/keys.h"
 #include "store/base/arena.h"
 
-/* TURN: a recorded turn, and which event its status is from: a person's judgement, else the detection. */
+/* TURN: a recorded turn, and the event that set its status: a person's judgement, else the detection. */
 struct turn_record {
     uint64_t seq; /* seq of the event that recorded it; not 0 */
     int64_t created_at_us;

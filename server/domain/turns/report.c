@@ -21,7 +21,7 @@ static void add_turn(struct satisfaction *to, double score, enum turn_status sta
     to->accepted += status == TURN_STATUS_ACCEPTED;
 }
 
-/* Returns the row of a day, which comes after those of later days; NULL if there is no room. */
+/* Returns the row of a day, sorted after those of later days; NULL if there is no room. */
 static struct satisfaction *find_day(struct satisfaction_report *report, uint32_t day)
 {
     if (report->day_count == 0 || report->days[report->day_count - 1].day != day) {

@@ -1,5 +1,5 @@
 /*
- * report.h: what turns say together: satisfaction by day and intent, and how often persons agreed with the detection.
+ * report.h: reports over many turns: satisfaction by day and intent, and how often people agreed with the detection.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TURNS_REPORT_H
 #define ERRATA_SERVER_DOMAIN_TURNS_REPORT_H
@@ -15,10 +15,10 @@
 /* Maximum judgements that one report counts. */
 #define DETECTOR_JUDGEMENTS_MAX 20000
 #define DETECTOR_CUES_MAX 200
-/* A cue with this number of judgements, fewer than half of them right, should be removed. */
+/* A cue should be removed if it has this many judgements, and fewer than half of them are right. */
 #define DETECTOR_REMOVAL_JUDGEMENTS 20
 
-/* Some turns together. */
+/* Counts over several turns. */
 struct satisfaction {
     uint32_t day; /* days since 1970; 0 where turns are not counted by day */
     struct slice intent; /* in the arena */
@@ -59,14 +59,15 @@ struct detector_tally {
     uint32_t right;
 };
 
-/* Statuses, from TURN_STATUS_REJECTED on. */
+/* Number of statuses, from TURN_STATUS_REJECTED on. */
 #define DETECTOR_STATUSES 3
 
 struct detector_report {
     uint32_t judged;
-    uint32_t confusion[DETECTOR_STATUSES][DETECTOR_STATUSES]; /* detected, judged */
+    uint32_t confusion[DETECTOR_STATUSES]
+                      [DETECTOR_STATUSES]; /* indexed by detected status, then by judged status */
     struct detector_tally rows[DETECT_NOTHING + 1];
-    struct detector_tally cues[DETECTOR_CUES_MAX]; /* those with the most judgements first */
+    struct detector_tally cues[DETECTOR_CUES_MAX]; /* most frequently judged first */
     size_t cue_count;
     bool is_truncated;
 };

@@ -1,5 +1,5 @@
 /*
- * scores.c: the satisfaction and the rank of a turn, from its validation, its quality and what is said of it.
+ * scores.c: computes the satisfaction and the rank of a turn from its validation, its quality and the feedback on it.
  */
 #include "server/domain/turns/turns.h"
 

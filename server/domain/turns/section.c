@@ -26,7 +26,7 @@ static struct slice line_of(struct arena *arena, struct slice text)
     return slice_of(bytes, safe.size);
 }
 
-/* Returns a turn's number: the digits at the end of its id, without leading zeros; without digits, the id. */
+/* Returns a turn's number: the digits at the end of its id, without leading zeros; if there are none, the id. */
 static struct slice number_of(struct arena *arena, struct slice id)
 {
     size_t from = id.size;

@@ -7,14 +7,14 @@
 #include "store/base/arena.h"
 #include "store/base/err.h"
 
-/* What the section says. Texts are as they were sent; each is sanitised and becomes one line. */
+/* The content of the section. Texts are as they were sent; each is sanitised and becomes one line. */
 struct section_input {
     struct slice rejected_turn_id;
     struct slice detected_in_turn_id;
     struct slice user_said;
     struct slice tool; /* tool of the previous strategy; empty without one */
     struct slice tool_text;
-    struct slice what_went_wrong; /* empty: the user's words */
+    struct slice what_went_wrong; /* empty: the user's words are used */
     struct slice advice; /* empty: no line */
     uint32_t consecutive_rejections;
 };

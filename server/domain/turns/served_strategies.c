@@ -8,7 +8,7 @@
 #include <errata/v1/turn_service.fields.h>
 #include <errata/v1/turn_service.views.h>
 
-/* Bytes of a match beside its texts. */
+/* Maximum bytes of a match besides its texts. */
 #define MATCH_BYTES 256
 
 static void put_match(const struct strategy_match *match, bool has_counts, struct buffer *run)

@@ -5,13 +5,13 @@
 
 #include "store/scan.h"
 
-/* The runs of rejected turns, from the newest turn back. */
+/* The runs of rejected turns, newest first. */
 struct runs {
     uint32_t current;
     bool is_over; /* the newest run was ended by a turn that was not rejected */
 };
 
-/* Counts one turn, older than those before. The newest turn ends no run before a message has judged it. */
+/* Counts one turn, older than those before. The newest turn does not end a run until a message has judged it. */
 static void count_turn(const struct turn_record *record, struct runs *runs,
                        struct session_counts *counts)
 {

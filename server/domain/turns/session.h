@@ -14,8 +14,8 @@ struct session_counts {
     uint32_t rejected;
     uint32_t accepted;
     uint32_t neutral;
-    uint32_t consecutive; /* rejected ones at the end */
-    uint32_t longest; /* run of rejected ones */
+    uint32_t consecutive; /* number of rejected turns at the end */
+    uint32_t longest; /* longest run of rejected turns */
     int64_t started_at_us;
     int64_t last_turn_at_us;
 };

@@ -1,6 +1,7 @@
 /*
- * strategies.c: see strategies.h. The scan of sketches and the exact comparison are those of server/domain/vectors; here are
- * the cut by status, the exclusion, the order and the counts.
+ * strategies.c: see strategies.h. The scan of sketches and the exact comparison are those of
+ * server/domain/vectors; this file selects by status, excludes rejected strategies, sorts and
+ * counts.
  */
 #include "server/domain/turns/strategies.h"
 
@@ -9,12 +10,12 @@
 
 #include <stdlib.h>
 
-/* Places of a table of strategies; it never has more than VECTORS_EXACT_ROWS of them. */
+/* Slots of a table of strategies, which never has more than VECTORS_EXACT_ROWS entries. */
 #define TABLE_PLACES 2048
 
-/* What is known of a strategy. */
+/* The marks of a strategy. */
 struct strategy_fact {
-    uint64_t strategy; /* 0: the place is empty */
+    uint64_t strategy; /* 0: the slot is empty */
     uint64_t rejected_at; /* last mark of a rejected turn with such a query */
     uint64_t accepted_at; /* last mark of an accepted turn */
     uint32_t accepted;
@@ -31,7 +32,7 @@ struct search {
     struct store_txn *txn;
     const struct strategy_query *query;
     const struct strategy_rows *rows;
-    size_t row_count; /* those that the transaction has */
+    size_t row_count; /* statuses and marks in the transaction */
     const uint8_t *statuses; /* statuses of the rows, as the transaction has them */
     const uint64_t *marks; /* marks of the rows, as the transaction has them */
     float *vector; /* vector of the row that is compared */
@@ -41,7 +42,7 @@ struct search {
     size_t found_counts[TURN_STATUS_NEUTRAL + 1];
 };
 
-/* Returns the place of a strategy, or the empty one where it would be. */
+/* Returns the slot of a strategy, or the empty slot for it. */
 static struct strategy_fact *place_of(struct strategy_table *table, uint64_t strategy)
 {
     size_t at = strategy % TABLE_PLACES;
@@ -138,7 +139,7 @@ static int by_similarity(const void *a, const void *b)
     return left->seq < right->seq ? 1 : -(left->seq > right->seq);
 }
 
-/* Accepted turns first; then by rank, quality, time, and the order of recording. */
+/* Compares two turns: accepted ones first; then by rank, quality, time, and the order of recording. */
 static int by_rank(const void *a, const void *b)
 {
     const struct strategy_match *left = a;
@@ -171,8 +172,8 @@ static float show_at_most(const struct search *search, float cosine)
     return calibration_show(CALIBRATION_QUERY, vector->kind, cosine);
 }
 
-/* Returns whether a turn of at most this similarity, and those after it, change nothing: there are enough more similar ones.
- * Of rejected turns, all with the same query count. */
+/* Returns whether a turn of at most this similarity, and those after it, cannot change the result,
+ * since there are enough more similar ones. All rejected turns with the same query count. */
 static bool is_enough(const struct strategy_match *matches, size_t count, uint32_t status,
                       float similarity)
 {
@@ -189,7 +190,7 @@ static bool is_enough(const struct strategy_match *matches, size_t count, uint32
     return better >= wanted;
 }
 
-/* Keeps the turns of a status at or above the least similarity, the most similar first; no more than are used. */
+/* Keeps the turns of a status at or above the minimum similarity, most similar first, and no more than are used. */
 static enum err keep(struct search *search, const struct vectors_found *found, uint32_t status)
 {
     struct strategy_match *matches =
@@ -202,7 +203,7 @@ static enum err keep(struct search *search, const struct vectors_found *found, u
 
         if (similarity < search->query->similarity_min ||
             is_enough(matches, count, status, similarity)) {
-            break; /* the others are less similar */
+            break; /* all others are less similar */
         }
         err = make_match(search, &found->matches[i], &matches[count]);
         count += err == OK && matches[count].similarity >= search->query->similarity_min;
@@ -245,7 +246,8 @@ static enum err scan(struct search *search, struct strategies *strategies)
     return err;
 }
 
-/* Notes for each strategy that was rejected for such a query when it was, and when it was last accepted for any. */
+/* Records for each strategy when it was last rejected for a similar query, and when it was last
+ * accepted for any query. */
 static void note_rejections(struct search *search)
 {
     for (size_t i = 0; i < search->found_counts[TURN_STATUS_REJECTED]; i++) {
@@ -277,7 +279,7 @@ static void add_avoid(struct strategies *strategies, const struct strategy_match
     }
 }
 
-/* Takes the most similar turns of a status, but those with a rejected strategy. */
+/* Selects the most similar turns of a status, except those with a rejected strategy. */
 static void take(struct search *search, uint32_t status, struct strategies *strategies)
 {
     size_t count = search->found_counts[status];
@@ -296,7 +298,7 @@ static void take(struct search *search, uint32_t status, struct strategies *stra
     }
 }
 
-/* Counts what was said of the strategies of the answer, with the intent. */
+/* Counts the feedback on the strategies of the response, with the intent. */
 static void count_outcomes(struct search *search, struct strategies *strategies)
 {
     uint64_t intent = intent_hash(search->query->intent);
@@ -353,7 +355,7 @@ static enum err search_rows(struct search *search, struct strategies *strategies
     return OK;
 }
 
-/* Reads the status of a turn, and what set it, in the transaction. */
+/* Reads the status of a turn, and the event that set it, in the transaction. */
 static enum err read_status(struct search *search, uint64_t seq, uint8_t *status, uint64_t *mark)
 {
     struct turn_record record;
@@ -377,8 +379,8 @@ static enum err read_status(struct search *search, uint64_t seq, uint8_t *status
     return OK;
 }
 
-/* Sets the statuses of the rows. Another thread's transaction may have been newer: then they are copied, and those that were
- * set later are read. */
+/* Sets the statuses of the rows. If another thread's transaction was newer, they are copied, and
+ * those that were set later are read. */
 static enum err take_statuses(struct search *search, uint64_t last_seq)
 {
     const struct strategy_rows *rows = search->rows;

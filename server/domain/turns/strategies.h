@@ -1,22 +1,23 @@
 /*
- * strategies.h: the strategies of earlier turns that were about the same: those that users accepted first, and never one that
- * they rejected for such a query. Ranked by quality and by what the conversation said.
+ * strategies.h: searches the strategies of earlier turns with similar queries: accepted ones first,
+ * and never one that was rejected for a similar query. They are ranked by quality and by the
+ * feedback in the conversation.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TURNS_STRATEGIES_H
 #define ERRATA_SERVER_DOMAIN_TURNS_STRATEGIES_H
 
 #include "server/domain/turns/strategy_index.h"
 
-/* Most similar turns of each status that are ranked. */
+/* Maximum number of the most similar turns of each status that are ranked. */
 #define STRATEGY_CANDIDATES_MAX 200
 /* Maximum entries of `avoid`. */
 #define STRATEGY_AVOID_MAX 100
-/* Least shown similarity by default. */
+/* Minimum shown similarity by default. */
 #define STRATEGY_SIMILARITY_MIN 0.5
-/* A strategy that was rejected for a query as similar as this is left out. */
+/* Minimum similarity of a query for which a strategy was rejected, so that the strategy is left out. */
 #define STRATEGY_SAME_QUERY 0.8F
 
-/* What is searched for. */
+/* The parameters of a search. */
 struct strategy_query {
     struct org_id org;
     struct turn_vector vector;
@@ -41,8 +42,8 @@ struct strategy_match {
     double ranking;
     uint64_t strategy; /* strategy_hash */
     uint64_t mark; /* mark of the event that set the status */
-    bool is_excluded; /* its strategy was rejected for such a query, and not accepted since */
-    uint32_t accepted; /* turns with its strategy, and the intent */
+    bool is_excluded; /* its strategy was rejected for a similar query, and not accepted since */
+    uint32_t accepted; /* counts of turns with its strategy and the intent */
     uint32_t rejected;
 };
 
@@ -52,8 +53,8 @@ struct strategies {
     struct strategy_match
         *avoid; /* rejected turns, then turns with a rejected strategy; most similar first */
     size_t avoid_count;
-    size_t searched; /* turns with a vector of the space */
-    size_t incomparable; /* turns without one */
+    size_t searched; /* number of turns with a vector of the space */
+    size_t incomparable; /* number of turns without one */
     bool is_cut;
 };
 

@@ -1,6 +1,7 @@
 /*
- * strategy_index.c: see strategy_index.h. A place for each organisation, with a lock of its own: the catch-up and the search
- * of one organisation delay no other one. The columns of a place are in an arena, which is replaced when they grow.
+ * strategy_index.c: see strategy_index.h. Each organisation has a place with its own lock, so that
+ * catching up and searching one organisation does not delay others. The columns of a place are in
+ * an arena, which is replaced when they grow.
  */
 #include "server/domain/turns/strategy_index.h"
 
@@ -14,10 +15,10 @@
 #include <pthread.h>
 
 #define ROOM_MIN 256
-/* Bytes of the columns of a row, and of an arena's own needs. */
+/* Bytes of the columns of a row, and of an arena's overhead. */
 #define ROW_BYTES (4 * sizeof(uint64_t) + 2 + VECTORS_SKETCH_BYTES)
 #define ARENA_SPARE_BYTES ((size_t)1 << 20)
-/* Events between two looks at whether the call was cancelled, and between two resets of the scratch memory. */
+/* Number of events after which cancellation is checked, and the scratch memory reset. */
 #define EVENTS_PER_LOOK 64
 #define SCRATCH_BYTES ((size_t)32 << 20)
 
@@ -25,9 +26,9 @@
 struct place {
     struct strategy_rows rows; /* guarded by `lock` */
     pthread_mutex_t lock;
-    struct org_id org; /* this and the rest are guarded by the index's lock */
+    struct org_id org; /* this and the following members are guarded by the index's lock */
     bool is_taken;
-    uint32_t users; /* calls that have, or wait for, `lock` */
+    uint32_t users; /* number of calls that hold or wait for `lock` */
     uint64_t used_at;
     size_t kept_rows; /* when the last use ended */
 };
@@ -210,7 +211,7 @@ static enum err add_turn(struct strategy_rows *rows, struct arena *scratch, stru
     return err;
 }
 
-/* Sets the status of the turn that an event recorded; one beyond STRATEGY_TURNS_MAX is not there. */
+/* Sets the status of the turn that an event recorded; turns beyond STRATEGY_TURNS_MAX are not in the index. */
 static void mark(struct strategy_rows *rows, uint64_t turn_seq, uint64_t seq, uint8_t status)
 {
     size_t low = 0;
@@ -286,7 +287,7 @@ static enum err catch_up(struct strategy_rows *rows, struct store_txn *txn, stru
     return err;
 }
 
-/* Returns the organisation's place, else one that is free, else the one that was unused longest; NULL: all are in use. */
+/* Returns the organisation's place, else a free one, else the least recently used; NULL if all are in use. */
 static struct place *find_place(struct strategy_index *index, struct org_id org)
 {
     struct place *best = NULL;
@@ -318,7 +319,7 @@ enum err strategy_index_begin(struct strategy_index *index, struct store_txn *tx
         return ERR_BUSY;
     }
     if (!place->is_taken || memcmp(&place->org, &org, sizeof(org)) != 0) {
-        empty_rows(&place->rows); /* no one uses it */
+        empty_rows(&place->rows); /* it is not in use */
         place->org = org;
         place->is_taken = true;
     }
@@ -333,7 +334,7 @@ enum err strategy_index_begin(struct strategy_index *index, struct store_txn *tx
     return err;
 }
 
-/* Empties places that are not in use, the longest unused first, while too many turns are kept. */
+/* Empties places that are not in use, least recently used first, while too many turns are kept. */
 static void evict(struct strategy_index *index)
 {
     for (size_t round = 0; round < STRATEGY_ORGS_MAX; round++) {

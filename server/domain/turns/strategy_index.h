@@ -1,8 +1,8 @@
 /*
  * strategy_index.h: the turns of organisations in memory, as a search of strategies needs them: sketches of their vectors,
- * statuses, strategies. Nothing here is stored: each use first applies the events that the log has since the last one, so
- * that an index never disagrees with the log, and one that is missing is made again. The organisations that were used
- * last are kept.
+ * statuses, strategies. Nothing is stored: each use first applies the new events of the log, so
+ * that an index never disagrees with the log, and a missing one is rebuilt. The most recently used
+ * organisations are kept.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TURNS_STRATEGY_INDEX_H
 #define ERRATA_SERVER_DOMAIN_TURNS_STRATEGY_INDEX_H
@@ -19,7 +19,7 @@
 #define STRATEGY_TURNS_MAX 1500000
 /* Maximum spaces of vectors of an organisation; turns of later ones are not found. */
 #define STRATEGY_SPACES_MAX 32
-/* The number of no space. */
+/* The number that means no space. */
 #define STRATEGY_NO_SPACE UINT8_MAX
 
 /* The turns of an organisation, in the order of their events. */
@@ -43,26 +43,27 @@ struct strategy_rows {
 
 struct strategy_index;
 
-/* Makes an empty index in the arena, which must live as long. ERR_MEMORY. */
+/* Creates an empty index in the arena, which must outlive it. ERR_MEMORY. */
 MUST_CHECK enum err strategy_index_new(struct arena *arena, struct strategy_index **ret_index);
 /* Frees what the index owns; no use may be open. Accepts NULL. */
 void strategy_index_deinit(struct strategy_index *index);
-/* Returns the rows of an organisation, with all events that the transaction has, only for this thread, until
- * strategy_index_end. Rows of turns after the transaction's last event are possible: another thread's was newer. Fails with
- * ERR_BUSY if too many organisations are in use, ERR_CANCELLED, ERR_MEMORY, or as the store does; then nothing is open. */
+/* Returns the rows of an organisation, with all events of the transaction, for exclusive use until
+ * strategy_index_end. It may have rows of turns after the transaction's last event, if another
+ * thread's transaction was newer. Fails with ERR_BUSY if too many organisations are in use,
+ * ERR_CANCELLED, ERR_MEMORY, or as the store does; then nothing is open. */
 MUST_CHECK enum err strategy_index_begin(struct strategy_index *index, struct store_txn *txn,
                                          struct org_id org, const atomic_bool *cancelled,
                                          const struct strategy_rows **ret_rows);
 void strategy_index_end(struct strategy_index *index, const struct strategy_rows *rows);
-/* Makes the rows of an organisation as they were after the event `as_of_seq`, outside the index; the caller frees them by
- * strategy_rows_free, after a failure too. Reads the whole log up to there. ERR_CANCELLED, ERR_MEMORY, or as the store
- * does. */
+/* Builds the rows of an organisation as they were after the event `as_of_seq`, outside the index;
+ * the caller frees them with strategy_rows_free, also after a failure. Reads the whole log up to
+ * that event. ERR_CANCELLED, ERR_MEMORY, or as the store does. */
 MUST_CHECK enum err strategy_rows_make(struct strategy_rows *rows, struct store_txn *txn,
                                        struct org_id org, uint64_t as_of_seq,
                                        const atomic_bool *cancelled);
 void strategy_rows_free(struct strategy_rows *rows);
 
-/* Returns the hash of a tool and the folded text that it was called with, of an encoded TurnStrategy; 0 without one. */
+/* Returns the hash of the tool and the folded text in an encoded TurnStrategy; 0 without one. */
 MUST_CHECK enum err strategy_hash(struct arena *arena, struct slice strategy, uint64_t *ret_hash);
 /* Returns the hash of an intent; 0 for the empty one. */
 uint64_t intent_hash(struct slice intent);

@@ -1,6 +1,7 @@
 /*
- * turns.h: turns of conversations and what later messages and persons say of them. A message is read by
- * server/domain/cues; here is what it is compared with, which turn it marks, and what is stored.
+ * turns.h: turns of conversations, and the feedback of later messages and persons on them.
+ * server/domain/cues reads a message; this module decides with what it is compared, which turn it
+ * marks, and what is stored.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TURNS_TURNS_H
 #define ERRATA_SERVER_DOMAIN_TURNS_TURNS_H
@@ -15,14 +16,14 @@
 #include <errata/v1/turn.views.h>
 #include <errata/v1/turn_feedback.views.h>
 
-/* A longer silence ends a session. */
+/* The longest silence within a session. */
 #define TURN_SILENCE_US (INT64_C(30) * 60 * 1000000)
-/* From this number of rejections in sequence on, the assistant should ask. */
+/* Number of rejections in sequence after which the assistant should ask a question. */
 #define TURN_CLARIFY_REJECTIONS 2
-/* Maximum turns that a count of rejections in sequence looks at. */
+/* Maximum turns that a count of rejections in sequence reads. */
 #define TURN_STREAK_MAX 100
 
-/* Maximum references that a call cites; max_items of the requests. */
+/* Maximum references that a call cites; the max_items of the requests. */
 #define TURN_REFERENCES_MAX 20
 
 /* References to exposures of strategies, as a call cites them. */
@@ -78,12 +79,12 @@ struct judge_input {
     struct slice reason;
 };
 
-/* Decides and appends EVENT_TURN_RECORDED, after the events of exposures that it is first to cite, and stores the vector.
- * ERR_EXISTS for a turn that the session has. */
+/* Decides and appends EVENT_TURN_RECORDED, after the events of exposures that it cites for the
+ * first time, and stores the vector. ERR_EXISTS for a turn that the session has. */
 MUST_CHECK enum err turn_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                 const struct turn_input *input, uint64_t *ret_seq);
-/* Reads a message and appends EVENT_FEEDBACK_DETECTED, after such events; the number of an earlier one if the turn's
- * message was read before. ERR_EXISTS if that was another message. */
+/* Reads a message and appends EVENT_FEEDBACK_DETECTED, after such events; returns the number of the
+ * earlier one if the turn's message was read before. ERR_EXISTS if that was another message. */
 MUST_CHECK enum err turn_detect(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                 const struct cue_lexicon *lexicon, const struct detect_input *input,
                                 uint64_t *ret_seq);
@@ -111,11 +112,11 @@ MUST_CHECK enum err turn_count_rejections(struct store_txn *txn, struct org_id o
 
 /* Reads a recorded turn from its event. ERR_CORRUPT for another one. */
 MUST_CHECK enum err turn_view_of_event(const struct event *event, struct turn_view *ret_view);
-/* Reads what is said of a turn now; texts are borrowed from the transaction. */
+/* Reads the current feedback on a turn; texts are borrowed from the transaction. */
 MUST_CHECK enum err turn_feedback_read(struct store_txn *txn, struct org_id org,
                                        const struct turn_record *record,
                                        struct user_feedback_view *ret_feedback);
-/* Returns the encoded turn of an event with what is said of it, in the arena. `feedback`: borrowed. */
+/* Returns the encoded turn of an event with the feedback on it, in the arena. `feedback` is borrowed. */
 MUST_CHECK enum err turn_encode(struct arena *arena, const struct event *event,
                                 const struct user_feedback_view *feedback, struct slice *ret_turn);
 /* Returns the satisfaction of a turn, and its rank among strategies. */

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* The integer of 1. */
+/* The integer that represents 1. */
 #define UNIT 32767
 
 enum err turn_vector_put(struct arena *arena, struct store_txn *txn, struct org_id org,

@@ -1,6 +1,6 @@
 /*
- * search.c: the scan, which keeps the best rows of each kind in a heap of fixed size, and the exact
- * comparison of these.
+ * search.c: scans the sketches, keeping the best rows of each kind in a heap of fixed size, and
+ * compares these exactly.
  */
 #include "server/domain/vectors/vectors.h"
 #include "store/base/assert.h"
@@ -15,13 +15,13 @@
 /* Rows whose products are computed before they are ranked, so that the loop over sketches is tight. */
 #define BLOCK_ROWS 1024
 
-/* A row by its sketch. */
+/* A row, ranked by its sketch. */
 struct rough {
     int32_t product;
     uint32_t row;
 };
 
-/* The best rows so far, as a heap: the worst of them is the first. */
+/* The best rows so far, as a heap with the worst row first. */
 struct best {
     size_t count;
     struct rough rows[VECTORS_EXACT_ROWS];
@@ -103,7 +103,7 @@ static void multiply(enum vectors_path path, const int8_t *query, const int8_t *
     multiply_plain(query, sketches, count, products);
 }
 
-/* Of equal products the row with the lower number is better, so that the result is one. */
+/* Of equal products the row with the lower number is better, so that the result is unique. */
 static bool is_worse(struct rough a, struct rough b)
 {
     return a.product < b.product || (a.product == b.product && a.row > b.row);
@@ -165,7 +165,7 @@ static void scan(const struct vectors_rows *rows, enum vectors_path path, const 
     }
 }
 
-/* The cosine of vectors of length 1: lanes that the compiler can keep in a register. */
+/* Computes the cosine of vectors of length 1, in lanes that the compiler can keep in a register. */
 static float multiply_exactly(const float *a, const float *b, size_t width)
 {
     float lanes[8] = {0};

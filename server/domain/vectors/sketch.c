@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* The standard deviation of a sketch's numbers: larger ones than three times this are cut off. */
+/* The standard deviation of a sketch's numbers; larger ones are clamped to three times this. */
 #define SPREAD 40.0F
 #define LARGEST 127.0F
 /* The finaliser of MurmurHash3 makes the signs. */
@@ -54,7 +54,7 @@ void vectors_sketch(const float *vector, size_t width, int8_t *ret_sketch)
     transform(numbers, size);
     step = size / VECTORS_SKETCH_BYTES;
     for (size_t i = 0; i < VECTORS_SKETCH_BYTES; i++) {
-        /* One of each `step` places; the deviation of a transformed unit vector's numbers is 1. */
+        /* Keeps every `step`-th place; the deviation of a transformed unit vector's numbers is 1. */
         float number = numbers[i * step + mix((uint32_t)i) % step] * SPREAD;
 
         ret_sketch[i] = (int8_t)lrintf(fmaxf(-LARGEST, fminf(LARGEST, number)));

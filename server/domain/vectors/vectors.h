@@ -1,8 +1,9 @@
 /*
  * vectors.h: finds the most similar of many vectors. Each vector has a sketch of 256 small numbers,
  * which keeps the cosines of unit vectors approximately; a search scans all sketches, which are an
- * eighth or less of the vectors, and compares the best exactly. No index: nothing to maintain, and the
- * same rows give the same result. The caller holds rows and sketches; this module stores nothing.
+ * eighth or less of the vectors, and compares the best exactly. There is no index, so that nothing
+ * has to be maintained, and the same rows give the same result. The caller holds rows and sketches;
+ * this module stores nothing.
  */
 #ifndef ERRATA_SERVER_DOMAIN_VECTORS_VECTORS_H
 #define ERRATA_SERVER_DOMAIN_VECTORS_VECTORS_H
@@ -13,14 +14,15 @@
 #define VECTORS_WIDTH_MAX 4096
 /* Numbers of a sketch, each an int8_t. */
 #define VECTORS_SKETCH_BYTES 256
-/* Rows of each kind that are compared exactly: with fewer, recall falls; with more, the exact
- * comparison takes longer than the scan of 100,000 rows. */
+/* Number of rows of each kind that are compared exactly: with fewer, recall decreases; with more,
+ * the exact comparison takes longer than a scan of 100,000 rows. */
 #define VECTORS_EXACT_ROWS 500
-/* Kinds of rows that are ranked apart, such as the status of a turn; a row of another is left out. */
+/* Number of kinds of rows that are ranked separately, such as the status of a turn; rows of other
+ * kinds are left out. */
 #define VECTORS_KINDS 4
 
 enum vectors_path {
-    VECTORS_PLAIN, /* any machine */
+    VECTORS_PLAIN, /* for any machine */
     VECTORS_AVX2
 };
 
@@ -36,13 +38,13 @@ struct vectors_rows {
     void *user;
 };
 
-/* A row that was found. */
+/* A row of the result. */
 struct vectors_match {
     uint32_t row;
     float cosine;
 };
 
-/* The rows of a kind, the most similar first; equal ones by ascending number. */
+/* The rows of a kind, most similar first, equal ones by ascending number. */
 struct vectors_found {
     size_t count; /* at most VECTORS_EXACT_ROWS */
     struct vectors_match *matches; /* in the arena */

@@ -1,6 +1,6 @@
 /*
- * apply.c: applies the events of verdicts to rules and to the list of submissions. A submission adds to the counts of
- * the rules that it lists, and copies nothing else of them.
+ * apply.c: applies the events of verdicts to rules and to the list of submissions. A submission
+ * changes only the counts of the rules that it lists.
  */
 #include "server/domain/artifacts/evidence.h"
 #include "server/domain/verdicts/keys.h"
@@ -159,7 +159,7 @@ static enum err apply_state_set(struct ctx *ctx, struct store_txn *txn, const st
     return err;
 }
 
-/* Applies what an import changed in a rule: all values, or only the state of one that the document does not have. */
+/* Applies the changes of an import to a rule: all values, or only the state if the document does not have the rule. */
 static enum err apply_imported(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct learned_rule_imported_internal_view internal;

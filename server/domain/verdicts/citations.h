@@ -9,7 +9,7 @@
 #include <errata/v1/verdict_submission.views.h>
 
 struct verdict_citations {
-    struct cited_exposure items[VERDICT_REFERENCES_MAX]; /* each reference once */
+    struct cited_exposure items[VERDICT_REFERENCES_MAX]; /* each reference occurs once */
     bool is_measured[VERDICT_REFERENCES_MAX]; /* no submission cited it for the receipt before */
     size_t count;
 };
@@ -24,7 +24,7 @@ MUST_CHECK enum err verdict_citations_record(struct ctx *ctx, struct store_txn *
                                              const struct verdict_request *request,
                                              const struct exposure_citer *citer,
                                              struct verdict_citations *citations, uint32_t *count);
-/* Sets the members of a submission that are about its references, after they were recorded. */
+/* Sets the members of a submission that describe its references, after they were recorded. */
 MUST_CHECK enum err verdict_citations_encode(struct arena *arena,
                                              const struct verdict_citations *citations,
                                              struct verdict_submission_view *view);

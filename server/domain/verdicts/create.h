@@ -8,10 +8,10 @@
 #include "server/domain/events/draft.h"
 #include "server/domain/verdicts/rules.h"
 
-/* How a rule came into being, other than by a submission. */
+/* The origin of a rule that was not created by a submission. */
 struct learned_rule_origin {
-    struct slice reason; /* empty, or why the rule was proposed */
-    struct slice finding; /* empty, or the encoded RuleFinding of a rule that was found */
+    struct slice reason; /* reason of the proposal, or empty */
+    struct slice finding; /* encoded RuleFinding of a found rule, or empty */
     bool is_imported; /* count and state are those of the imported document */
 };
 

@@ -23,7 +23,7 @@ struct key key_rule_measure(struct org_id org, uint64_t rule_seq, uint32_t versi
 MUST_CHECK enum err key_read_rule_measure(struct slice key, uint64_t *ret_rule_seq);
 /* Organisation, verdict 1, level 1, index 8 (measured_verdicts.h). */
 struct key key_measured_verdict(struct org_id org, uint8_t verdict, uint8_t level, uint64_t index);
-/* Its first part: all rows of a level. */
+/* The prefix of all rows of a level. */
 struct key key_measured_verdict_level(struct org_id org, uint8_t verdict, uint8_t level);
 
 #endif

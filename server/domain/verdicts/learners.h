@@ -1,6 +1,6 @@
 /*
- * learners.h: which rules are learned from a submission: pure functions of the submission. Rules
- * that exist are looked up elsewhere (submit.c).
+ * learners.h: decides which rules are learned from a submission, by pure functions of the
+ * submission. Rules that exist are looked up elsewhere (submit.c).
  */
 #ifndef ERRATA_SERVER_DOMAIN_VERDICTS_LEARNERS_H
 #define ERRATA_SERVER_DOMAIN_VERDICTS_LEARNERS_H
@@ -39,10 +39,10 @@ size_t learners_of_rejected(enum verdict original, enum verdict correct,
 /* Returns the types of rules that a confirmed indicator reinforces. */
 size_t learners_reinforced(const enum learned_rule_type **ret_types);
 
-/* Returns the direction of a rule: true if it raises scores. An adjustment of 0 has that of the type. */
+/* Returns the direction of a rule: true if it raises scores. An adjustment of 0 has the direction of the type. */
 bool learned_rule_raises(enum learned_rule_type rule_type, int64_t adjustment);
 
-/* Returns what a rule of a type is learned with. */
+/* Returns the adjustment with which a rule of a type is learned. */
 const struct learner *learner_of_type(enum learned_rule_type rule_type);
 
 #endif

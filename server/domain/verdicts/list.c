@@ -29,7 +29,7 @@ enum err learned_rule_list_begin(struct store_txn *txn, const struct learned_rul
     return page_open(list->page, txn, &range);
 }
 
-/* The seq of the event that created the next rule; by id, of the next event. */
+/* Returns the seq of the event that created the next rule; in a list by id, of the next event. */
 static enum err next_seq(const struct learned_rule_list *list, uint64_t *ret_seq)
 {
     struct slice key = {NULL, 0};

@@ -9,7 +9,7 @@
 #include "server/domain/verdicts/learners.h"
 #include "server/domain/verdicts/measured_verdicts.h"
 
-/* One submission that is counted, or uncounted. */
+/* A submission that is being counted or uncounted. */
 struct measuring {
     struct ctx *ctx;
     struct store_txn *txn;
@@ -20,7 +20,7 @@ struct measuring {
     int sign; /* 1, or -1 for a retraction */
 };
 
-/* The rules that fired in one score, of one side. */
+/* The rules of one side that fired in one score. */
 struct fired_side {
     uint64_t raising;
     uint64_t lowering;
@@ -69,7 +69,8 @@ static uint64_t since(uint64_t count, uint64_t kept)
     return count > kept ? count - kept : 0;
 }
 
-/* Returns whether a rule pushed the wrong way in most of its firings, since a person last kept it. */
+/* Returns whether a rule changed the score in the wrong direction in most of its firings since a
+ * person last kept it. */
 static bool is_sunset_due(const struct rule_measure_record *record)
 {
     uint64_t right = since(record->agreed, record->kept_agreed);
@@ -78,7 +79,7 @@ static bool is_sunset_due(const struct rule_measure_record *record)
     return right + wrong >= MEASURE_SUNSET_FIRINGS && wrong > right;
 }
 
-/* Proposes a rule for retirement, or takes the proposal back, as its measure demands. */
+/* Proposes a rule for retirement, or withdraws the proposal, according to its measure. */
 static enum err derive_state(const struct measuring *measuring,
                              const struct measured_rule_view *fired,
                              const struct rule_measure_record *record)
@@ -309,7 +310,7 @@ struct reading {
     enum verdict direction; /* direction of the newest item */
 };
 
-/* Begins a version. */
+/* Starts a version. */
 static enum err begin_version(struct reading *reading, const struct artifact_life_record *life)
 {
     struct rule_measures *measures = reading->measures;
@@ -339,7 +340,7 @@ static enum err begin_version(struct reading *reading, const struct artifact_lif
     return OK;
 }
 
-/* Adds the verdicts that the version could have found while it was as `life` says to its `missed`. */
+/* Adds to `missed` the verdicts that the version could have found during the period of `life`. */
 static enum err add_chances(struct reading *reading, const struct artifact_life_record *life)
 {
     struct rule_measure *measure = &reading->measures->items[reading->measures->count - 1];

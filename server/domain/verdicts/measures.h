@@ -1,8 +1,8 @@
 /*
- * measures.h: what verdicts that cite scores measure of learned rules. Which rules fired, and in which direction, is in
- * the facts of the submission, so that a retraction subtracts exactly what was added. Firings are counted by rule and
- * version; misses are the verdicts with scores while the version was in effect (measured_verdicts.h), less the
- * agreements. Rows are written by apply only.
+ * measures.h: measures learned rules by the verdicts that cite scores. The rules that fired, and
+ * their directions, are in the facts of the submission, so that a retraction subtracts exactly what
+ * was added. Firings are counted by rule and version; misses are the verdicts with scores while the
+ * version was in effect (measured_verdicts.h), less the agreements. Rows are written by apply only.
  */
 #ifndef ERRATA_SERVER_DOMAIN_VERDICTS_MEASURES_H
 #define ERRATA_SERVER_DOMAIN_VERDICTS_MEASURES_H
@@ -11,7 +11,8 @@
 
 #include <errata/v1/verdict_submission.views.h>
 
-/* Firings that agreed or disagreed, after which a rule that disagreed in most of them is proposed for retirement. */
+/* Number of firings that agreed or disagreed, after which a rule that disagreed in most of them is
+ * proposed for retirement. */
 #define MEASURE_SUNSET_FIRINGS 20
 /* Maximum versions that are listed. */
 #define MEASURE_VERSIONS_MAX 20
@@ -36,22 +37,23 @@ struct rule_measures {
 MUST_CHECK enum err measures_count(struct ctx *ctx, struct store_txn *txn,
                                    const struct event *event,
                                    const struct verdict_submission_view *view);
-/* Subtracts the same; a rule that is no longer due for retirement is ACTIVE again. */
+/* Subtracts the same amounts; a rule that is no longer due for retirement is ACTIVE again. */
 MUST_CHECK enum err measures_uncount(struct ctx *ctx, struct store_txn *txn,
                                      const struct event *retraction, const struct event *event,
                                      const struct verdict_submission_view *view);
-/* Notes that a person keeps a rule that was proposed for retirement: only later firings count for the next proposal. */
+/* Records that a person keeps a rule that was proposed for retirement: only later firings count for
+ * the next proposal. */
 MUST_CHECK enum err measures_keep(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                   const struct learned_rule_row *row);
 
 /* Reads the row of a version of a rule; zeros if it has none. */
 MUST_CHECK enum err rule_measure_read(struct store_txn *txn, struct org_id org, uint64_t rule_seq,
                                       uint32_t version, struct rule_measure_record *ret_record);
-/* Reads what was measured of a rule. Its time grows with the changes of the rule's state; run it on the pool. */
+/* Reads the measures of a rule. The time grows with the changes of the rule's state, so it must run on the pool. */
 MUST_CHECK enum err rule_measures_read(struct store_txn *txn, struct org_id org,
                                        const struct learned_rule_row *row,
                                        struct rule_measures *ret_measures);
-/* Reads what was measured of all rules together; zeros if nothing was. */
+/* Reads the measures of all rules together; zeros if there are none. */
 MUST_CHECK enum err rule_set_measure_read(struct store_txn *txn, struct org_id org,
                                           struct rule_set_measure_record *ret_record);
 

@@ -1,6 +1,6 @@
 /*
- * past.c: rules as they were after an earlier event. The row of a rule has its present state; its life has every state
- * and version, and the event of each version has the adjustment.
+ * past.c: reads rules as they were after an earlier event. The row of a rule has its present state;
+ * its life has every state and version, and the event of each version has the adjustment.
  */
 #include "server/domain/verdicts/rules.h"
 

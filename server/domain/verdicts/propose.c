@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Makes the rule of a proposal. */
+/* Builds the rule of a proposal. */
 static enum err make_rule(struct ctx *ctx, const struct learned_rule_proposal *proposal,
                           struct learned_rule_record *record)
 {
@@ -33,7 +33,7 @@ static enum err make_rule(struct ctx *ctx, const struct learned_rule_proposal *p
     return OK;
 }
 
-/* The rule must not exist: a proposal changes none. */
+/* The rule must not exist, since a proposal changes no rule. */
 static enum err check_new(struct ctx *ctx, struct store_txn *txn,
                           const struct learned_rule_proposal *proposal)
 {

@@ -22,15 +22,17 @@ struct learned_rule_record {
     uint32_t action; /* errata.v1.LearnedRuleAction; not 0 */
     int64_t adjustment; /* in units; -VERDICT_UNIT to VERDICT_UNIT */
     uint64_t
-        count; /* submissions that learned or reinforced it; 0 if all were retracted, or until the first one is applied */
-    uint64_t reinforcement_count; /* those of them that reinforced it */
+        count; /* number of submissions that learned or reinforced it; 0 if all were retracted, or
+                * none was applied yet */
+    uint64_t reinforcement_count; /* number of those that reinforced it */
     uint64_t accuracy; /* in units, without reinforcements; at most VERDICT_UNIT */
     struct artifact_life_record life; /* held back: a person disabled it */
     bool auto_learned;
     int64_t created_at_us;
     int64_t updated_at_us;
     struct uuid source_id; /* id of an imported rule: its id in the document; else zeros */
-    /* The event of the import that last set the values of the rule; 0: none did. Earlier submissions do not count. */
+    /* The event of the import that last set the values of the rule; 0: there is none. Earlier
+     * submissions do not count. */
     uint64_t imported_seq;
 };
 
@@ -49,15 +51,15 @@ struct rule_measure_record {
     uint64_t undecided; /* number of firings where the verdict had no direction */
     uint64_t
         kept_agreed; /* when a person last kept the rule, although it was proposed for retirement */
-    uint64_t kept_disagreed; /* the same */
+    uint64_t kept_disagreed; /* like the member above */
 };
 
 /* The live rules, or those in SHADOW, in all measured scores. */
 struct rule_set_side {
     uint64_t covered; /* scores in which a rule fired */
-    uint64_t overlapping; /* scores in which several did */
-    uint64_t conflicting; /* scores in which rules of both directions did */
-    uint64_t agreed; /* firings, as of rules */
+    uint64_t overlapping; /* scores in which several rules fired */
+    uint64_t conflicting; /* scores in which rules of both directions fired */
+    uint64_t agreed; /* firings of rules with the same outcomes */
     uint64_t disagreed;
     uint64_t undecided;
     uint64_t found; /* scores in which a rule of the verdict's direction fired */

@@ -1,6 +1,6 @@
 /*
- * retract.c: subtracts what a submission added, by the rules that it lists, and removes it from the
- * list over which statistics are computed.
+ * retract.c: subtracts the counts of a submission from the rules that it lists, and removes it from
+ * the list over which statistics are computed.
  */
 #include "server/domain/artifacts/evidence.h"
 #include "server/domain/verdicts/keys.h"

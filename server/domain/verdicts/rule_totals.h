@@ -1,13 +1,13 @@
 /*
- * rule_totals.h: how often a rule fired in measured scores, in all its versions together: a version has another weight,
- * but fires on the same receipts and in the same direction.
+ * rule_totals.h: counts how often a rule fired in measured scores, over all its versions: a version
+ * has another weight, but fires on the same receipts and in the same direction.
  */
 #ifndef ERRATA_SERVER_DOMAIN_VERDICTS_RULE_TOTALS_H
 #define ERRATA_SERVER_DOMAIN_VERDICTS_RULE_TOTALS_H
 
 #include "store/log.h"
 
-/* The newest versions that are added up: each is a decision of a person. */
+/* Number of the newest versions that are added up; each version is a decision of a person. */
 #define RULE_TOTAL_VERSIONS_MAX 1000
 
 struct rule_total {

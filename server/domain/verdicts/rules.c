@@ -49,7 +49,7 @@ enum err learned_rule_find(struct store_txn *txn, struct org_id org, struct slic
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Returns whether nothing of a life changed; one event may change it twice. */
+/* Returns whether a life is unchanged; one event may change it twice. */
 static bool is_same_life(const struct artifact_life_record *before,
                          const struct artifact_life_record *life)
 {

@@ -30,8 +30,8 @@ MUST_CHECK enum err learned_rule_find_id(struct store_txn *txn, struct org_id or
 MUST_CHECK enum err learned_rule_find(struct store_txn *txn, struct org_id org,
                                       struct slice pattern, enum learned_rule_type rule_type,
                                       struct learned_rule_row *ret_row);
-/* Makes a rule what it was after the event `as_of_seq`: its state, version and adjustment; the rest stays. ERR_NOT_FOUND
- * if it did not exist then. */
+/* Restores the state, version and adjustment that a rule had after the event `as_of_seq`; other
+ * members are unchanged. ERR_NOT_FOUND if it did not exist then. */
 MUST_CHECK enum err learned_rule_make_past(struct store_txn *txn, struct org_id org,
                                            uint64_t as_of_seq, struct learned_rule_row *row);
 /* Reads the adjustment, in units, of the version whose content is in the event `content_seq`. */
@@ -56,11 +56,11 @@ struct learned_rule_count {
     bool is_backfill; /* set for a backfill: `updated_at_us` only increases */
 };
 
-/* Counts a submission in a rule. A rule that was retired for want of evidence is active from then on. */
+/* Counts a submission in a rule. A rule that was retired for lack of evidence becomes active again. */
 void learned_rule_count(const struct learned_rule_count *count, enum learned_rule_effect effect,
                         struct learned_rule_record *record);
 /* Subtracts a submission that was counted, after the last import; retires a learned rule that has none left.
- * ERR_CORRUPT for a rule that was not counted so. */
+ * ERR_CORRUPT if the rule does not count it. */
 MUST_CHECK enum err learned_rule_uncount(const struct learned_rule_count *count,
                                          enum learned_rule_effect effect,
                                          struct learned_rule_record *record);
@@ -72,22 +72,22 @@ struct learned_rule_values {
     uint64_t accuracy; /* in units */
     bool enabled;
     bool auto_learned;
-    enum artifact_state state; /* UNSPECIFIED: the state that the rule has */
-    struct uuid source_id; /* zeros: that of the rule */
+    enum artifact_state state; /* UNSPECIFIED: the rule's state is kept */
+    struct uuid source_id; /* zeros: the rule's value is kept */
 };
 
 /* Returns whether the values are those of the rule. */
 bool learned_rule_has_values(const struct learned_rule_record *record,
                              const struct learned_rule_values *values);
-/* Sets the values; another adjustment begins a version. Submissions up to now count no more. */
+/* Sets the values; a different adjustment begins a version. Earlier submissions no longer count. */
 void learned_rule_set_values(const struct learned_rule_values *values, uint64_t event_seq,
                              int64_t time_us, struct learned_rule_record *record);
-/* Sets another adjustment, which begins a version. */
+/* Sets a different adjustment, which begins a version. */
 void learned_rule_set_weight(int64_t adjustment, uint64_t event_seq, int64_t time_us,
                              struct learned_rule_record *record);
-/* Returns the accuracy with what reinforcements add, in units. */
+/* Returns the accuracy including reinforcements, in units. */
 uint64_t learned_rule_accuracy(const struct learned_rule_record *record);
-/* Returns the rule as a message; its slices are those of the record. ERR_CORRUPT for unknown enum values. */
+/* Returns the rule as a message; its slices are borrowed from the record. ERR_CORRUPT for unknown enum values. */
 MUST_CHECK enum err learned_rule_view_of(struct org_id org,
                                          const struct learned_rule_record *record,
                                          struct learned_rule_view *ret_view);

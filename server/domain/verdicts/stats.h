@@ -1,6 +1,6 @@
 /*
- * stats.h: how often verdicts were correct, over the submissions since a given time. Reads one row
- * for each submission; run it on the pool.
+ * stats.h: counts how often verdicts were correct among the submissions since a given time. Reads
+ * one row for each submission, so it must run on the pool.
  */
 #ifndef ERRATA_SERVER_DOMAIN_VERDICTS_STATS_H
 #define ERRATA_SERVER_DOMAIN_VERDICTS_STATS_H
@@ -13,7 +13,7 @@
 /* Maximum distinct missed indicators that are counted, with at most 26 MB of names. */
 #define VERDICT_STATS_NAMES_MAX 100000
 
-/* Which submissions are counted. */
+/* Selects the counted submissions. */
 struct verdict_stats_query {
     struct org_id org;
     int64_t from_us; /* `created_at` of the oldest ones */

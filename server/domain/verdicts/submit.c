@@ -13,13 +13,13 @@
 #include <event_apply.h>
 
 /* Maximum rules that one submission changes: two for each missed and confirmed indicator, one for
- * each rejected. */
+ * each rejected one. */
 #define CHANGES_MAX (5 * VERDICT_INDICATORS_MAX)
 
-/* Bytes of a change besides two patterns: three ids, times and numbers. */
+/* Maximum bytes of a change besides two patterns: three ids, times and numbers. */
 #define CHANGE_BYTES 256
 
-/* A rule that is changed. */
+/* A rule that is being changed. */
 struct touched_rule {
     bool is_new;
     enum learned_rule_effect effect;

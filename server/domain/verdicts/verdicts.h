@@ -14,10 +14,10 @@
 #include "server/domain/verdicts/rules.h"
 #include "store/work.h"
 
-/* The longest indicator, and all corrections together, in bytes, as in the contract. */
+/* Maximum bytes of an indicator, and of all corrections together, as in the contract. */
 #define VERDICT_INDICATOR_BYTES_MAX 256
 #define VERDICT_CORRECTIONS_BYTES_MAX 32768
-/* Exposure references of one submission, as in the contract. */
+/* Maximum exposure references of one submission, as in the contract. */
 #define VERDICT_REFERENCES_MAX 16
 
 /* The values of a request. Empty slices are absent. Borrowed for the duration of the call. */
@@ -47,7 +47,7 @@ struct verdict_input {
     size_t exposure_ref_count; /* at most VERDICT_REFERENCES_MAX */
 };
 
-/* The caller, and the storage. */
+/* The caller and the storage. */
 struct verdict_request {
     struct org_id org;
     struct event_caller caller;
@@ -66,11 +66,11 @@ struct learned_rule_switch {
     struct org_id org;
     struct event_caller caller;
     struct uuid id;
-    bool has_enabled; /* false: the opposite of its present state */
+    bool has_enabled; /* false: the present state is inverted */
     bool enabled;
 };
 
-/* Appends and applies an event, even if nothing changes, since it records a user's decision.
+/* Appends and applies the event, even if nothing changes, since it records a user's decision.
  * ERR_NOT_FOUND for an unknown rule. */
 MUST_CHECK enum err learned_rule_set_enabled(struct ctx *ctx, struct store_txn *txn,
                                              const struct learned_rule_switch *request,
@@ -82,13 +82,13 @@ struct learned_rule_proposal {
     struct event_caller caller;
     enum learned_rule_type rule_type;
     struct slice pattern;
-    bool has_adjustment; /* false: what a rule of the type is learned with */
-    double adjustment; /* -1 to 1 */
+    bool has_adjustment; /* false: use what a rule of the type is learned with */
+    double adjustment; /* from -1 to 1 */
     struct slice reason;
 };
 
-/* Appends a rule in the state PROPOSED. ERR_INVALID for an adjustment of the other sign than that of the type;
- * ERR_EXISTS, naming the rule, if there is one of the type and pattern. */
+/* Appends a rule in the state PROPOSED. ERR_INVALID for an adjustment whose sign is not that of the
+ * type; ERR_EXISTS, naming the rule, if there is one of the type and pattern. */
 MUST_CHECK enum err learned_rule_propose(struct ctx *ctx, struct store_txn *txn,
                                          const struct learned_rule_proposal *proposal,
                                          uint64_t *ret_seq);

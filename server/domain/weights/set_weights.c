@@ -1,6 +1,6 @@
 /*
- * set_weights.c: see set_weights.h. The rules of a plan are copied, since a put ends what was borrowed from the
- * transaction.
+ * set_weights.c: see set_weights.h. The rules of a plan are copied, since a put invalidates slices
+ * borrowed from the transaction.
  */
 #include "server/domain/weights/set_weights.h"
 
@@ -15,7 +15,7 @@
 #include <event_apply.h>
 #include <math.h>
 
-/* A rule that gets another weight. */
+/* A rule that gets a different weight. */
 struct planned_weight {
     struct learned_rule_row row; /* row after the change, with the previous version and time */
     int64_t previous; /* previous adjustment in units */
@@ -38,7 +38,7 @@ static double weight_value(int64_t units)
     return (double)units / (double)VERDICT_UNIT;
 }
 
-/* A person must not apply another weight than the one that was seen. */
+/* A person must not apply a weight other than the one that was displayed. */
 static enum err check_seen(struct ctx *ctx, const struct chosen_weight *chosen, size_t place,
                            int64_t weight)
 {
@@ -94,7 +94,7 @@ static enum err check_once(struct ctx *ctx, const struct weight_plan *plan, size
     return OK;
 }
 
-/* Plans the change of one rule, if it has another weight. */
+/* Plans the change of one rule, if its weight differs. */
 static enum err plan_rule(struct ctx *ctx, struct store_txn *txn, struct weight_plan *plan,
                           size_t place)
 {

@@ -27,15 +27,15 @@ struct set_weights_request {
     struct slice reason;
 };
 
-/* Appends and applies the events; `ret_result` has none if every rule has its weight. ERR_NOT_FOUND, ERR_PRECONDITION
- * and ERR_INVALID with a fault that names the rule. */
+/* Appends and applies the events; `ret_result` is empty if every rule already has its weight.
+ * ERR_NOT_FOUND, ERR_PRECONDITION and ERR_INVALID with a fault that names the rule. */
 MUST_CHECK enum err set_weights_write(struct ctx *ctx, struct store_txn *txn,
                                       const struct set_weights_request *request,
                                       struct work_result *ret_result);
 /* Appends the response from the events. `chosen_count`: the rules of the request. */
 MUST_CHECK enum err set_weights_answer(struct store_txn *txn, size_t chosen_count,
                                        const struct work_result *result, struct buffer *body);
-/* Appends the response that the decision would have; changes nothing. The same errors. */
+/* Appends the response that the decision would have, but changes nothing. Same errors as set_weights. */
 MUST_CHECK enum err set_weights_answer_dry(struct ctx *ctx, struct store_txn *txn,
                                            const struct set_weights_request *request,
                                            struct buffer *body);

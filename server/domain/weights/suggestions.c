@@ -14,7 +14,7 @@
 /* Submissions between two calls of is_cancelled. */
 #define SUBMISSIONS_BETWEEN_LOOKS 64
 
-/* A listed flip; its slices are in the arena. */
+/* A listed flip. Its slices are in the arena. */
 struct flip {
     struct uuid submission_id;
     struct slice receipt_id;
@@ -30,7 +30,7 @@ struct flips {
     uint64_t count;
 };
 
-/* A suggestion while it is tried. */
+/* A suggestion that is being tried. */
 struct tried_suggestion {
     struct suggestion suggestion;
     struct rule_trial trial;
@@ -133,7 +133,7 @@ static enum err find_rule(struct listing *listing)
     return err != OK ? err : add_rule(listing, &total);
 }
 
-/* Lists a flip if there is room. */
+/* Lists a flip, if there is room. */
 static enum err add_flip(struct arena *arena, const struct event *event,
                          const struct verdict_submission_view *view,
                          const struct rule_trial_result *result, struct flips *flips)

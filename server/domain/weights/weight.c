@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* The firings with which every rule begins. */
+/* The prior counts of firings of every rule. */
 #define PRIOR_AGREED 7
 #define PRIOR_FIRINGS 10
 

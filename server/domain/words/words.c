@@ -11,7 +11,7 @@
 /* A stem keeps at least this many bytes before a removed ending. */
 #define STEM_KEPT_MIN 3
 
-/* An ending, what replaces it, and the fewest bytes before it, with a vowel among them; 0: it stays as it is. */
+/* An ending, its replacement, and the minimum number of bytes before it, including a vowel; 0: it is not replaced. */
 struct ending {
     const char *from;
     const char *to;
@@ -43,7 +43,7 @@ static bool is_digit(uint8_t byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* Returns the bytes of an apostrophe at the place: ASCII, or U+2019; 0 if there is none. */
+/* Returns the number of bytes of an apostrophe at the place: ASCII, or U+2019; 0 if there is none. */
 static size_t apostrophe_at(struct slice text, size_t at)
 {
     if (text.data[at] == '\'') {
@@ -64,7 +64,8 @@ static bool is_word_byte(struct slice text, size_t at)
     return (is_letter(text.data[at]) && !is_punctuation(text, at)) || is_digit(text.data[at]);
 }
 
-/* Returns the bytes of a joint within a word at the place: an apostrophe before a letter, a point between digits. */
+/* Returns the number of bytes of a joint within a word at the place: an apostrophe before a letter,
+ * a point between digits. */
 static size_t joint_at(struct slice text, size_t at)
 {
     size_t size = apostrophe_at(text, at);
@@ -200,7 +201,7 @@ static bool has_vowel(const uint8_t *bytes, size_t size)
     return false;
 }
 
-/* Replaces the first of the endings that fits. */
+/* Replaces the first matching ending. */
 static size_t replace_ending(uint8_t *stem, size_t size, const struct ending *endings, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,6 @@
 /*
- * words.h: the words of an English text as cues and rules compare them: folded, with a stem that unites the forms of a
- * word. Nothing here knows what a word means (server/domain/lexicon).
+ * words.h: splits an English text into words as cues and rules compare them: folded, with a stem
+ * that unites the forms of a word. Meanings of words are in server/domain/lexicon.
  */
 #ifndef ERRATA_SERVER_DOMAIN_WORDS_WORDS_H
 #define ERRATA_SERVER_DOMAIN_WORDS_WORDS_H
@@ -10,22 +10,22 @@
 
 /* Maximum words of a text that are compared; a comment or a rule has fewer, and later ones are ignored. */
 #define WORDS_MAX 400
-/* Maximum bytes of a word that its stem is made of. */
+/* Maximum bytes of a stem. */
 #define WORD_STEM_BYTES_MAX 64
 
-/* What is between a word and the one before it. */
+/* The separator between a word and the previous one. */
 enum word_gap {
-    WORD_GAP_SPACE, /* or a hyphen */
+    WORD_GAP_SPACE, /* a space or a hyphen */
     WORD_GAP_COMMA, /* a comma, dash, colon or parenthesis */
     WORD_GAP_END /* the end of a sentence, or the start of the text */
 };
 
 struct word {
     struct slice text; /* folded, in the arena of the words */
-    struct slice stem; /* in the same arena */
+    struct slice stem; /* stem of the word; in the same arena */
     uint64_t hash; /* hash of the stem */
     enum word_gap gap;
-    bool is_number; /* digits, with a point between them or not */
+    bool is_number; /* digits, with or without a point between them */
     bool is_percent; /* a number before `%` */
 };
 

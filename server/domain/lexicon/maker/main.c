@@ -1,5 +1,5 @@
 /*
- * main.c: lexicon-maker: writes the table of the lexicon (table.h) as C to the standard output. Runs in the build.
+ * main.c: lexicon-maker: writes the table of the lexicon (table.h) as C to standard output. Runs during the build.
  */
 #include "server/domain/lexicon/lexicon.h"
 #include "server/domain/lexicon/table.h"

@@ -31,17 +31,17 @@
 /* Maximum tables of a page: its rulings (at least three per table) and its 100,000 words (at least
  * eight per table) cannot form more. */
 #define PDF_TABLES_MAX 30000
-/* Length of Poppler's version, such as 22.12.0. */
+/* Maximum length of Poppler's version, such as 22.12.0. */
 #define PDF_POPPLER_VERSION_BYTES_MAX 31
-/* Size of the text of all pages: a long report has 3 KiB a page. */
+/* Maximum size of the text of all pages: a long report has 3 KiB a page. */
 #define PDF_PAGES_TEXT_BYTES_MAX ((size_t)1 << 20)
-/* Size of an answer: a plain one; what the text of all pages adds, each page in a frame with its
- * numbers; and one with explanation and picture. */
+/* Maximum size of an answer: of a plain one; the addition for the text of all pages, each page in a
+ * frame with its numbers; and of one with explanation and picture. */
 #define PDF_ANSWER_BYTES_MAX ((size_t)1 << 20)
 #define PDF_ANSWER_TEXT_BYTES_MAX (PDF_PAGES_TEXT_BYTES_MAX + (size_t)32 * PDF_PAGES_MAX)
 #define PDF_ANSWER_EXPLAINED_BYTES_MAX ((size_t)24 << 20)
 
-/* Why a document was refused; the numbers are used on the pipe. */
+/* Reasons for refusing a document; the numbers are used on the pipe. */
 enum pdf_reason {
     PDF_READ = 0, /* readable */
     PDF_NOT_A_PDF = 1,
@@ -56,7 +56,7 @@ enum pdf_reason {
         9 /* the wall limit was reached before the text was read, on an overloaded machine */
 };
 
-/* The last reason that a worker may answer. */
+/* The last reason that a worker may report. */
 #define PDF_REASON_MAX PDF_CRASHED
 
 struct pdf_page_size {
@@ -78,13 +78,13 @@ struct pdf_text {
     uint64_t
         page_cells; /* number of cells, at most PDF_PAGE_CELLS_MAX; 0: a side is longer than 4,000 points */
     bool damaged; /* the file was damaged and Poppler repaired it */
-    bool page_too_large; /* a side of some page over 14,400 points */
+    bool page_too_large; /* a side of some page exceeds 14,400 points */
     bool cmaps_unavailable; /* poppler-data is missing */
     struct slice
         poppler_version; /* consists of letters, digits, `.`, `+`, `-` and `~`; not empty */
 };
 
-/* How the text of all pages ends. */
+/* The end of the text of all pages. */
 enum pdf_pages_end {
     PDF_PAGES_STOPPED = 0, /* after a page, by a limit of time or memory, or a crash */
     PDF_PAGES_WHOLE = 1, /* after the last page */
@@ -104,7 +104,7 @@ struct pdf_tables {
     struct family_sketch sketch; /* sketch of page 1; valid, or without features */
 };
 
-/* Why the second phase has no result. */
+/* Reasons why the second phase has no result. */
 enum pdf_cut {
     PDF_CUT_NONE = 0, /* the search was complete */
     PDF_CUT_PATHS = 1, /* too many path operations on the page */
@@ -178,7 +178,7 @@ MUST_CHECK enum err pdf_answer_put_tables(struct buffer *buffer, enum pdf_cut cu
 MUST_CHECK enum err pdf_answer_put_explanation(struct buffer *buffer,
                                                const struct pdf_explanation *explanation);
 MUST_CHECK enum err pdf_answer_put_picture(struct buffer *buffer, struct slice png);
-/* One piece of the text of all pages: `piece->text` follows that of the earlier pieces,
+/* Appends one piece of the text of all pages: `piece->text` follows that of the earlier pieces,
  * `piece->count` includes their pages, and only the last piece has an `end`. */
 MUST_CHECK enum err pdf_answer_put_pages(struct buffer *buffer, const struct pdf_pages *piece);
 

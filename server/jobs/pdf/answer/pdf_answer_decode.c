@@ -320,7 +320,7 @@ static enum err take_message(struct decoder *decoder, struct slice bytes)
 
 enum err pdf_answer_decode(struct arena *arena, struct slice bytes, struct pdf_answer *ret_answer)
 {
-    /* The answer if no frame comes. */
+    /* The answer if no frame arrives. */
     struct decoder decoder = {.arena = arena,
                               .answer = {.reason = PDF_CRASHED, .cut = PDF_CUT_LIMIT}};
     struct slice rest = bytes;

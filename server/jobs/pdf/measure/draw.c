@@ -14,7 +14,7 @@
 /* Height of the legend under the page. */
 #define LEGEND_HEIGHT 64
 #define LEGEND_TEXT 18.0
-/* Width of its entries; on a narrower page they are drawn smaller. */
+/* Width of the legend's entries; on a narrower page they are drawn smaller. */
 #define LEGEND_WIDTH 1300.0
 #define LABEL_TEXT 17.0
 /* Opacity of the white layer over the page. */

@@ -16,7 +16,7 @@
 #define RULING_CELL 4
 /* Maximum number of code points after NFKC of FAMILY_WORD_GLYPHS_MAX code points. */
 #define FOLDED_MAX (18 * FAMILY_WORD_GLYPHS_MAX)
-/* A place is -10^7 to 10^7 points; what is farther is not on a page. */
+/* A place is from -10^7 to 10^7 points; anything farther is not on a page. */
 #define PLACE_MAX 1e7
 /* Maximum size of a folded word, of its place, and of other features. */
 #define WORD_BYTES_MAX (4 * FOLDED_MAX)
@@ -24,7 +24,7 @@
 #define FEATURE_BYTES_MAX (FAMILY_FONT_BYTES_MAX + 64)
 #define SUBSET_PREFIX_BYTES 7
 
-/* The number of the cell that a place rounds to. */
+/* Returns the number of the cell to which a place is rounded. */
 static long cell_of(double place, long cell)
 {
     double bounded = fmin(fmax(place, -PLACE_MAX), PLACE_MAX);
@@ -80,7 +80,7 @@ static void run_add(struct run *run, const struct glyph *glyph)
     run->count++;
 }
 
-/* NFKC and case folding; returns the number of code points, 0 if there is none or no room. */
+/* Applies NFKC and case folding; returns the number of code points, 0 if there is none or no room. */
 static size_t fold(const struct run *run, utf8proc_int32_t folded[FOLDED_MAX])
 {
     const utf8proc_option_t compose = UTF8PROC_STABLE | UTF8PROC_COMPOSE;

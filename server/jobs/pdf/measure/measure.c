@@ -272,7 +272,7 @@ enum pdf_cut measure_tables(struct measure_document *document, uint32_t page,
     return cut;
 }
 
-/* Fonts of page 1, as the document names them: the fonts of this machine have no part in it. */
+/* Fonts of page 1, as the document names them: the fonts of this machine are not used. */
 static void add_fonts(struct family_sketch_builder *builder, PopplerPage *page)
 {
     GList *all = poppler_page_get_text_attributes(page);

@@ -36,7 +36,7 @@ void measure_on_cut(struct measure_document *document, void (*on_cut)(void *user
                     void *user);
 /* Runs the first phase. Its result is valid until measure_close. */
 enum pdf_reason measure_text(struct measure_document *document, struct pdf_text *ret_text);
-/* Has measure_text keep the text of the pages that it reads; call before it. */
+/* Makes measure_text keep the text of the pages that it reads; call it before measure_text. */
 void measure_keep_pages(struct measure_document *document);
 /* Returns the next piece of the text of all pages (struct pdf_pages), after measure_text: first that
  * of the pages it read, then page by page. The piece is valid until the next call or measure_close.

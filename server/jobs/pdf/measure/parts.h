@@ -176,7 +176,7 @@ struct table {
     struct area box;
     uint32_t rows;
     uint32_t cells;
-    bool firm; /* a page almost only of text in many columns, most of them numeric */
+    bool firm; /* a page with almost only text in many columns, most of them numeric */
     bool counted;
 };
 
@@ -231,8 +231,7 @@ bool tables_measure_box(struct table_search *search, const struct area *box,
                         const struct ruling_list *down, struct table_shape *ret_shape);
 
 /* Both judge the words and rows of the last tables_measure_box, whose result is `shape`. */
-/* Returns whether rulings at these places, which are sorted, are the grid of a chart: few of the
- * bands between them have text. */
+/* Returns whether rulings at these sorted places are the grid of a chart: few of the bands between them have text. */
 bool tables_is_chart(const struct table_search *search, const struct table_shape *shape,
                      const double *places, size_t places_count);
 /* Returns whether rulings, sorted, cross many of the words, as those of a chart cross its labels.

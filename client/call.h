@@ -14,9 +14,9 @@
 
 #include <nghttp2/nghttp2.h>
 
-/* Zeroed, it is empty. */
+/* Zeroed: empty. */
 struct session_list {
-    struct client_call *first; /* the oldest */
+    struct client_call *first; /* oldest message */
     struct client_call *last;
     size_t count;
 };
@@ -40,7 +40,7 @@ struct client_call {
     bool request_ended; /* the last of them was handed to nghttp2, with the stream's end */
     bool
         owes_room; /* on_writable must be called when fewer than CLIENT_SEND_BYTES_HIGH bytes wait */
-    /* The answer. */
+    /* The response. */
     struct arena arena; /* memory of header fields and of the status's messages */
     struct client_metadata fields[CLIENT_HEADER_FIELDS_MAX];
     size_t field_count;

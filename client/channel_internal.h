@@ -64,7 +64,7 @@ struct lasting_call {
     bool committed; /* the call must not be repeated */
     bool
         token_refreshed; /* the token was read again after UNAUTHENTICATED, which is done at most once per call */
-    uint32_t token_version; /* the channel's, when the last attempt started */
+    uint32_t token_version; /* token of the channel when the last attempt started */
     /* Members for a client stream. */
     bool half_closed;
     bool owes_room; /* on_writable must be called when an attempt has room */
@@ -82,7 +82,7 @@ struct lasting_call {
 struct channel_attempt {
     struct lasting_call *call; /* NULL once the call has ended or continues without it */
     struct channel_link *link; /* NULL once the connection is closed */
-    struct client_call *inner; /* the connection's, until its on_end */
+    struct client_call *inner; /* attempt of the connection, until its on_end */
     struct channel_attempt *next; /* in the link's list */
     struct channel_attempt *previous;
 };
@@ -96,7 +96,7 @@ enum link_state {
 /* State of one connection, from opening to closing. */
 struct channel_link {
     struct lasting_channel *channel;
-    struct client_channel *connection; /* the connector's, given back by its close */
+    struct client_channel *connection; /* owned by the connector, released by its close */
     struct channel_attempt *attempts; /* newest first; includes attempts of ended calls */
     enum link_state state;
     bool used; /* an attempt was started on it */

@@ -216,7 +216,7 @@ static size_t connection_drain(struct tcp_connection *connection)
                : client_session_drain(connection->session, connection->write_bytes, IO_BYTES);
 }
 
-/* Sends a last alert of TLS, if the socket takes it: the end of this side, or what is wrong with the peer's. */
+/* Sends a last alert of TLS, if the socket accepts it: the end of this side, or the error of the peer's. */
 static void connection_send_alert(struct tcp_connection *connection)
 {
     size_t size = 0;
@@ -312,7 +312,7 @@ static void connection_look_for_end(struct tcp_connection *connection)
 }
 
 /* Abandons a write for which no call waits and that the server does not read. Returns the time
- * until which it waits; 0: it does not wait. */
+ * until which the write waits; 0: it does not wait. */
 static int64_t connection_linger(struct tcp_connection *connection, int64_t now_ms)
 {
     if (connection->state != CONNECTION_OPEN || !connection->writing ||

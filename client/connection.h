@@ -25,14 +25,15 @@ struct uv_loop_s;
 struct client_connection_config {
     const char *host; /* a name or a numeric address, without brackets; copied */
     uint16_t port;
-    struct tls_context *tls; /* of a client; NULL: cleartext. The connection becomes a co-owner */
+    struct tls_context
+        *tls; /* TLS of a client; NULL: cleartext. The connection becomes a co-owner */
     struct slice token; /* bearer token of each call, or empty; copied */
     const char *user_agent; /* NULL: the library's own; copied */
     size_t reply_bytes_max; /* 0: CLIENT_MESSAGE_BYTES_MAX */
     size_t request_bytes_max; /* maximum size of one message; 0: CLIENT_MESSAGE_BYTES_MAX */
     int64_t connect_timeout_ms; /* 0: CLIENT_CONNECT_TIMEOUT_MS */
-    /* Silence, while calls are running, after which a PING is sent; 0: never. Servers count PINGs
-     * without other traffic: Errata's takes one every 10 s. */
+    /* Silence, while calls are running, after which a PING is sent; 0: never. Servers limit PINGs
+     * without other traffic: Errata accepts one every 10 s. */
     int64_t keepalive_ms;
     int64_t
         keepalive_timeout_ms; /* the connection is lost if a PING is not answered within this time */

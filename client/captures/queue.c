@@ -41,7 +41,7 @@ static struct capture_list *waiting_list(struct captures_queue *queue,
     return &queue->waiting[capture->faults];
 }
 
-/* Returns how many bytes of a text fit, in whole characters. */
+/* Returns the number of bytes of a text that fit, in whole characters. */
 static size_t cut_text(const char *text, size_t bytes_max)
 {
     size_t size = strlen(text);
@@ -120,7 +120,7 @@ static void drop_waiting(struct captures_queue *queue, struct capture *capture,
     leave_for_others(queue, capture, why, NULL);
 }
 
-/* A random value within 20% of it. */
+/* Returns a random value within 20% of a delay. */
 static int64_t spread(struct captures_queue *queue, int64_t wait_ms)
 {
     uint32_t drawn = 0;
@@ -129,8 +129,8 @@ static int64_t spread(struct captures_queue *queue, int64_t wait_ms)
     return wait_ms - wait_ms / 5 + (int64_t)(drawn % (uint64_t)(2 * wait_ms / 5 + 1));
 }
 
-/* Pauses all sending; afterwards one call is sent before the others. Calls that fail during the
- * pause have the same cause, and do not extend it. */
+/* Pauses all sending; afterwards a single call is sent first. Calls that fail during the pause have
+ * the same cause, and do not extend it. */
 static void hold(struct captures_queue *queue, int64_t retry_ms, int64_t now_ms)
 {
     int64_t until_ms = 0;
@@ -282,7 +282,7 @@ static bool may_send(const struct captures_queue *queue, int64_t now_ms)
            now_ms >= queue->resume_ms;
 }
 
-/* Each iteration sends one, drops one, or is the last. */
+/* Each iteration sends a capture, drops one, or is the last. */
 static void send_ready(struct captures_queue *queue, int64_t now_ms)
 {
     struct capture *capture = find_ready(queue, now_ms);

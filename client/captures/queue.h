@@ -43,7 +43,7 @@ struct captures_sender {
                                 int64_t timeout_ms, struct errata_call **ret_call);
     /* Cancels a call; its end is reported in a later turn. */
     void (*cancel)(void *user, struct errata_call *call);
-    /* Why the server cannot be reached, as errata_channel_unreachable reports it. */
+    /* The reason why the server cannot be reached, as errata_channel_unreachable reports it. */
     const char *(*unreachable)(void *user);
 };
 

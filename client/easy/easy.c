@@ -17,15 +17,15 @@
 /* The JSON text of a correction's snippet; the server accepts 64 KiB of it. */
 #define META_BYTES_MAX ((size_t)1 << 20)
 
-/* Maximum attempts of a call: an unreachable server is reported after half a second of waits, since
- * a pipeline can continue without examples. */
+/* Maximum attempts of a call: an unreachable server is reported after waits of half a second in
+ * total, since a pipeline can continue without examples. */
 #define EASY_ATTEMPTS_MAX 4
 
 struct errata_easy {
     struct errata_blocking *blocking; /* owned; NULL: the opening failed */
     struct errata_answer *answer; /* owned: of the last call; NULL: none */
     enum errata_code code;
-    char error[ERROR_BYTES]; /* "" if `code` is OK */
+    char error[ERROR_BYTES]; /* valid if `code` is OK */
 };
 
 static const char out_of_memory[] = "RESOURCE_EXHAUSTED: out of memory";
@@ -38,7 +38,7 @@ static void set_error(struct errata_easy *easy, enum errata_code code, const cha
     (void)snprintf(easy->error, sizeof(easy->error), "%s: %s", errata_code_name(code), message);
 }
 
-/* A function of the library refused to start the call. */
+/* Records that a function of the library refused to start the call. */
 static void set_result(struct errata_easy *easy, enum errata_result result)
 {
     bool invalid = result == ERRATA_INVALID || result == ERRATA_TOO_LARGE;

@@ -1,7 +1,7 @@
 /*
- * extractor.c: a small service that extracts orders and uses Errata. Before each extraction it asks for
- * examples of the order's layout, and continues without them if Errata is unavailable. Corrections are
- * stored in the background. Both use one channel on one libuv loop.
+ * extractor.c: a small service that extracts orders and uses Errata. Before each extraction it
+ * requests examples of the order's layout, and continues without them if Errata is unavailable.
+ * Corrections are stored in the background. Both use one channel on one libuv loop.
  *
  *   extractor FILE ...     extracts these files, then exits
  *   extractor FOLDER       extracts each *.txt that is moved into it, until SIGINT or SIGTERM

@@ -28,7 +28,7 @@ struct errata_answer {
     struct arena arena; /* memory of the status and of the reply */
     struct library_status status;
     struct errata_bytes reply;
-    void *kept; /* owned, where free_kept is not NULL */
+    void *kept; /* owned if free_kept is not NULL */
     void (*free_kept)(void *thing);
 };
 

@@ -11,7 +11,7 @@
 
 struct errata_call {
     struct errata_channel *channel; /* channel of the call, which outlives it */
-    struct client_call *lower; /* NULL once it has ended */
+    struct client_call *lower; /* lower call; NULL once it has ended */
     struct errata_handlers handlers;
 };
 

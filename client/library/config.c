@@ -217,7 +217,7 @@ static bool is_given(const char *text)
     return text != NULL && text[0] != '\0';
 }
 
-/* Checks which files are given together. */
+/* Checks the combination of files that were given. */
 static bool check_tls(const struct errata_channel_config *config, const struct problem *problem)
 {
     bool has_cert = is_given(config->client_cert_file);

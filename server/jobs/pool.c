@@ -70,7 +70,8 @@ static void on_work(uv_work_t *request)
 {
     struct pool_job *job = (struct pool_job *)request;
 
-    /* libuv does not say when it starts a thread; the call takes a tenth of a microsecond, and its failure is harmless. */
+    /* libuv does not report when it starts a thread; the call takes a tenth of a microsecond, and
+     * its failure is harmless. */
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), THREAD_NICE);
     job->work(job->job);
 }

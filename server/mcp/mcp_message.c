@@ -27,7 +27,7 @@ static struct slice mcp_text_of(struct arena *arena, struct json_value object, s
     return text;
 }
 
-/* Takes the id: a text, or an integer. */
+/* Reads the id: a text, or an integer. */
 static bool mcp_take_id(struct json_value message, struct mcp_message *ret_message)
 {
     struct json_value id = {JSON_NULL, {NULL, 0}};
@@ -88,7 +88,7 @@ bool mcp_read(struct arena *arena, struct slice body, struct mcp_message *ret_me
     }
     if (json_member(message, SLICE("result"), &member) ||
         json_member(message, SLICE("error"), &member)) {
-        ret_message->is_request = false; /* a response: this server asks for nothing */
+        ret_message->is_request = false; /* a response, although this server sends no requests */
         return true;
     }
     ret_message->method = mcp_text_of(arena, message, SLICE("method"));
@@ -127,7 +127,7 @@ bool mcp_is_modern(const struct mcp_fields *fields, const struct mcp_message *me
            slice_equal(message->version, SLICE(MCP_MODERN));
 }
 
-/* Returns whether a field agrees with the body: it must be there in the revision without sessions. */
+/* Returns whether a field agrees with the body: it is required in the revision without sessions. */
 static bool mcp_agrees(struct slice field, struct slice said, bool modern)
 {
     return field.size == 0 ? !modern : slice_equal(field, said);

@@ -1,6 +1,6 @@
 /*
- * mcp_request.c: a POST to /mcp: its body is collected, read as one message, and answered at once, or
- * by a call of the services if it is tools/call.
+ * mcp_request.c: a POST to /mcp: its body is collected, read as one message, and answered at once,
+ * or by a call of the services for tools/call.
  */
 #include "server/call/status.h"
 #include "server/codec/proto_json.h"
@@ -13,7 +13,7 @@ struct mcp_call {
     uint32_t role; /* role of the token */
     struct buffer body;
     struct mcp_message message;
-    const struct mcp_tool *tool; /* the call is this tool's; NULL: there is none */
+    const struct mcp_tool *tool; /* tool of the call; NULL: there is none */
 };
 
 static struct mcp_call *mcp_call_of(const struct call_core *core)
@@ -233,7 +233,7 @@ static void mcp_call_tool(struct call_core *core)
     }
 }
 
-/* Answers a request other than tools/call. */
+/* Responds to a request other than tools/call. */
 static void mcp_answer(struct call_core *core, bool modern)
 {
     const struct mcp_call *mcp = mcp_call_of(core);
@@ -296,7 +296,7 @@ static void mcp_take_end(struct call_core *core)
 
 static enum err mcp_head(struct call_core *core, struct http_head *head)
 {
-    /* A refusal of the services is a result; a request that came too slowly has none. */
+    /* A refusal of the services is a result; a request that arrived too slowly has none. */
     head->status = mcp_call_of(core)->tool != NULL ? 200 : 408;
     http_add(head, SLICE("content-type"), SLICE("application/json"));
     return OK;

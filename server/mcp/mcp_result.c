@@ -96,7 +96,7 @@ static struct slice mcp_cut(struct slice text, size_t max)
 void mcp_write_result(struct slice id, const struct mcp_tool *tool, struct slice content,
                       struct buffer *json)
 {
-    /* The text repeats the beginning, in which each byte may need two; a control character more. */
+    /* The text repeats the beginning, in which each byte may need two bytes, and a control character more. */
     bool fits = content.size + 3 * MCP_TEXT_BYTES_MAX <= MCP_ANSWER_BYTES_MAX;
     struct slice shown = mcp_cut(content, fits ? MCP_TEXT_BYTES_MAX : MCP_ANSWER_BYTES_MAX / 3);
     struct buffer text;

@@ -11,7 +11,7 @@ struct mcp_tool {
     const struct method_info *method;
     struct slice definition; /* its object in tools/list: JSON with the schema of its arguments */
     bool has_learned_text; /* the result has texts that people or models wrote */
-    const char *less; /* how to ask for a smaller answer */
+    const char *less; /* hint for requesting a smaller response */
     struct slice fixed; /* JSON of the members of the request that the tool sets itself */
 };
 

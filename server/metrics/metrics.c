@@ -20,7 +20,7 @@ struct metric {
     const char *type;
     const char *labels;
     uint32_t divisor; /* 1 or US_PER_S */
-    const char *help; /* empty: the row belongs to the metric of the row before */
+    const char *help; /* empty: the row belongs to the metric of the previous row */
 };
 
 static const struct metric metrics[] = {
@@ -55,7 +55,7 @@ static void metrics_number(struct buffer *text, uint64_t value, uint32_t divisor
     }
 }
 
-/* Returns a counter's value; false if the server has no such counter, as without its transport. */
+/* Returns a counter's value; false if the server has no such counter, for example without its transport. */
 static bool metrics_find(const struct env_counter *counters, size_t count, const char *name,
                          uint64_t *ret_value)
 {

@@ -11,8 +11,8 @@
 
 #define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-/* Appends all metrics; the buffer's failure is the caller's to check. On the loop: takes about a
- * microsecond for each of at most 2,500 lines. */
+/* Appends all metrics; the caller checks whether the buffer failed. It runs on the loop, and takes
+ * about a microsecond for each of at most 2,500 lines. */
 void metrics_write(const struct service_env *env, const struct clock *clock, struct buffer *text);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Returns what the user can do about an errno of bind; NULL if strerror says enough. */
+/* Returns advice for an errno of bind; NULL if strerror is sufficient. */
 static const char *advice(int code)
 {
     switch (code) {

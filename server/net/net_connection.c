@@ -243,7 +243,7 @@ static bool net_connection_write_gathered(struct net_connection *connection)
     return true;
 }
 
-/* Why gathering stopped. */
+/* The reason why gathering stopped. */
 enum net_gathered {
     NET_GATHERED_ALL, /* the session has no more output for now */
     NET_GATHERED_FULL, /* the buffer is full: write it before gathering more */
@@ -269,7 +269,7 @@ static enum net_gathered net_connection_gather(struct net_connection *connection
     return room - size < NET_ROOM_BYTES_MIN ? NET_GATHERED_FULL : NET_GATHERED_ALL;
 }
 
-/* Stops or resumes reading, as the session wants. Held connections do that by themselves. */
+/* Stops or resumes reading, as the session requests. Held connections do that by themselves. */
 static void net_connection_note_paused(struct net_connection *connection)
 {
     if (connection->waits || connection->link.paused == connection->read_stopped) {
@@ -418,7 +418,7 @@ static void net_connection_match(struct net_connection *connection, struct slice
         }
         more = match == NET_MATCH_MORE;
         if (more) {
-            break; /* the protocols after it are not asked yet */
+            break; /* the protocols after it are not tried yet */
         }
     }
     if (!more || connection->first_count == sizeof(connection->first_bytes)) {
@@ -439,7 +439,7 @@ static void net_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_bu
     *ret_buffer = uv_buf_init((char *)connection->server->read_buffer, NET_READ_BYTES);
 }
 
-/* The peer has ended its side; its session may still have to write. */
+/* The peer has ended its side, but the session may still have to write. */
 static void net_connection_note_peer_ended(struct net_connection *connection)
 {
     bool goes_on = connection->state == NET_OPEN && connection->protocol->peer_ended != NULL &&
@@ -496,7 +496,7 @@ void net_connection_read_start(struct net_connection *connection)
     }
 }
 
-/* Notes the peer's address; false if that has reached its limit of connections. */
+/* Records the peer's address; false if that has reached its limit of connections. */
 static bool net_connection_note_peer(struct net_connection *connection)
 {
     struct sockaddr_storage address;

@@ -90,7 +90,7 @@ static struct net_connection *net_idle_first(const struct net_idle_list *list)
     return NULL;
 }
 
-/* Asks the connection to close, if its protocol is known; else closes it. */
+/* Requests a graceful close if the connection's protocol is known; else closes it. */
 static void net_idle_ask(struct net_connection *connection)
 {
     struct net_server *server = connection->server;

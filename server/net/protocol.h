@@ -11,7 +11,7 @@
 
 /* The minimum room that `drain` needs: one HTTP/2 frame with its header. */
 #define NET_DRAIN_BYTES_MIN (17u * 1024)
-/* The minimum room that net offers: what a layer between it and the protocol (TLS) adds fits, too. */
+/* The minimum room that net offers: it includes the bytes that a layer between it and the protocol (TLS) adds. */
 #define NET_ROOM_BYTES_MIN (18u * 1024)
 /* Maximum bytes that `match` needs to decide. */
 #define NET_MATCH_BYTES_MAX 64
@@ -31,8 +31,8 @@ struct net_link {
     /* The last bytes took long: `feed` takes one request per call, so that net checks the time
      * after each. */
     bool hurried;
-    /* Set and cleared by the session inside feed, drain and tick: it takes no more bytes for now. Net
-     * reads no more of them; those of the present read are still fed. */
+    /* Set and cleared by the session inside feed, drain and tick: it accepts no more bytes for now.
+     * Net reads no more of them; those of the present read are still fed. */
     bool paused;
     /* Set and cleared by the session inside feed, drain and tick: it has taken bytes, of which some were
      * not handled yet. Net feeds it, with no bytes if there are none, until it clears this. */
@@ -43,8 +43,8 @@ struct net_link {
 
 struct net_protocol {
     void *user; /* argument that was passed to open */
-    /* Decides by a connection's first bytes (at least one) whether it speaks this protocol. While one
-     * needs more bytes, the protocols after it are not asked. */
+    /* Decides by a connection's first bytes (at least one) whether it speaks this protocol. While
+     * one needs more bytes, the protocols after it are not tried. */
     enum net_match (*match)(struct slice first_bytes);
     MUST_CHECK enum err (*open)(void *user, struct net_link *link, int64_t now_us,
                                 void **ret_session);
@@ -63,8 +63,8 @@ struct net_protocol {
     /* Returns whether nothing remains to be read or written, so that the connection may be
      * closed. */
     bool (*finished)(const void *session);
-    /* The peer sends nothing more. Returns whether it still gets output; else the connection is
-     * closed. NULL: it is always closed. */
+    /* Called when the peer sends nothing more. Returns whether it still gets output; else the
+     * connection is closed. NULL: it is always closed. */
     bool (*peer_ended)(void *session);
     /* Frees the session; the connection is gone. */
     void (*close)(void *session);

@@ -13,11 +13,10 @@
 
 #include <uv.h>
 
-/* Connections at once. Above 7/8 of the limit, each new connection makes the longest idle one be
- * asked to close if it has been idle for NET_IDLE_ASK_US: so clients that reconnect at once cannot
- * displace each other faster than that. At the limit the longest idle one is closed, however short
- * that is; if none is idle, the new one is accepted and closed at once, so that its client
- * notices. */
+/* Connections at once. Above 7/8 of the limit, each new connection causes a graceful close of the
+ * longest idle one, if that has been idle for NET_IDLE_ASK_US: so clients that reconnect at once cannot
+ * displace each other faster than that. At the limit the longest idle one is closed, however short that
+ * is; if none is idle, the new one is accepted and closed at once, so that its client notices. */
 #define NET_CONNECTIONS_MAX 10000
 #define NET_CONNECTIONS_SCARCE(max) ((max) - (max) / 8)
 #define NET_IDLE_ASK_US (60 * INT64_C(1000000))
@@ -79,8 +78,8 @@ struct net_config {
     uint32_t address_connections_max; /* 0: NET_ADDRESS_CONNECTIONS_MAX */
     const struct net_protocol *protocols; /* protocols, tried in order; copied */
     size_t protocol_count;
-    /* What a connection is sent, before it is closed, if no protocol matches its first bytes. Empty: the
-     * answer of a server that speaks HTTP/2 only. The bytes outlive the server. */
+    /* The bytes that are sent to a connection, before it is closed, if no protocol matches its first
+     * bytes. Empty: the answer of a server that speaks HTTP/2 only. The bytes outlive the server. */
     struct slice unknown_answer;
     /* Called each NET_TICK_MS, before the sessions' ticks: deadlines of calls. May be NULL. */
     void (*on_tick)(void *user, int64_t now_us);
@@ -113,13 +112,13 @@ struct net_bound {
 /* Binds a socket to a numeric address such as 127.0.0.1 or ::1; port 0 lets the system choose.
  * Needs no server, so that an unusable address is found before the store is created. ERR_INVALID
  * for a text that is not an address, ERR_UNAVAILABLE or ERR_MEMORY if the system refuses; `fault`
- * has its reason and what to do. */
+ * has the reason and advice. */
 MUST_CHECK enum err net_bind(const char *address, uint16_t port, struct fault *fault,
                              struct net_bound *ret_bound);
 /* Closes a socket that no server has taken. May be called twice. */
 void net_unbind(struct net_bound *bound);
-/* Listens on a bound socket, which the server then owns. May be called for several. Fails as
- * net_bind does: a program that bound the same address at the same moment may listen first. */
+/* Listens on a bound socket, which the server then owns. May be called for several. Fails like
+ * net_bind: a program that bound the same address at the same moment may listen first. */
 MUST_CHECK enum err net_server_listen(struct net_server *server, struct net_bound *bound,
                                       struct fault *fault);
 const struct net_stats *net_server_stats(const struct net_server *server);

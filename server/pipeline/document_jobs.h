@@ -1,5 +1,5 @@
 /*
- * document_jobs.h: how methods have a PDF measured, as a table of functions: the app provides them
+ * document_jobs.h: the functions by which methods have a PDF measured: the app provides them
  * (implemented by server/jobs/pdf), tests provide their own.
  *
  * A job is the processing of one document: its bytes are appended (stored once, in memory that is
@@ -14,7 +14,7 @@
 #include "store/base/sha256.h"
 #include "store/key.h"
 
-struct document_job; /* the implementor's */
+struct document_job; /* data of the implementor */
 
 /* The parameters of a measurement. */
 struct document_request {

@@ -1,5 +1,5 @@
 /*
- * embedding.c: the vectors of a request's texts, by the server's embedder or by the caller.
+ * embedding.c: computes the vectors of a request's texts by the server's embedder, or reads those of the caller.
  */
 #include "server/pipeline/embedding.h"
 
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Texts that are embedded before the call looks whether it was cancelled: at most 0.1 s. */
+/* Number of texts after which the call checks whether it was cancelled: at most 0.1 s. */
 #define EMBEDDED_AT_ONCE 8
 
 _Static_assert(EMBEDDER_ID_BYTES <= EMBEDDING_SPACE_BYTES_MAX, "an embedder's id is a space");

@@ -1,8 +1,9 @@
 /*
- * embedding.h: the vectors of a request's texts. Embedding takes a millisecond or more for each text, so it never runs
- * on the loop or the writer thread: a method that writes has `stage: STAGE_PREPARE_ON_POOL` in its options, and its
- * X_prepare calls the functions here and keeps the vectors in `prepared`; a read has EXECUTION_ON_POOL. What a write
- * decides by a vector is recorded in its event, with the embedder's id: apply never embeds.
+ * embedding.h: computes the vectors of a request's texts. Embedding takes a millisecond or more for each text, so it
+ * never runs on the loop or the writer thread: a method that writes has `stage: STAGE_PREPARE_ON_POOL` in its options,
+ * and its X_prepare calls the functions here and keeps the vectors in `prepared`; a read has
+ * EXECUTION_ON_POOL. The decisions of a write that depend on a vector are recorded in its event,
+ * with the embedder's id: apply never embeds.
  */
 #ifndef ERRATA_SERVER_PIPELINE_EMBEDDING_H
 #define ERRATA_SERVER_PIPELINE_EMBEDDING_H
@@ -11,7 +12,7 @@
 #include "server/domain/vectors/vectors.h"
 #include "server/pipeline/service.h"
 
-/* Longest id of a space: that of an embedder, or of the caller's vectors. */
+/* Maximum length of a space's id: of an embedder, or of the caller's vectors. */
 #define EMBEDDING_SPACE_BYTES_MAX 16
 
 /* A vector of length 1, or of zeros. Only vectors of the same space may be compared. */
@@ -33,8 +34,9 @@ MUST_CHECK enum err embedding_of_texts(const struct service *service, struct org
 /* Does the same for one text; the result is valid as long as the arena. */
 MUST_CHECK enum err embedding_of_text(const struct service *service, struct org_id org,
                                       struct slice text, struct embedding *ret_embedding);
-/* Takes a vector that the caller sent, and makes its length 1. A number that is not finite, a vector of zeros and one
- * with more than VECTORS_WIDTH_MAX numbers are faults of `field`; without numbers there is no vector. ERR_MEMORY. */
+/* Reads a vector that the caller sent, and scales it to length 1. A number that is not finite, a
+ * vector of zeros and one with more than VECTORS_WIDTH_MAX numbers are faults of `field`; if there
+ * are no numbers, there is no vector. ERR_MEMORY. */
 MUST_CHECK enum err embedding_of_values(struct ctx *ctx, struct slice field, const float *values,
                                         size_t count, struct embedding *ret_embedding);
 

@@ -76,11 +76,12 @@ struct service_env {
     enum health_status health[HEALTH_PART_COUNT];
     /* Calls by method_info.index and status code; `method_counts[index * ENV_CODES + code]`. */
     uint64_t *method_counts;
-    struct histogram *method_durations_us; /* of ended calls, by method_info.index */
+    struct histogram *method_durations_us; /* durations of ended calls, by method_info.index */
     atomic_uint_fast64_t examples_served; /* by GetExamples and PreparePrompt; any thread */
     struct settings_cache settings_cache; /* used only on the loop */
-    struct rule_cache rule_cache; /* likewise, except for rule_cache_offer */
-    struct embedder *embedder; /* of n-grams until app_embed.c has loaded a model; any thread */
+    struct rule_cache rule_cache; /* used only on the loop, except for rule_cache_offer */
+    struct embedder
+        *embedder; /* embedder of n-grams until app_embed.c has loaded a model; any thread */
     struct strategy_index *strategies; /* turns of organisations; any thread */
     const struct cue_lexicon *cues; /* cues of feedback in messages; never changes; any thread */
     uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* counts of ended calls */

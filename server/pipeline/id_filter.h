@@ -1,6 +1,6 @@
 /*
  * id_filter.h: filters of lists by the first characters of an id. A text with which no id can begin
- * is reported in service->ctx->fault; the empty text selects all.
+ * is reported in service->ctx->fault; an empty text selects all.
  */
 #ifndef ERRATA_SERVER_PIPELINE_ID_FILTER_H
 #define ERRATA_SERVER_PIPELINE_ID_FILTER_H

@@ -1,5 +1,5 @@
 /*
- * page_token.h: page tokens, from which a list continues. Opaque to callers: the position of the
+ * page_token.h: page tokens, with which a list continues. Opaque to callers: the position of the
  * page's last row (store/page.h), authenticated with the data folder's key and bound to
  * organisation, method and filter, so that a token that is damaged, or of another list, is refused.
  */

@@ -1,15 +1,15 @@
 /*
- * proposal_batch.c: see proposal_batch.h. Organisations that have general clusters are taken one after the other; a step
- * that fails ends the batch, and the next one begins again.
+ * proposal_batch.c: see proposal_batch.h. Organisations that have general clusters are processed
+ * one after the other; a failing step ends the batch, and the next batch starts over.
  */
 #include "server/pipeline/proposal_batch.h"
 
 #include "store/base/assert.h"
 #include "store/base/logger.h"
 
-/* Memory of a step: a cluster's members with their diffs, and the rules that its own is compared with. */
+/* Memory of a step: a cluster's members with their diffs, and the rules with which its rule is compared. */
 #define STEP_BYTES_MAX (256u << 20)
-/* What a step counts in the writer's queue. */
+/* Size of a step in the writer's queue. */
 #define STEP_QUEUE_BYTES 1000
 
 static void submit(struct proposal_batch *batch);
@@ -29,7 +29,7 @@ static bool find_next_org(struct proposal_batch *batch, const struct uuid *after
     return err == OK;
 }
 
-/* May run several times: it starts from the position each time. */
+/* This may run several times, and starts from the position each time. */
 static enum err run_step(struct work_request *work, struct store_txn *txn)
 {
     struct proposal_batch *batch = (struct proposal_batch *)work;
@@ -73,7 +73,8 @@ static void submit(struct proposal_batch *batch)
         .run = run_step,
         .done = step_done,
     };
-    batch->running = writer_submit(batch->writer, &batch->work) == OK; /* else the next timer */
+    batch->running =
+        writer_submit(batch->writer, &batch->work) == OK; /* otherwise the next timer does */
 }
 
 void proposal_batch_init(struct proposal_batch *batch, struct store_backend *backend,

@@ -12,14 +12,14 @@
 #define PROPOSAL_BATCH_INTERVAL_MS (15u * 60 * 1000)
 
 struct proposal_batch {
-    struct work_request work; /* first; the writer's while `running` */
+    struct work_request work; /* must be first; owned by the writer while `running` */
     struct store_backend *backend;
     struct writer *writer;
     struct arena arena; /* arena of a step */
     struct fault fault;
     struct ctx ctx;
     struct generation_batch position; /* position of the organisation */
-    struct generation_batch next; /* after the step; the writer's while `running` */
+    struct generation_batch next; /* position after the step; owned by the writer while `running` */
     bool running;
     uint64_t drafted; /* proposals since the start of the server */
 };
@@ -27,9 +27,9 @@ struct proposal_batch {
 /* Prepares the batch. `clock` and `random` outlive it. */
 void proposal_batch_init(struct proposal_batch *batch, struct store_backend *backend,
                          struct writer *writer, const struct clock *clock, struct random *random);
-/* Starts it, unless it runs. */
+/* Starts the batch, unless it runs. */
 void proposal_batch_start(struct proposal_batch *batch);
-/* It must not run. Accepts a zeroed one. */
+/* Frees the batch, which must not run. Accepts a zeroed one. */
 void proposal_batch_deinit(struct proposal_batch *batch);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * review_counters.h: what happened to reviews and the prompts that they fill, counted for GetServerInfo. Any thread may
- * count.
+ * review_counters.h: counts operations on reviews and the prompts that they fill, for
+ * GetServerInfo. Any thread may count.
  */
 #ifndef ERRATA_SERVER_PIPELINE_REVIEW_COUNTERS_H
 #define ERRATA_SERVER_PIPELINE_REVIEW_COUNTERS_H

@@ -16,11 +16,11 @@
  *   |                          | X_stopped  |                                | stream              |
  *   | bidi stream              | X_message  | each request; after X_start    | stream              |
  *
- * A list also has `page`, the page that the request asks for, to which X_read appends; the pipeline writes
- * next_page_token. A method with an `as_of` has it in `as_of`. X is the service and method in snake case:
- * prompt_service_get_examples (with the package for services that are not ours: grpc_health_v1_health_check). The
- * request has passed check_request, so its formats, limits and required fields are valid. A function explains errors in
- * ctx->fault.
+ * A list also has `page`, the requested page, to which X_read appends; the pipeline writes
+ * next_page_token. A method with an `as_of` has it in `as_of`. X is the service and method in snake
+ * case: prompt_service_get_examples (with the package for services that are not ours:
+ * grpc_health_v1_health_check). The request has passed check_request, so its formats, limits and
+ * required fields are valid. A function explains errors in ctx->fault.
  *
  * _prepare may run on the pool: it must only use its struct. _receive runs on the loop, in an arena
  * that is freed after each request. _write runs on the writer thread, and may run more than once
@@ -108,11 +108,12 @@ MUST_CHECK enum err service_keep_document(struct service *service, struct slice 
 struct slice service_actor(const struct service *service);
 
 /* A streamed response. A stream that works on the pool runs X_work as a long read, with a snapshot of its own; X_work only
- * changes what `state` points to, and has memory of ctx->arena until it returns. After it, X_writable sends at least one
- * message once the stream wants it, and then X_work runs again, until the stream is finished. */
+ * changes what `state` points to, and has memory of ctx->arena until it returns. After it,
+ * X_writable sends at least one message once the stream has room, and then X_work runs again, until
+ * the stream is finished. */
 struct stream {
     const struct service *service;
-    void *state; /* the method's own, in the call's arena */
+    void *state; /* private data of the method, in the call's arena */
 };
 
 /* Returns whether there is room for another message and the stream was not stopped. Call it before

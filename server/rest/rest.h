@@ -1,7 +1,7 @@
 /*
  * rest.h: aliases of methods in plain JSON (server/codec/proto_json.h), by google.api.http: paths with
  * values, query parameters, a body. Errors have the form of Connect's. A request of such a path becomes
- * a call like any other, so the same token, roles and idempotency keys hold.
+ * a call like any other, so the same rules for tokens, roles and idempotency keys apply.
  */
 #ifndef ERRATA_SERVER_REST_REST_H
 #define ERRATA_SERVER_REST_REST_H

@@ -12,11 +12,11 @@
 struct rest_match {
     const struct rest_route *route;
     struct slice segments[REST_SEGMENTS_MAX]; /* segments of the path, as sent */
-    bool has_other_verb; /* the path has a route, but of another verb */
+    bool has_other_verb; /* the path has a route, but for another verb */
 };
 
 /* rest_path.c */
-/* Finds the route of a path and a verb. Without one, `ret_match->route` is NULL. */
+/* Finds the route of a path and a verb. If there is none, `ret_match->route` is NULL. */
 void rest_find(struct slice path, enum rest_verb verb, struct rest_match *ret_match);
 /* Decodes %XX (and `+` as a space, in a query) into the arena. ERR_INVALID if a `%` is not followed by
  * two hexadecimal digits. */

@@ -1,6 +1,6 @@
 /*
- * rest_message.c: requests and replies of routes, between plain JSON and protobuf. The values of path
- * and query follow those of the body, and replace them where both have the same field.
+ * rest_message.c: converts requests and replies of routes between plain JSON and protobuf. Values
+ * of path and query follow those of the body, and replace them if both set the same field.
  */
 #include "server/codec/proto_json.h"
 #include "server/rest/rest_internal.h"

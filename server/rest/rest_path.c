@@ -1,6 +1,6 @@
 /*
- * rest_path.c: paths of requests beside the templates of routes. Literal segments compare as bytes; a
- * value is one segment, not empty, and decoded.
+ * rest_path.c: matches paths of requests with the templates of routes. Literal segments are
+ * compared as bytes; a value is one decoded segment that is not empty.
  */
 #include "server/rest/rest_internal.h"
 
@@ -77,7 +77,7 @@ static bool rest_matches(const struct rest_route *route, const struct slice *seg
     return true;
 }
 
-/* Returns whether a route has more literal segments in front than another one that matches, too. */
+/* Returns whether a route begins with more literal segments than another matching one. */
 static bool rest_is_better(const struct rest_route *route, const struct rest_route *other)
 {
     for (uint32_t i = 0; other != NULL && i < route->segment_count; i++) {

@@ -1,9 +1,8 @@
 /*
- * rest_query.c: the values of a request's path and query as one JSON object, which the reader of plain
- * JSON then converts as it does a body: `days=30&annotator_kinds=HUMAN` is {"days":"30",
- * "annotator_kinds":["HUMAN"]}. Only fields of the request itself are parameters, not those of its
- * messages, except times. A parameter that the request does not have is refused: a filter with a wrong
- * name would otherwise return everything.
+ * rest_query.c: writes the values of a request's path and query as one JSON object, which the reader of plain
+ * JSON then converts like a body: `days=30&annotator_kinds=HUMAN` is {"days":"30", "annotator_kinds":["HUMAN"]}.
+ * Only fields of the request itself are parameters, not those of its messages, except times. A parameter that
+ * the request does not have is refused: a filter with a wrong name would otherwise return everything.
  */
 #include "server/rest/rest_internal.h"
 
@@ -68,7 +67,7 @@ static void rest_add(struct ctx *ctx, const struct field_info *field, struct sli
     }
 }
 
-/* Takes one `name=value`. */
+/* Reads one `name=value`. */
 static enum err rest_take_pair(struct ctx *ctx, const struct message_info *request,
                                struct slice pair, struct rest_parameters *parameters)
 {
@@ -144,7 +143,7 @@ static void rest_put_value(const struct rest_parameter *parameter, struct buffer
     }
 }
 
-/* Writes the member of a field by its first parameter; a list has the others, too. */
+/* Writes the member of a field from its first parameter; for a list, also from the others. */
 static void rest_put_member(const struct rest_parameters *parameters, uint32_t first,
                             struct buffer *json)
 {

@@ -1,6 +1,6 @@
 /*
- * rest_request.c: a request of a route as a call, and its response: plain JSON, or the call's error in
- * the form of Connect.
+ * rest_request.c: converts a request of a route to a call, and writes its response: plain JSON, or
+ * the call's error in the form of Connect.
  */
 #include "server/connect/connect_error.h"
 #include "server/rest/rest_internal.h"
@@ -77,7 +77,7 @@ static bool rest_selects(const struct call_core *core)
     return match.route != NULL || match.has_other_verb;
 }
 
-/* Responds to a request of a verb that the path does not have; false if it has it. */
+/* Responds to a request with a verb that the path does not support; false if it supports it. */
 static bool rest_refuse_verb(struct call_core *core)
 {
     enum http_verb verb = http_exchange_of(core)->verb;
@@ -97,7 +97,7 @@ static bool rest_refuse_verb(struct call_core *core)
     return true;
 }
 
-/* Responds to a body that the route does not take; false if it takes it. */
+/* Responds to a body that the route does not accept; false if it accepts it. */
 static bool rest_refuse_body(struct call_core *core)
 {
     struct slice coding = http_field(core, SLICE("content-encoding"));

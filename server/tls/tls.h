@@ -1,7 +1,7 @@
 /*
- * tls.h: TLS below the protocols of a server, as a protocol of net: it answers handshakes, decrypts what
- * is received for the session of the protocol that ALPN selects, and encrypts what that has to send. No
- * libuv: the owner of the sockets calls the table's functions.
+ * tls.h: TLS below the protocols of a server, as a protocol of net: it answers handshakes, decrypts
+ * received bytes for the session of the protocol that ALPN selects, and encrypts that session's
+ * output. No libuv: the owner of the sockets calls the table's functions.
  */
 #ifndef ERRATA_SERVER_TLS_TLS_H
 #define ERRATA_SERVER_TLS_TLS_H
@@ -13,7 +13,7 @@
 /* Time for a handshake, from the connection's first byte. */
 #define TLS_HANDSHAKE_DEADLINE_US (10 * INT64_C(1000000))
 /* Records without plain bytes (key updates, empty ones) that a connection may send at once, and per second.
- * Each costs a server about as much as a small call; beyond, the connection is ended. */
+ * Each costs a server about as much as a small call; above the limit, the connection is ended. */
 #define TLS_EMPTY_RECORDS_BURST 100
 #define TLS_EMPTY_RECORDS_PER_SECOND 10
 #define TLS_FAILURE_BYTES 256
@@ -32,9 +32,8 @@ struct tls_stats {
     uint64_t handshakes_resumed; /* those of them that continued a session */
     uint64_t handshakes_failed; /* handshakes that were refused, or broken off by an error */
     uint64_t handshakes_expired; /* handshakes that took too long */
-    int64_t certificate_expires_at_s; /* when the present certificate expires, since 1970 */
-    char failure
-        [TLS_FAILURE_BYTES]; /* the peer and the reason of the last failed one; empty: none */
+    int64_t certificate_expires_at_s; /* expiry of the current certificate, since 1970 */
+    char failure[TLS_FAILURE_BYTES]; /* peer and reason of the last failed handshake; empty: none */
 };
 
 /* Takes ownership of the context if it succeeds. The protocols are copied; a connection without ALPN gets

@@ -16,12 +16,12 @@ _Static_assert(TLS_PLAIN_BYTES >= NET_DRAIN_BYTES_MIN, "a session may be drained
 enum tls_state {
     TLS_SHAKING, /* the handshake is not complete */
     TLS_MATCHING, /* without ALPN: the first bytes do not decide the protocol yet */
-    TLS_OPEN, /* the connection has a session of its protocol */
+    TLS_OPEN, /* waiting output is still drained; input is discarded */
     TLS_ENDED /* what waits is still drained; input is discarded */
 };
 
 struct tls_session {
-    struct net_link inner; /* the connection as the session of its protocol sees it; first */
+    struct net_link inner; /* the connection as the protocol's session sees it; must be first */
     struct net_link *link; /* the connection as net sees it */
     struct tls_server *server;
     struct tls_stream *stream; /* owned */

@@ -1,5 +1,5 @@
 /*
- * tls_server.c: what the TLS connections of a server share. See tls.h.
+ * tls_server.c: the state shared by the TLS connections of a server. See tls.h.
  */
 #include "server/tls/tls_internal.h"
 #include "store/base/fault_point.h"

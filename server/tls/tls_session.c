@@ -21,7 +21,7 @@ static void on_inner_wake(struct net_link *link)
     session->link->wake(session->link);
 }
 
-/* Passes on what the inner session wants of its connection. */
+/* Passes requests of the inner session on to its connection. */
 static void session_note(struct tls_session *session)
 {
     session->link->paused = session->inner.paused;
@@ -29,7 +29,7 @@ static void session_note(struct tls_session *session)
                                  tls_stream_holds_input(session->stream);
 }
 
-/* Ends the connection once the output that waits has been drained. */
+/* Ends the connection once waiting output has been drained. */
 static void session_end(struct tls_session *session)
 {
     tls_stream_end(session->stream);
@@ -142,7 +142,7 @@ static size_t session_match(struct tls_session *session, struct slice plain, int
     return step;
 }
 
-/* The peer sends nothing more. */
+/* Called when the peer sends nothing more. */
 static void session_note_peer_ended(struct tls_session *session)
 {
     if (session->peer_ended) {
@@ -156,7 +156,7 @@ static void session_note_peer_ended(struct tls_session *session)
     }
 }
 
-/* A record had no plain bytes. Ends a connection that sends many of them. */
+/* Counts a record without plain bytes. Ends a connection that sends many of them. */
 static void session_count_empty(struct tls_session *session, int64_t now_us)
 {
     int64_t more = (now_us - session->empty_refilled_us) * TLS_EMPTY_RECORDS_PER_SECOND / SECOND_US;
@@ -174,7 +174,7 @@ static void session_count_empty(struct tls_session *session, int64_t now_us)
     }
 }
 
-/* Decrypts one record, or goes on with its rest, and feeds the session. */
+/* Decrypts one record, or continues with its rest, and feeds the session. */
 static void session_read(struct tls_session *session, int64_t now_us)
 {
     uint8_t *plain = session->server->plain;
@@ -255,7 +255,7 @@ static size_t session_drain(struct tls_session *session, uint8_t *to, size_t siz
             break;
         }
         if (room - drained >= NET_DRAIN_BYTES_MIN) {
-            break; /* there is no more */
+            break; /* there is no more output */
         }
     }
     return used;

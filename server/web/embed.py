@@ -2,8 +2,8 @@
 """embed.py PAGE FOLDER: makes the files of the page for people an array of C: FOLDER/web_files.{c,h}.
 
 Each file is embedded as it is and compressed by gzip. All of them but index.html are served below a folder whose
-name is the hash of all of their bytes, so that browsers may keep them for ever; index.html gets the name of the folder
-in place of ASSETS, and a line for each module that is loaded at once, so that the browser need not discover them.
+name is the hash of all of their bytes, so that browsers may cache them indefinitely; index.html gets the name of the
+folder in place of ASSETS, and a line for each module that is loaded at once, so that the browser does not have to discover them.
 """
 import gzip
 import hashlib

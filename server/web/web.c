@@ -5,15 +5,15 @@
 
 #include "web_files.h"
 
-/* Nothing but this server's own files and methods: no inline script or style, no other site, no frame, and no text that
- * is parsed as markup. A chart is saved from a blob: that is a link, which needs no permission here. */
+/* Permits only this server's own files and methods: no inline script or style, no other site, no frame, and no
+ * text that is parsed as markup. A chart is saved from a blob: that is a link, which needs no permission here. */
 #define CONTENT_POLICY                                                                             \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "        \
     "'self'; "                                                                                     \
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for "      \
     "'script'; "                                                                                   \
     "trusted-types 'none'"
-/* A browser asks each time whether the page is the newest; its other files change their path. */
+/* A browser revalidates the page each time; its other files change their path. */
 #define CACHE_PAGE "no-cache"
 #define CACHE_FILE "public, max-age=31536000, immutable"
 

@@ -1,6 +1,7 @@
 /*
- * web.h: serves the page for people: the embedded files of server/web/page, to anyone, since they have
- * no data: the page calls methods with the token that its user enters. Not the methods.
+ * web.h: serves the page for people: the embedded files of server/web/page. Anyone may read them,
+ * since they contain no data: the page calls methods with the token that its user enters. The
+ * methods are served elsewhere.
  */
 #ifndef ERRATA_SERVER_WEB_WEB_H
 #define ERRATA_SERVER_WEB_WEB_H
@@ -11,8 +12,8 @@
 #define WEB_PAGE_PATH "/"
 #define WEB_FILES_PATH "/assets/"
 
-/* Answers with the file of the request's path, compressed if the caller accepts that; 304 if the caller has it;
- * 404 if there is none, such as a file of another version. `user` is not used. */
+/* Responds with the file of the request's path, compressed if the caller accepts that; 304 if the
+ * caller has it; 404 if there is none, such as a file of another version. `user` is not used. */
 void web_answer(void *user, const struct plain_request *request,
                 struct plain_response *ret_response);
 

@@ -1,6 +1,6 @@
 /*
  * errata/captures.h: a queue of corrections that are stored in the background. Any thread adds a correction
- * without waiting; the queue sends it until the server has stored it. Reviews of runs are queued alike.
+ * without waiting; the queue sends it until the server has stored it. Reviews of runs are queued in the same way.
  *
  * The queue is limited in number, bytes and age. Corrections that exceed a limit are dropped; each drop is
  * reported and counted. The queue is in memory: corrections that are queued when the program dies are
@@ -33,8 +33,8 @@ struct Errata__V1__SubmitReviewRequest; /* <errata/v1/review_service.pb-c.h> */
  *   - INVALID_ARGUMENT, PERMISSION_DENIED, NOT_FOUND, FAILED_PRECONDITION and similar: the server refuses
  *     the capture; it is dropped;
  *   - the server is unreachable, does not answer or is overloaded (UNAVAILABLE, DEADLINE_EXCEEDED, any error
- *     with RetryInfo): the capture is kept. The whole queue waits, from 0.1 to 5 seconds or as long as the
- *     server asks for, then tries one capture, and more as they succeed;
+ *     with RetryInfo): the capture is kept. The whole queue waits, from 0.1 to 5 seconds or as long
+ *   as the server requests, then tries one capture, and more as they succeed;
  *   - UNAUTHENTICATED: the same, since a token can be replaced. The channel reads its token file again;
  *   - INTERNAL, UNKNOWN, ABORTED and similar: the server failed at this capture. It waits 1, 4, 16 and 60
  *     seconds; the others continue. The fifth failure counts as a refusal.

@@ -69,9 +69,9 @@ struct errata_bytes {
     size_t size;
 };
 
-/* A metadata entry of a call or an answer. Keys consist of lower-case letters, digits, `-`, `_` and `.`. A
- * key that ends with `-bin` has any bytes as its value; others have printable ASCII without a space at
- * either end. */
+/* A metadata entry of a call or a response. Keys consist of lower-case letters, digits, `-`, `_`
+ * and `.`. A key that ends with `-bin` has any bytes as its value; others have printable ASCII
+ * without a space at either end. */
 struct errata_metadata {
     const char *key;
     struct errata_bytes value;

@@ -1,7 +1,7 @@
 /*
- * errata/easy.h: the two calls of a pipeline, for programs that want nothing else: the examples that go
- * into a prompt, and the correction of a result. Every function blocks until its call has ended, and
- * returns plain text.
+ * errata/easy.h: the two calls of a pipeline, for programs that need nothing else: the examples
+ * that go into a prompt, and the correction of a result. Every function blocks until its call has
+ * ended, and returns plain text.
  *
  *   struct errata_easy *errata = errata_easy_open(NULL);
  *   printf("%s\n", errata_easy_examples(errata, "supplier-7", NULL));

@@ -29,7 +29,7 @@ class Pool:
         self._context = context
         self._size = size
         self._lock = threading.Lock()
-        self._idle: list[tuple[http.client.HTTPConnection, float]] = []  # the latest last
+        self._idle: list[tuple[http.client.HTTPConnection, float]] = []  # latest last
         self._pid = os.getpid()
 
     def take(self, timeout: float) -> tuple[http.client.HTTPConnection, bool]:
@@ -51,7 +51,7 @@ class Pool:
         return http.client.HTTPConnection(self._target.host, self._target.port, timeout=timeout), False
 
     def give(self, connection: http.client.HTTPConnection) -> None:
-        """Takes back a connection whose answer was read whole."""
+        """Returns a connection whose response was read completely to the pool."""
         with self._lock:
             if len(self._idle) < self._size and self._pid == os.getpid():
                 self._idle.append((connection, time.monotonic()))

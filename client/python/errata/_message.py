@@ -14,9 +14,9 @@ M = TypeVar("M", bound="Message")
 
 
 class Kind(Enum):
-    """How one value is written in JSON."""
+    """The form of a value in JSON."""
 
-    PLAIN = 0  # as it is
+    PLAIN = 0  # unchanged
     INTEGER = 1  # 64 bits: as text
     DOUBLE = 2  # a number, or the text NaN, Infinity or -Infinity
     BYTES = 3  # base64
@@ -26,7 +26,7 @@ class Kind(Enum):
 
 
 class Label(Enum):
-    """How many values a field has."""
+    """The number of values of a field."""
 
     ONE = 0  # one; its default is not written
     OPTIONAL = 1  # one or None

@@ -1,4 +1,4 @@
-"""What the blocking and the asynchronous client share: where the server is, the token, and when a call is repeated."""
+"""Shared by the blocking and the asynchronous client: the server's address, the token, and the rules for repeating a call."""
 from __future__ import annotations
 
 import os
@@ -17,7 +17,7 @@ DEFAULT_SERVER = "127.0.0.1:7443"
 # Waits between attempts: doubled from the first up to the last, each drawn between half and all of it.
 BACKOFF_FIRST_S = 0.05
 BACKOFF_LAST_S = 2.0
-# The longest wait that a server may ask for; a longer one fails the call with the server's error.
+# The longest wait that a server may request; a longer one fails the call with the server's error.
 RETRY_AFTER_MAX_S = 30.0
 # A connection that was idle for longer is closed: the server closes it after ten minutes.
 IDLE_S = 240.0
@@ -28,12 +28,12 @@ ANSWER_BYTES_MAX = 64 << 20
 
 
 class Target(NamedTuple):
-    """Where the server is."""
+    """The address of the server."""
 
     tls: bool
     host: str
     port: int
-    prefix: str  # of every path, without a slash at its end
+    prefix: str  # prefix of every path, without a slash at its end
 
     @property
     def authority(self) -> str:

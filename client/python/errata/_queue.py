@@ -21,7 +21,7 @@ WAIT_MAX_S = 30.0
 
 
 class QueueCounts(NamedTuple):
-    """What became of the writes of a queue."""
+    """The counts of a queue's writes."""
 
     waiting: int
     sent: int
@@ -47,7 +47,7 @@ class WriteQueue:
         self._begin()
         if folder is not None and os.path.isdir(folder):
             with self._changed:
-                self._start()  # what an earlier process left is sent, even if this one adds nothing
+                self._start()  # writes of an earlier process are sent, even if this one adds none
 
     def _begin(self) -> None:
         self._pid = os.getpid()

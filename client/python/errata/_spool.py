@@ -60,7 +60,7 @@ class Spool:
         self._write({"key": entry.key, "path": entry.path, "request": entry.request})
 
     def done(self, entry: Entry, none_left: bool) -> None:
-        """Notes that a write needs no more attempt; the file becomes empty when none is left."""
+        """Records that a write needs no further attempt; the file becomes empty when none is left."""
         if none_left:
             self._file.truncate(0)
         else:
@@ -82,7 +82,7 @@ class Spool:
             try:
                 file = self._open(path)
             except OSError:
-                continue  # its process lives; or this one's own
+                continue  # its process is running; or it is this one's own
             with file:
                 for entry in _waiting(file):
                     self.add(entry)

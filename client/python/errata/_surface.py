@@ -1,4 +1,4 @@
-"""What both clients offer, apart from waiting: requests of the short calls, and what their answers become."""
+"""Shared by both clients: the requests of the short calls, and the conversion of their responses."""
 from __future__ import annotations
 
 import hashlib
@@ -20,13 +20,13 @@ HEALTH = "/grpc.health.v1.Health/Check"
 
 LINE = "FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED"
 FIELD = "FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED"
-# Errors that say nothing about the request: reads go on without the server.
+# Errors that do not concern the request: reads continue without the server.
 AWAY = (errors.Unavailable, errors.DeadlineExceeded, errors.ResourceExhausted, errors.Internal)
 TOKEN = re.compile(r"\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}")
 
 
 class Example(dict[str, Any]):
-    """A correction as an example: `input_snippet`, `output` (parsed), and what the server says about it."""
+    """A correction as an example: `input_snippet`, `output` (parsed), and the server's data about it."""
 
     @property
     def input_snippet(self) -> str:
@@ -35,12 +35,12 @@ class Example(dict[str, Any]):
 
     @property
     def output(self) -> Any:
-        """The right result."""
+        """The correct result."""
         return self.get("output")
 
 
 class Examples(list[Example]):
-    """Examples, newest first. An empty list is an answer too; `failed` says that the server did not give it."""
+    """Examples, newest first. An empty list is an answer too; `failed` is set if the server did not respond."""
 
     def __init__(self, examples: Sequence[Example] = (), *, hint: str = "", arm: str = "", exposure_ref: str = "",
                  failed: bool = False) -> None:
@@ -60,7 +60,7 @@ class Prompt(str):
 
     def __new__(cls, text: str, *, exposure_ref: str = "", missing: Sequence[str] = (),
                 failed: bool = False) -> Prompt:
-        """Makes it of its text. `missing`: placeholders without a value; `failed`: filled in without the server."""
+        """Creates a prompt from its text. `missing`: placeholders without a value; `failed`: filled in without the server."""
         prompt = super().__new__(cls, text)
         prompt.exposure_ref = exposure_ref
         prompt.missing = tuple(missing)
@@ -194,20 +194,20 @@ S = TypeVar("S", Examples, Prompt)
 
 
 class ExtractionState:
-    """What an extraction carries from what it served to what it records."""
+    """The values that an extraction carries from its prompt to its record."""
 
     def __init__(self, document_id: str | None, layout: str | None, draft_order_id: str | None,
                  model: str | None) -> None:
         self.subject: dict[str, Any] = {"document_id": document_id, "layout": layout}
         self.draft_order_id = draft_order_id
-        self.exposure_refs: list[str] = []  # of what was served, in its order
+        self.exposure_refs: list[str] = []  # ids of the served examples, in order
         self.model = model
-        self.confidence: float | None = None  # of the model's result, 0 to 1
+        self.confidence: float | None = None  # confidence of the model's result, 0 to 1
         self.field_count: int | None = None  # number of extracted fields
         self.recorded = False
 
     def served(self, what: S) -> S:
-        """Notes the reference of what was served."""
+        """Adds the reference of the served examples."""
         if what.exposure_ref and what.exposure_ref not in self.exposure_refs:
             self.exposure_refs.append(what.exposure_ref)
         return what

@@ -21,10 +21,10 @@ QUEUE_BYTES_MAX = 64 << 20
 
 
 class Counts(NamedTuple):
-    """What a client did."""
+    """The counts of a client's operations."""
 
-    reads: int  # examples() and prompt()
-    reads_failed: int  # of these, answered without the server
+    reads: int  # number of calls of examples() and prompt()
+    reads_failed: int  # number of these that were answered without the server
     queue: QueueCounts
 
 
@@ -32,7 +32,7 @@ class Client(Services):
     """A connection to Errata for a whole program. Safe for use by several threads.
 
     Reads that a pipeline makes before each prompt (`examples`, `prompt`) fail open: if the server does not answer
-    within `read_timeout`, they return no examples, and the pipeline goes on. `counts()` shows how often. Corrections
+    within `read_timeout`, they return no examples, and the pipeline continues. `counts()` shows how often. Corrections
     are queued, and sent by a thread, so a pipeline does not wait for them either.
 
     Every method of the contract is a method of its service, as `client.feedback_service.list_feedback_events({...})`;
@@ -99,7 +99,7 @@ class Client(Services):
             return _surface.read_prompt(self._read(_surface.PREPARE_PROMPT, request, timeout))
         except errors.ErrataError as error:
             if not _surface.is_text(template):
-                raise  # its text is known to the server only
+                raise  # the text is known only to the server
             self._failed(error)
             return _surface.fill_locally(template, request["context"])
 
@@ -122,9 +122,9 @@ class Client(Services):
                 exposure_refs: tuple[str, ...] = ()) -> str:
         """Queues a correction, and returns its idempotency key. Raises QueueFull.
 
-        before, after: what the model gave and what is right, as mappings. output: the whole right result, if `after`
-        is a part of it. snippet: the text that the model read; the server has it for an ingested document. type: the
-        FeedbackEventType; by default a line if `entity_id` is given, else a field.
+        before, after: the model's result and the correct one, as mappings. output: the complete correct result, if
+        `after` is a part of it. snippet: the text that the model read; the server has it for an ingested document.
+        type: the FeedbackEventType; by default a line if `entity_id` is given, else a field.
         """
         given = {"document_id": document_id, "layout": layout, "draft_order_id": draft_order_id,
                  "entity_type": entity_type, "entity_id": entity_id, "output": output, "snippet": snippet,
@@ -146,7 +146,7 @@ class Client(Services):
         return str(self._caller.call(_surface.HEALTH, {"service": service}, timeout=timeout).get("status", "UNKNOWN"))
 
     def counts(self) -> Counts:
-        """Returns what this client did so far."""
+        """Returns the counts of this client's operations."""
         with self._lock:
             reads, failed = self._reads, self._reads_failed
         return Counts(reads, failed, self._queue.counts())
@@ -156,7 +156,7 @@ class Client(Services):
         return self._queue.flush(timeout)
 
     def close(self, timeout: float = 5.0) -> bool:
-        """Flushes and closes; returns whether nothing waits any more. What still waits stays in the spool."""
+        """Flushes and closes; returns whether nothing waits any more. Remaining writes stay in the spool."""
         done = self._queue.close(timeout)
         self._caller.close()
         return done
@@ -165,8 +165,8 @@ class Client(Services):
 class Extraction(_surface.ExtractionState):
     """The extraction of one document, from its prompt to its corrections.
 
-    What `examples` and `prompt` served is cited when the extraction is recorded: at the end of the `with` block, if
-    `confidence` was set and no exception left it.
+    The served references of `examples` and `prompt` are cited when the extraction is recorded: at the end of the `with`
+    block, if `confidence` was set and no exception left it.
     """
 
     def __init__(self, client: Client, document_id: str | None, layout: str | None, draft_order_id: str | None,

@@ -12,7 +12,7 @@ class Violation:
     """An invalid field of a request."""
 
     field: str  # its path
-    description: str  # what is wrong, and the expected form
+    description: str  # the error, and the expected form
 
 
 class ErrataError(Exception):
@@ -26,7 +26,7 @@ class ErrataError(Exception):
         self.message = message
         self.violations = violations  # every invalid field, of invalid_argument
         self.reason = reason  # a constant such as TOKEN_EXPIRED, where the server gives one
-        self.retry_after = retry_after  # seconds after which the server asks to repeat the call
+        self.retry_after = retry_after  # seconds after which the server permits another attempt
 
     def __str__(self) -> str:
         listed = "".join(f"\n  {one.field}: {one.description}" for one in self.violations
@@ -53,7 +53,7 @@ class DeadlineExceeded(ErrataError):
 
 
 class NotFound(ErrataError):
-    """The organisation has no such thing."""
+    """The organisation has no such resource."""
 
     code = "not_found"
 
@@ -111,7 +111,7 @@ class Unauthenticated(ErrataError):
 
 
 class QueueFull(ErrataError):
-    """The background queue is full: the server was away for too long. The correction was not taken."""
+    """The background queue is full: the server was away for too long. The correction was not queued."""
 
     code = "resource_exhausted"
 

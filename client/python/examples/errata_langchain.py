@@ -22,7 +22,7 @@ class ErrataExamples:
         return [{"input": one.input_snippet, "output": json.dumps(one.output, ensure_ascii=False)} for one in found]
 
     def add_example(self, example: dict[str, str]) -> str:
-        """Stores a correction: `input` and the right `output`, and the model's `before` if it is known."""
+        """Stores a correction: `input` and the correct `output`, and the model's `before` if it is known."""
         return self.client.correct(example.get("before", "{}"), example["output"], snippet=example["input"],
                                    layout=example["layout"])
 

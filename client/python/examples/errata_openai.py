@@ -8,7 +8,7 @@ from errata import Client, Examples
 
 
 def messages(examples: Examples, instruction: str, text: str) -> list[dict[str, str]]:
-    """Returns the messages of a chat: each example is a question with its right answer; the oldest comes first."""
+    """Returns the messages of a chat: each example is a question with its correct answer; the oldest comes first."""
     turns = [{"role": "system", "content": instruction}]
     for example in reversed(examples):
         turns.append({"role": "user", "content": example.input_snippet})
@@ -17,7 +17,7 @@ def messages(examples: Examples, instruction: str, text: str) -> list[dict[str, 
 
 
 def complete(turns: list[dict[str, str]]) -> Any:
-    """Asks the model at OPENAI_BASE_URL."""
+    """Calls the model at OPENAI_BASE_URL."""
     request = urllib.request.Request(
         os.environ["OPENAI_BASE_URL"] + "/chat/completions", json.dumps({"model": "any", "messages": turns}).encode(),
         {"Content-Type": "application/json", "Authorization": "Bearer " + os.environ.get("OPENAI_API_KEY", "")})

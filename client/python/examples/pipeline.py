@@ -10,7 +10,7 @@ Document: {{text}}"""
 
 
 def extract(extraction: Extraction, text: str) -> dict[str, object]:
-    """Asks the model. Here it is a few lines that take the first number for the quantity."""
+    """Calls the model, which is simulated here by a few lines that take the first number for the quantity."""
     prompt = extraction.prompt(TEMPLATE, text=text)
     numbers = [int(word) for word in text.split() if word.isdigit()]
     extraction.confidence = 0.5 if "qty" in prompt.split("Document:")[0] else 0.4
@@ -24,7 +24,7 @@ def main() -> None:
             with client.extraction(document, layout="acme") as extraction:
                 print(document, "was given", len(extraction.examples()), "examples")
                 result = extract(extraction, text)
-                if result["qty"] != right:  # a person has looked at it
+                if result["qty"] != right:  # a person has reviewed it
                     extraction.correct(result, {**result, "qty": right}, snippet=text)
             client.flush()
         print(json.dumps(client.counts()._asdict()))

@@ -36,10 +36,10 @@ struct uv_loop_s;
 struct pdf_jobs;
 struct pdf_job;
 
-/* What a job measures. */
+/* The document to measure, and its options. */
 struct pdf_job_request {
     struct slice password; /* or empty */
-    uint32_t flags; /* as struct pdf_request */
+    uint32_t flags; /* as in struct pdf_request */
 };
 
 struct pdf_jobs_config {

@@ -36,7 +36,7 @@ struct pdf_starved {
 
 void pdf_starved_init(struct pdf_starved *starved);
 void pdf_starved_deinit(struct pdf_starved *starved);
-/* Notes a starved document; true if it was noted at most PDF_STARVED_KEEP_US ago. */
+/* Records a starved document; true if it was recorded at most PDF_STARVED_KEEP_US ago. */
 bool pdf_starved_note(struct pdf_starved *starved, struct uuid org,
                       const struct sha256_digest *sha256, int64_t now_us);
 /* Removes a document that was measured: the next time is a first one. */

@@ -1,6 +1,6 @@
 /*
- * tls_context.c: see tls_context.h. Settings of the system's openssl.cnf apply first; those that must
- * hold are set after them.
+ * tls_context.c: see tls_context.h. Settings of the system's openssl.cnf apply first; mandatory
+ * ones are set after them.
  */
 #include "server/tls/stream/tls_context.h"
 
@@ -28,7 +28,7 @@ static bool is_given(const char *path)
     return path != NULL && path[0] != '\0';
 }
 
-/* Explains what OpenSSL found wrong with a file. */
+/* Explains why OpenSSL refused a file. */
 static enum err refuse_file(struct fault *fault, const char *path, const char *expected)
 {
     unsigned long code = ERR_peek_error();
@@ -48,7 +48,7 @@ static enum err check_readable(struct fault *fault, const char *path)
     return OK;
 }
 
-/* Encrypted keys are refused: there is no one to type a password. */
+/* Encrypted keys are refused, since no one can enter a password. */
 static int refuse_password(char *to, int size, int for_writing, void *user)
 {
     (void)to;

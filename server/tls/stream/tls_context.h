@@ -1,7 +1,7 @@
 /*
- * tls_context.h: what the TLS connections of a server, or of a client, have in common: certificate, key,
- * trusted authorities, versions and ciphers. TLS 1.3 is preferred; TLS 1.2 only with ephemeral keys and
- * AEAD ciphers (RFC 9325, 4.2), which is also what HTTP/2 permits. No renegotiation, no compression.
+ * tls_context.h: the settings shared by the TLS connections of a server, or of a client: certificate,
+ * key, trusted authorities, versions and ciphers. TLS 1.3 is preferred; TLS 1.2 only with ephemeral keys
+ * and AEAD ciphers (RFC 9325, 4.2), which is also what HTTP/2 permits. No renegotiation, no compression.
  */
 #ifndef ERRATA_SERVER_TLS_STREAM_TLS_CONTEXT_H
 #define ERRATA_SERVER_TLS_STREAM_TLS_CONTEXT_H

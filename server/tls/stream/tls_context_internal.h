@@ -12,7 +12,7 @@ struct ssl_ctx_st;
 struct bio_method_st;
 
 struct tls_context {
-    atomic_uint owners; /* the creator, and those of tls_context_ref */
+    atomic_uint owners; /* number of owners: the creator, and those of tls_context_ref */
     struct ssl_ctx_st *ssl;
     struct bio_method_st *bio_method;
     int64_t expires_at_s; /* expiry of the certificate; INT64_MAX: there is no certificate */

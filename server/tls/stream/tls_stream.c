@@ -1,7 +1,8 @@
 /*
  * tls_stream.c: see tls_stream.h. OpenSSL reads and writes through a BIO of our own: it reads from the
- * bytes that were lent, and writes to the place of tls_stream_write or, in a handshake, to memory that
- * waits to be drained. One record is lent at a time, so that a step never works longer than on one.
+ * bytes that were lent, and writes to the buffer of tls_stream_write or, in a handshake, to memory
+ * that waits to be drained. One record is lent at a time, so that a step never processes more than
+ * one.
  */
 #include "server/tls/stream/tls_stream.h"
 

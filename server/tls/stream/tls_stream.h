@@ -1,7 +1,7 @@
 /*
  * tls_stream.h: TLS of one connection, by OpenSSL, over memory: received bytes are lent to it, and
- * what it sends is taken from it. No sockets, no clock, and nothing of HTTP; servers and clients use
- * it alike. Received bytes are read where they are, so an idle connection holds no buffer.
+ * its output is taken from it. It uses no sockets, no clock and no HTTP; servers and clients both
+ * use it. Received bytes are read where they are, so an idle connection holds no buffer.
  */
 #ifndef ERRATA_SERVER_TLS_STREAM_TLS_STREAM_H
 #define ERRATA_SERVER_TLS_STREAM_TLS_STREAM_H
@@ -9,9 +9,9 @@
 #include "store/base/err.h"
 #include "store/base/slice.h"
 
-/* The most that one record holds (RFC 8446, 5.1): no step returns more plain bytes. */
+/* Maximum plain bytes of one record (RFC 8446, 5.1), and of one step. */
 #define TLS_RECORD_BYTES_MAX ((size_t)16 * 1024)
-/* The most that a record adds to its plain bytes, with room: TLS 1.3 adds 22, TLS 1.2 29. */
+/* Maximum bytes that a record adds to its plain bytes, rounded up: TLS 1.3 adds 22, TLS 1.2 29. */
 #define TLS_OVERHEAD_BYTES_MAX ((size_t)64)
 /* Limit of output that waits to be drained: certificates and tickets of a handshake, and alerts. */
 #define TLS_WAITING_BYTES_MAX ((size_t)256 * 1024)
@@ -24,7 +24,7 @@ enum tls_step {
     TLS_STEP_DONE, /* the handshake is complete, or there are plain bytes */
     TLS_STEP_MORE, /* more received bytes are needed */
     TLS_STEP_ENDED, /* the peer has ended its side with close_notify */
-    TLS_STEP_FAILED /* final: what remains is draining the alert (tls_stream_reason) */
+    TLS_STEP_FAILED /* final: only the alert is still drained (tls_stream_reason) */
 };
 
 /* Uses a context of its side. A client passes the name or address that the server's certificate must
@@ -51,12 +51,12 @@ void tls_stream_take(struct tls_stream *stream, uint8_t *scratch, size_t size);
 bool tls_stream_holds_input(const struct tls_stream *stream);
 
 /* Encrypts plain bytes to `to`, which has room for them and TLS_OVERHEAD_BYTES_MAX for each record;
- * returns how many bytes it wrote. Drain what waits before. 0 if it failed. */
+ * returns how many bytes it wrote. Drain waiting output before. 0 if it failed. */
 MUST_CHECK size_t tls_stream_write(struct tls_stream *stream, struct slice plain, uint8_t *to,
                                    size_t size);
 /* Adds close_notify to the output. May be called twice. */
 void tls_stream_end(struct tls_stream *stream);
-/* Copies output that waits, at most `size` bytes; returns how many. */
+/* Copies waiting output, at most `size` bytes; returns their number. */
 MUST_CHECK size_t tls_stream_drain(struct tls_stream *stream, uint8_t *to, size_t size);
 bool tls_stream_has_output(const struct tls_stream *stream);
 
@@ -64,7 +64,7 @@ bool tls_stream_has_output(const struct tls_stream *stream);
 struct slice tls_stream_protocol(const struct tls_stream *stream);
 /* Returns whether the handshake continued an earlier session. */
 bool tls_stream_resumed(const struct tls_stream *stream);
-/* Returns why it failed, for people; valid as long as the stream. */
+/* Returns the reason of a failure, for people; valid as long as the stream. */
 const char *tls_stream_reason(const struct tls_stream *stream);
 
 #endif

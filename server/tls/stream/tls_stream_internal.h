@@ -12,14 +12,14 @@
 struct ssl_st;
 
 struct tls_stream {
-    struct tls_context *context; /* co-owned: it has the functions of the BIO */
+    struct tls_context *context; /* co-owned: contains the functions of the BIO */
     struct ssl_st *ssl;
     struct slice input; /* lent bytes that were not read yet */
     uint8_t head[TLS_HEAD_BYTES]; /* head of the present record, as far as it was lent */
     size_t head_bytes;
     size_t body_left; /* bytes of the record's body that were not lent yet */
     bool record_ended;
-    uint8_t *to; /* where output goes; NULL: to `waiting` */
+    uint8_t *to; /* destination of output; NULL: `waiting` */
     size_t to_bytes; /* remaining room there */
     uint8_t *waiting; /* owned: output that waits; NULL: none */
     size_t waiting_bytes;

@@ -27,7 +27,7 @@ function stored(name) {
 function setTheme(theme) {
   if (theme === 'auto') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  try { localStorage.setItem('errata.theme', theme); } catch { /* this page only, then */ }
+  try { localStorage.setItem('errata.theme', theme); } catch { /* applies to this page only, then */ }
 }
 
 function themeName(theme) {
@@ -40,7 +40,7 @@ function themeSwitch() {
     h('select', { on: { change: (event) => setTheme(event.target.value) } }, THEMES.map((one) => h('option', { value: one, selected: one === current }, themeName(one)))));
 }
 
-// --- who calls ---
+// --- the caller ---
 
 // Tries a token: an error unless the server accepts it. The refusal of an administrative method names the role.
 async function learnRole() {
@@ -55,7 +55,7 @@ async function learnRole() {
   await learnViews();
 }
 
-// Which views this server has the methods for.
+// Determines the views for whose methods this server has an implementation.
 async function learnViews() {
   await Promise.all(VIEWS.filter((view) => view.needs).map(async (view) => {
     try {
@@ -91,7 +91,7 @@ function signInForm(done, lead) {
   });
 }
 
-// While a token is tried, its refusal is shown in the form instead of asking again.
+// While a token is tried, its refusal is shown in the form, without another prompt.
 let refuse = null;
 function refusal() {
   return new Promise((resolve, reject) => { refuse = reject; });
@@ -111,8 +111,7 @@ function showSignIn() {
   place.querySelector('input').focus();
 }
 
-// The server refused the token in the middle of the work: asks for another one over the view, which keeps
-// everything that was typed.
+// Called if the server refuses the token during work: requests another one over the view, which keeps all input.
 function askAgain() {
   if (refuse) {
     refuse(new Error(t('The server does not accept this token: it is unknown, revoked or expired.')));

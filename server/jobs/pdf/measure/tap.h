@@ -1,6 +1,6 @@
 /*
  * tap.h: records what Poppler draws on a page, without drawing it. tap.c defines some of cairo's
- * functions; in a program that contains it, Poppler calls those. While a tap is active they record
+ * functions; in a program that contains it, Poppler calls these. While a tap is active they record
  * the paths that are stroked and filled on the page and skip the work: no pixels, no glyphs, no
  * decoded images. Otherwise they call cairo's.
  */

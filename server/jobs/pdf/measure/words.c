@@ -1,7 +1,7 @@
 /*
  * words.c: forms words from glyphs. A word is the text between white space, with the box around its
  * glyphs. Poppler has already put the glyphs of a page into reading order, but it writes no space
- * between some cells of a table: so a word also ends if the next glyph is apart from it.
+ * between some cells of a table: so a word also ends if the next glyph is separated from it.
  */
 #include "server/jobs/pdf/measure/parts.h"
 
@@ -160,7 +160,7 @@ static double distance(double from_1, double to_1, double from_2, double to_2)
     return fmax(from_2 - to_1, from_1 - to_2);
 }
 
-/* Returns whether the glyph is apart from the previous one, in any direction. */
+/* Returns whether the glyph is separated from the previous one, in any direction. */
 static bool is_apart(const struct area *before, const struct area *box)
 {
     double size = fmax(before->x2 - before->x1, before->y2 - before->y1);

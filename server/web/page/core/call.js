@@ -1,6 +1,6 @@
-// Unary calls by Connect JSON, and server streams where the server has them. A call that finds no server is
-// repeated: a read as it is, a write under its idempotency key, so that it has one effect. A refused token asks
-// the person for another one, and the call goes on with it.
+// Unary calls by Connect JSON, and server streams if the server has them. A call is repeated if the
+// server cannot be reached: a read unchanged, a write with its idempotency key, so that it has only
+// one effect. If a token is refused, the user enters another one, and the call continues with it.
 
 import { currentToken, renewToken } from './session.js';
 import { t } from './words.js';
@@ -101,7 +101,7 @@ function sleep(milliseconds, signal) {
   });
 }
 
-// Whether the same call may have another result in a moment.
+// Returns whether the same call may succeed a moment later.
 function isPassing(error) {
   return error.code === 'unavailable' || error instanceof TypeError || error.name === 'TimeoutError';
 }
@@ -136,12 +136,12 @@ export function read(method, request = {}, options = {}) {
   return callWithRetries(method, request, options);
 }
 
-// Calls a method with an effect, which it has once however often it is sent.
+// Calls a method with an effect, which occurs once regardless of how often the call is sent.
 export function write(method, request, options = {}) {
   return callWithRetries(method, request, { key: `page-${crypto.randomUUID()}`, isWrite: true, ...options });
 }
 
-// Pages with large rows exceed what the server converts to JSON: those are asked for in smaller ones.
+// Pages with large rows exceed the limit of the server's JSON conversion; they are requested in smaller pages.
 export async function readPage(method, request, member, options = {}) {
   const wanted = request.pageSize || 50;
   let size = wanted;
@@ -163,7 +163,7 @@ export async function readPage(method, request, member, options = {}) {
 }
 
 // Reads a server stream: calls `take` with each message until the stream ends, or rejects with its error.
-// `unimplemented` where the server has no streams of this protocol.
+// the error is `unimplemented` if the server has no streams of this protocol.
 export async function stream(method, request, take, signal) {
   const body = new TextEncoder().encode(JSON.stringify(request));
   const envelope = new Uint8Array(5 + body.length);

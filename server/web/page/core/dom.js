@@ -1,5 +1,5 @@
-// Elements of the page. All text goes through text nodes: nothing here, or in any other file, parses
-// markup, so that text of documents, people and models stays text.
+// Elements of the page. All text is inserted as text nodes: no file of the page parses markup, so
+// that text of documents, people and models is never interpreted.
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -21,7 +21,7 @@ export function h(name, properties, ...children) {
       for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
     } else if (key === 'value' || key === 'checked') {
       const usual = key === 'value' ? 'defaultValue' : 'defaultChecked';
-      if (usual in node) node[usual] = value; // what a reset of the form returns to
+      if (usual in node) node[usual] = value; // the value to which a reset of the form returns
       node[key] = value;
     } else {
       node.setAttribute(key, value === true ? '' : String(value));

@@ -20,7 +20,7 @@ export function signed(value, digits = 3) {
   return `${value > 0 ? '+' : value < 0 ? '−' : '±'}${number(Math.abs(value), digits)}`;
 }
 
-// Part of a whole; undefined without a whole, so that it shows as a dash.
+// Returns a part of a whole; undefined if there is no whole, so that it is displayed as a dash.
 export function share(part, whole) {
   return whole ? part / whole : undefined;
 }
@@ -49,7 +49,7 @@ export function shortId(id) {
   return id.length > 16 ? `${id.slice(0, 8)}…` : id;
 }
 
-// The end of a UUIDv7 differs, its begin is the time.
+// Shortens a UUIDv7 to its end, since its beginning is the time.
 export function tail(id) {
   return id ? `…${id.slice(-6)}` : '';
 }
@@ -82,7 +82,7 @@ export function agoText(value) {
   return new Intl.RelativeTimeFormat(currentLanguage(), { numeric: 'always', style: 'short' }).format(-Math.round(seconds / step[2]), step[1]);
 }
 
-// A time as text that a pointer expands to the second.
+// Returns a time as text, with seconds in its tooltip.
 export function when(value) {
   return value ? h('time', { datetime: value, title: timeText(value) }, agoText(value)) : '–';
 }

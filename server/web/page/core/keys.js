@@ -1,5 +1,5 @@
-// Keys that work outside of fields. Layers lie over each other: the page's own, a view's, those of a panel; the
-// upper one is asked first. Each key has a description, which the list of all keys shows.
+// Keys that work outside of fields. Layers are stacked: the page's own, a view's, those of a panel;
+// the top one has precedence. Each key has a description, which the list of all keys shows.
 
 import { t } from './words.js';
 
@@ -7,7 +7,7 @@ const layers = [];
 let begun = ''; // the first of two keys, such as g
 let begunAt = 0;
 
-// Adds a layer of `{key, label, run}`; returns what removes it. `run` may return false: not now.
+// Adds a layer of `{key, label, run}`; returns a function that removes it. `run` may return false: not now.
 export function addKeys(title, keys) {
   const layer = { title, keys };
   layers.push(layer);

@@ -1,5 +1,6 @@
-// What is written elsewhere while the page is open: WatchEvents as a stream, and where the server has no streams
-// of this protocol, its newest events every few seconds while the page is visible.
+// Follows events that others write while the page is open: by a stream of WatchEvents or, if the
+// server has no streams of this protocol, by reading the newest events every few seconds while the
+// page is visible.
 
 import { read, stream } from './call.js';
 import { currentToken } from './session.js';
@@ -16,7 +17,7 @@ let lastSeq = 0;
 let running = null;
 let state = 'off';
 
-// Calls `listener` with each event that was recorded since the page was opened; returns what ends that.
+// Calls `listener` with each event that was recorded since the page was opened; returns a function that ends that.
 export function onEvents(listener) {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -65,7 +66,7 @@ async function poll(signal) {
 }
 
 // Watches while the page is visible: over HTTP/1.1 a browser has six connections for all of its tabs, and a stream
-// takes one of them. It goes on after the last event that was seen.
+// takes one of them. It continues after the last event that was received.
 async function watch(signal) {
   while (document.hidden && !signal.aborted) await pause(HIDDEN_MS, signal);
   const hidden = new AbortController();
@@ -120,7 +121,7 @@ async function run(signal) {
   }
 }
 
-// A page that the browser keeps for the way back must not keep a connection.
+// A page in the browser's back-forward cache must not keep a connection.
 window.addEventListener('pagehide', () => { if (running) running.abort(); });
 window.addEventListener('pageshow', (event) => { if (event.persisted && running) startLive(); });
 

@@ -1,5 +1,5 @@
-// Short messages at the edge of the page: what was done, with the way to undo it, and what failed where there
-// is no better place. They are announced to screen readers.
+// Short messages at the edge of the page: completed actions with an undo button, and failures that
+// have no better place. They are announced to screen readers.
 
 import { h, icon } from './dom.js';
 import { t } from './words.js';
@@ -33,7 +33,7 @@ export function sayError(error) {
   return add('error', error.message || String(error));
 }
 
-// Says what was done; `undo` takes it back, also by the key u, the newest first. Returns what withdraws both.
+// Reports an action; `undo` reverts it, also by the key u, newest first. Returns a function that removes the message.
 export function sayDone(text, undo) {
   if (!undo) return add('done', text);
   const entry = {};
@@ -56,7 +56,7 @@ export function sayDone(text, undo) {
   };
 }
 
-// Undoes the last thing that can be undone; false if there is none.
+// Undoes the last action that can be undone; false if there is none.
 export function undoLast() {
   const entry = undos[undos.length - 1];
   if (!entry) return false;

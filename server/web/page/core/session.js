@@ -47,12 +47,12 @@ export function hasRole(...roles) {
   return role === '' || roles.includes(role);
 }
 
-// Who asks for a token again when the server refuses the present one: a function that returns a promise.
+// The function that requests a new token when the server refuses the current one; it returns a promise.
 export function onExpired(asker) {
   ask = asker;
 }
 
-// All calls that were refused wait for the same answer.
+// All refused calls wait for the same new token.
 export function renewToken() {
   if (!renewing) renewing = ask().finally(() => { renewing = null; });
   return renewing;

@@ -1,5 +1,5 @@
 // Every text of the page passes through t(): the English text is the key. A table of another language maps
-// it to a text with the same {names}; what a table lacks is shown in English.
+// it to a text with the same {names}; texts that a table lacks are shown in English.
 
 const tables = {};
 let language = 'en';

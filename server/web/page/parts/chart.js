@@ -1,5 +1,5 @@
-// Charts as SVG, each with a sentence that says what it shows, its table, and its CSV. Scales begin at zero,
-// except where a chart says otherwise; intervals are drawn wherever there are any.
+// Charts as SVG, each with a sentence that describes it, its table, and its CSV. Scales begin at
+// zero unless a chart states otherwise; intervals are drawn if they are known.
 
 import { h, svg, show, newId } from '../core/dom.js';
 import { t } from '../core/words.js';
@@ -35,7 +35,7 @@ export function roundUp(value) {
   return step * power;
 }
 
-// Draws for the width that there is, and again when it changes: text keeps its size.
+// Draws for the available width, and again when it changes, so that text keeps its size.
 function drawnToFit(label, height, draw) {
   const place = h('div', { class: 'drawing-place' });
   let before = 0;
@@ -135,7 +135,7 @@ export function bars({ title, name, rows, sentence, unit, kind = 'right', text =
   });
 }
 
-// Estimates with their 95% intervals, one a row, on a common scale: {label, value, low, high, detail, address}.
+// Estimates with their 95% intervals, one per row, on a common scale: {label, value, low, high, detail, address}.
 export function intervals({ title, name, rows, sentence, text = (value) => percent(value, 0), zero = 0, from, to }) {
   const known = rows.filter((row) => row.value !== undefined);
   const low = from ?? Math.min(zero, ...known.map((row) => row.low ?? row.value));

@@ -1,4 +1,4 @@
-// Before and after of a correction, member by member, as a proofreader marks it.
+// Shows before and after of a correction, member by member, with a proofreader's marks.
 
 import { h } from '../core/dom.js';
 import { t } from '../core/words.js';
@@ -11,7 +11,7 @@ function cut(text) {
   return text.length > SHORT ? `${text.slice(0, SHORT - 1)}…` : text;
 }
 
-// `qty 10 -> 12` in one line; the first changes, and how many more there are.
+// `qty 10 -> 12` in one line; the first changes, and the number of further ones.
 export function shortDiff(event, most = 2) {
   const diff = event.diff || [];
   if (!diff.length) return h('span', { class: 'muted' }, (event.fieldsChanged || []).join(', ') || t('no member differs'));

@@ -1,4 +1,4 @@
-// Examples of a layout exactly as a prompt gets them, and what a person may do with its family.
+// Examples of a layout exactly as a prompt gets them, and the actions on its family.
 
 import { h, show } from '../core/dom.js';
 import { t } from '../core/words.js';

@@ -1,4 +1,4 @@
-// Forms: labelled fields, errors beside them, a button that waits. What was typed stays until it was stored.
+// Forms: labelled fields, errors beside them, a button that shows progress. Input is kept until it was stored.
 
 import { h, newId, show } from '../core/dom.js';
 import { t } from '../core/words.js';
@@ -51,7 +51,7 @@ export function valuesOf(form) {
   return values;
 }
 
-// Shows at each field what the server said about it; true if every sentence found its field.
+// Shows the server's errors beside their fields; true if every error has a field.
 function markFields(form, error) {
   form.querySelectorAll('.field-error').forEach((one) => one.remove());
   form.querySelectorAll('[aria-invalid]').forEach((one) => one.removeAttribute('aria-invalid'));

@@ -3,20 +3,20 @@
 import { h, icon, show } from '../core/dom.js';
 import { t } from '../core/words.js';
 
-// A view's heading, with what it is for and links or buttons beside it.
+// A view's heading, with its purpose, and links or buttons beside it.
 export function heading(title, lead, ...actions) {
   return h('header', { class: 'view-head' },
     h('div', null, h('h1', { tabindex: '-1' }, title), lead && h('p', { class: 'lead' }, lead)),
     actions.flat().some(Boolean) && h('div', { class: 'actions' }, actions));
 }
 
-// What to do where there is nothing to see.
+// Advice for an empty view.
 export function empty(title, body, ...actions) {
   return h('div', { class: 'empty' }, h('p', { class: 'empty-title' }, title), body && h('p', null, body),
     actions.length > 0 && h('div', { class: 'actions' }, actions));
 }
 
-// An error where it happened, with the server's own text, and each field that it names.
+// An error in place, with the server's own text and each field that it names.
 export function errorBox(error, again) {
   const denied = error.code === 'permission_denied';
   return h('div', { class: 'error-box', role: 'alert' },
@@ -55,7 +55,7 @@ export function badge(text, kind = '') {
   return h('span', { class: `badge ${kind}` }, text);
 }
 
-// A number with its name, what it was before, and where it leads.
+// A number with its name, its previous value, and a link.
 export function figure({ label, value, detail, trend, address, kind }) {
   const content = [h('span', { class: 'figure-label' }, label), h('span', { class: 'figure-value' }, value),
     trend && h('span', { class: `trend ${trend.kind || ''}` }, trend.text), detail && h('span', { class: 'figure-detail' }, detail)];

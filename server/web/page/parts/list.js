@@ -93,7 +93,7 @@ export class List {
     return { ...all, ...Object.fromEntries(this.route.parameters) };
   }
 
-  // Takes a new address of the same view.
+  // Applies a new address of the same view.
   update(route) {
     const before = this.route.parameters;
     this.route = route;
@@ -156,7 +156,7 @@ export class List {
     this.markFocus(focused);
   }
 
-  // Keeps the widths of the columns as the first rows made them, so that further rows need no measuring of all.
+  // Keeps the column widths of the first rows, so that further rows do not require measuring all rows.
   freezeColumns() {
     const heads = [...this.table.querySelectorAll('thead th')];
     this.table.style.tableLayout = '';
@@ -182,7 +182,7 @@ export class List {
       added.push(this.nodes.get(key).node);
     }
     this.body.append(...added);
-    if (this.drawn < this.rows.length) { // look again where the end is
+    if (this.drawn < this.rows.length) { // check again at the end
       this.near.unobserve(this.foot);
       this.near.observe(this.foot);
     }
@@ -349,7 +349,7 @@ export class List {
     await this.fillPanel(key, content);
   }
 
-  // Of several that run at once only the newest fills the panel: an older answer may be from before a change.
+  // If several run at once, only the newest fills the panel, since an older response may predate a change.
   async fillPanel(key, content) {
     this.panelLoad += 1;
     const load = this.panelLoad;

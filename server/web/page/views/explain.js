@@ -1,4 +1,5 @@
-// What an answer contained, why, on whose evidence, and who approved it: from the exposure reference that the answer had.
+// Explains the content of a response from its exposure reference: the reasons, the evidence and its
+// authors, and the approvers.
 
 import { h, show } from '../core/dom.js';
 import { t, tn } from '../core/words.js';

@@ -1,4 +1,4 @@
-// Rules that the server finds in what false negatives, or false positives, share; a person proposes them.
+// Rules that the server finds as common features of false negatives or false positives; a person proposes them.
 
 import { h, show } from '../core/dom.js';
 import { t, tn } from '../core/words.js';

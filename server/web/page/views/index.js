@@ -1,5 +1,5 @@
-// All views, in the order of the navigation; each is loaded when it is first shown. One that
-// `needs` a method is left out where the server does not have it.
+// All views, in the order of the navigation; each is loaded when it is first shown. A view that
+// `needs` a method is left out if the server does not have it.
 
 import { t } from '../core/words.js';
 

@@ -1,4 +1,4 @@
-// What was learned in the last 30 days beside the 30 before, what waits for a person, and what happened last.
+// Compares the last 30 days with the 30 before, and lists the tasks that wait for a person and the latest events.
 
 import { h, show } from '../core/dom.js';
 import { t, tn } from '../core/words.js';
@@ -62,7 +62,7 @@ async function learned(signal) {
   })];
 }
 
-// One thing that waits: {count, text, address}; null if nothing does, or the role may not see it.
+// A waiting task: {count, text, address}; null if there is none, or the role may not see it.
 async function waiting(load, text, address) {
   try {
     const found = await load();

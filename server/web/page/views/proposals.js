@@ -179,7 +179,7 @@ function openGuidelines(root, route) {
   return list;
 }
 
-// The lines of a prompt: those of guidelines with a link, the others as they came.
+// The lines of a prompt: those of guidelines with a link, others unchanged.
 function promptLines(prompt, guidelines) {
   return h('ol', { class: 'prompt-lines' }, prompt.split('\n').map((line) => {
     const match = /^- \[([A-Z_]+)\] (.*)$/.exec(line);

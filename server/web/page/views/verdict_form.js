@@ -1,4 +1,4 @@
-// A new verdict: what the scorer said, indicator by indicator what a person says, and what was learned from it.
+// A new verdict: the scorer's result, a person's answer for each indicator, and the rules that were learned from it.
 
 import { h, show } from '../core/dom.js';
 import { t } from '../core/words.js';

@@ -1,5 +1,5 @@
 // Verdicts on receipts: how often the scorer was right, a form for new verdicts, the rules that were learned, their
-// suggested weights, and rules that the server finds in what was submitted.
+// suggested weights, and rules that the server finds in the submissions.
 
 import { h, show } from '../core/dom.js';
 import { t, tn } from '../core/words.js';

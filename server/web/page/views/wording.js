@@ -28,7 +28,7 @@ function titleOf(fragment) {
   return t('{signal}, for {placeholder}', { signal: enumWords(fragment.signal, 'REVIEW_SIGNAL_'), placeholder: fragment.placeholder.slice('REVIEW_PLACEHOLDER_'.length) });
 }
 
-// Fragments beside those of another version: what is new, what was replaced.
+// Compares fragments with those of another version: new and replaced ones.
 function fragmentsBeside(set, other) {
   const before = new Map((other ? other.fragments || [] : []).map((one) => [keyOf(one), one.text]));
   return (set.fragments || []).map((one) => {
@@ -38,7 +38,7 @@ function fragmentsBeside(set, other) {
   });
 }
 
-// What each placeholder gets if every signal is on, as the server joins it.
+// The text of each placeholder if every signal is set, joined like on the server.
 function previewOf(set) {
   const byPlaceholder = new Map();
   (set.fragments || []).forEach((one) => byPlaceholder.set(one.placeholder, [...(byPlaceholder.get(one.placeholder) || []), one.text]));

@@ -137,11 +137,23 @@ class MeasureLearning(unittest.TestCase):
             self.assertEqual(ours, wanted or ceiling)
         self.assertLess(float(self.figures(out, "after 2 stored")[2]), 1)
 
+    def test_conversations_are_measured(self):
+        """Three messages are read right; a question about something else, labelled as a rejection, is not."""
+        labels = (("That is wrong.", "rejected"), ("Thanks, perfect!", "accepted"), ("No, I meant the other one.", "rejected"),
+                  ("What is the weather in Oslo?", "rejected"))
+        path = os.path.join(self.data, "messages.jsonl")
+        write(path, "".join(json.dumps({"prev_query": "When does the ferry leave?", "prev_response": "At nine.",
+                                        "next_message": text, "feedback_type": label}) + "\n" for text, label in labels).encode())
+        out, _ = self.run_tool("--rows", "conversations", "--messages", path)
+        self.assertEqual(self.figures(out, "accuracy (4 messages)"), ("0.750", "0.750", "1.000"))
+        self.assertEqual(self.figures(out, "false rejections"), ("0.000", "1.000", "0.000"))
+        self.assertEqual(self.figures(out, "macro-F1")[0], f"{(2 * 2 / 5 + 2 * 1 / 3) / 3:.3f}")
+
     def test_missing_data_is_reported(self):
         _, said = self.run_tool("--rows", "receipts", code=1)
         self.assertIn("git clone --depth 1 https://github.com/zzzDavid/ICDAR-2019-SROIE", said)
         _, said = self.run_tool("--rows", "reviews", code=2)
-        self.assertIn("unknown row 'reviews'; expected receipts, forms, unseen, questions, messages, intents", said)
+        self.assertIn("unknown row 'reviews'; expected receipts, forms, unseen, questions, messages, intents, conversations", said)
 
 
 if __name__ == "__main__":

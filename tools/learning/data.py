@@ -129,3 +129,11 @@ def intents(folder, known):
             found[part] = [(row["text"].strip(), row["category"]) for row in csv.DictReader(f)]
     found["test"] = [(text, label) for text, label in found["test"] if text.lower() not in known]
     return found
+
+
+def messages(path):
+    """[{"query": ..., "response": ..., "text": ..., "label": ...}]: messages after an answer, and whether they reject it."""
+    with open(path, encoding="utf-8") as f:
+        rows = [json.loads(line) for line in f]
+    return [{"query": row["prev_query"], "response": row["prev_response"], "text": row["next_message"],
+             "label": row["feedback_type"]} for row in rows]

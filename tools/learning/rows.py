@@ -32,6 +32,13 @@ def interval(values, seed):
     return means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES)]
 
 
+def interval_of(measure, items, seed):
+    """The 95% interval of a measure of items, by a bootstrap over them."""
+    moments = random.Random(seed)
+    found = sorted(measure([items[moments.randrange(len(items))] for _ in items]) for _ in range(RESAMPLES))
+    return found[int(0.025 * RESAMPLES)], found[int(0.975 * RESAMPLES)]
+
+
 def mean(values):
     return sum(sum(one) for one in values) / max(1, sum(len(one) for one in values))
 

@@ -3,6 +3,7 @@
  * to replies. Explanations are made on the pool; a report reads one row. Decisions about artifacts
  * append one event.
  */
+#include "server/api/artifact_outcomes.h"
 #include "server/api/reviews/placeholders_wire.h"
 #include "server/api/turns/turn_wire.h"
 #include "server/domain/learning/explain.h"
@@ -156,23 +157,6 @@ enum err learning_service_explain_exposure_read(struct learning_service_explain_
     return err != OK ? err : exposure_explain(call->ctx, call->txn, &query, call->body);
 }
 
-/* Encodes one arm of a report, in the arena. */
-static bool encode_outcomes(struct arena *arena, const struct artifact_counts *counts,
-                            struct slice *ret_message)
-{
-    bool has_rate = counts->outcome_count > 0;
-    const struct artifact_outcomes_view view = {
-        .exposure_count = counts->exposure_count,
-        .outcome_count = counts->outcome_count,
-        .good_count = counts->outcome_count - counts->bad_count,
-        .bad_count = counts->bad_count,
-        .bad_rate = has_rate ? (double)counts->bad_count / (double)counts->outcome_count : 0,
-        .has_bad_rate = has_rate,
-    };
-
-    return view_encode(&artifact_outcomes_view_type, &view, arena, ret_message);
-}
-
 /* Appends the newest outcomes of a report. */
 static enum err put_newest_outcomes(struct learning_service_get_artifact_report_call *call,
                                     const struct artifact_report *report)
@@ -273,9 +257,9 @@ learning_service_get_artifact_report_read(struct learning_service_get_artifact_r
     response.has_difference = report.has_difference;
     response.has_difference_low = report.has_difference;
     response.has_difference_high = report.has_difference;
-    if (!encode_outcomes(arena, &report.served, &response.served) ||
-        !encode_outcomes(arena, &report.treatment, &response.treatment) ||
-        !encode_outcomes(arena, &report.held_out, &response.held_out)) {
+    if (!artifact_outcomes_encode(arena, &report.served, &response.served) ||
+        !artifact_outcomes_encode(arena, &report.treatment, &response.treatment) ||
+        !artifact_outcomes_encode(arena, &report.held_out, &response.held_out)) {
         return ERR_MEMORY;
     }
     get_artifact_report_response_view_write(&response, call->body);

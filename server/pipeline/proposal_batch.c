@@ -1,6 +1,6 @@
 /*
- * proposal_batch.c: see proposal_batch.h. Organisations that have general clusters are processed
- * one after the other; a failing step ends the batch, and the next batch starts over.
+ * proposal_batch.c: see proposal_batch.h. Organisations that have general clusters or guidelines are taken one after the other; a step
+ * that fails ends the batch, and the next one begins again.
  */
 #include "server/pipeline/proposal_batch.h"
 
@@ -14,6 +14,21 @@
 
 static void submit(struct proposal_batch *batch);
 
+/* Finds the next organisation that has general clusters, or guidelines. */
+static enum err read_next_org(struct store_txn *txn, const struct uuid *after, struct uuid *ret_org)
+{
+    struct uuid org = {.bytes = {0}};
+    enum err err = store_next_org(txn, TABLE_DECISION_HIGH, after, ret_org);
+    enum err other = store_next_org(txn, TABLE_GUIDELINE, after, &org);
+
+    if (other == OK && (err == ERR_NOT_FOUND ||
+                        (err == OK && memcmp(org.bytes, ret_org->bytes, UUID_BYTES) < 0))) {
+        *ret_org = org;
+        return OK;
+    }
+    return other != OK && other != ERR_NOT_FOUND ? other : err;
+}
+
 /* Moves to the next organisation; false after the last. */
 static bool find_next_org(struct proposal_batch *batch, const struct uuid *after)
 {
@@ -22,7 +37,7 @@ static bool find_next_org(struct proposal_batch *batch, const struct uuid *after
     enum err err = store_begin(batch->backend, STORE_READ, &txn);
 
     if (err == OK) {
-        err = store_next_org(txn, TABLE_DECISION_HIGH, after, &position.org.uuid);
+        err = read_next_org(txn, after, &position.org.uuid);
         store_abort(txn);
     }
     batch->position = position;
@@ -51,7 +66,7 @@ static void step_done(struct work_request *work, enum err result)
 
     ASSERT(batch->running);
     if (result == OK) {
-        batch->drafted += work->written.count;
+        batch->drafted += batch->position.has_clusters_ended ? 0 : work->written.count;
         batch->position = batch->next;
         goes_on = !batch->next.has_ended || find_next_org(batch, &org);
     } else {

@@ -11,7 +11,7 @@
 #include <errata/v1/guideline_service.views.h>
 
 /* Maximum steps of the batch in one call. */
-#define STEPS_MAX 50
+#define STEPS_MAX 60
 
 /* Runs the batch. */
 static enum err run_batch(struct guideline_service_generate_proposal_call *call)
@@ -82,6 +82,22 @@ guideline_service_generate_proposal_write(struct guideline_service_generate_prop
     return err;
 }
 
+/* Names a guideline whose sunset was proposed. */
+static enum err put_sunset(struct guideline_service_generate_proposal_call *call,
+                           const struct event *event)
+{
+    struct guideline_sunset_proposed_view facts;
+    char text[UUID_TEXT_BYTES];
+    enum err err = guideline_sunset_proposed_view_read(event->facts, &facts);
+
+    if (err == OK) {
+        uuid_format(facts.guideline_id, text);
+        wire_put_bytes(call->body, GENERATE_PROPOSAL_RESPONSE_SUNSET_GUIDELINE_IDS_FIELD,
+                       slice_of(text, UUID_TEXT_BYTES));
+    }
+    return err;
+}
+
 enum err
 guideline_service_generate_proposal_answer(struct guideline_service_generate_proposal_call *call)
 {
@@ -92,6 +108,10 @@ guideline_service_generate_proposal_answer(struct guideline_service_generate_pro
         struct event event;
 
         err = log_read(call->txn, result->org, result->first_seq + i, &event);
+        if (err == OK && event.kind == EVENT_GUIDELINE_SUNSET_PROPOSED) {
+            err = put_sunset(call, &event);
+            continue;
+        }
         if (err == OK && event.kind != EVENT_PROPOSAL_CREATED) {
             err = ERR_CORRUPT;
         }

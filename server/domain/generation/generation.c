@@ -5,6 +5,7 @@
 
 #include "server/domain/decisions/evaluations.h"
 #include "server/domain/generation/centre.h"
+#include "server/domain/generation/sunset.h"
 #include "store/base/text.h"
 
 /* The decisions from which a proposal is made. */
@@ -307,8 +308,9 @@ static enum err draft_cluster(struct ctx *ctx, struct store_txn *txn, struct dra
     return err;
 }
 
-enum err generation_step(struct ctx *ctx, struct store_txn *txn, struct generation_batch *batch,
-                         uint64_t *ret_seq)
+/* Examines the next clusters. */
+static enum err step_clusters(struct ctx *ctx, struct store_txn *txn,
+                              struct generation_batch *batch, uint64_t *ret_seq)
 {
     struct drafting drafting = {.org = batch->org, .caller = batch->caller, .by_server = true};
     uint64_t seqs[GENERATION_CLUSTERS_MAX];
@@ -317,7 +319,7 @@ enum err generation_step(struct ctx *ctx, struct store_txn *txn, struct generati
                                       seqs, &count);
 
     *ret_seq = 0;
-    batch->has_ended = err == OK && count < GENERATION_CLUSTERS_MAX;
+    batch->has_clusters_ended = err == OK && count < GENERATION_CLUSTERS_MAX;
     for (size_t i = 0; i < count && err == OK && *ret_seq == 0; i++) {
         struct proposal proposal;
 
@@ -325,10 +327,18 @@ enum err generation_step(struct ctx *ctx, struct store_txn *txn, struct generati
         err = proposal_of_cluster(txn, batch->org, seqs[i], &proposal);
         if (err == ERR_NOT_FOUND) {
             err = draft_cluster(ctx, txn, &drafting, seqs[i], ret_seq);
-            batch->has_ended = batch->has_ended && (*ret_seq == 0 || i + 1 == count);
+            batch->has_clusters_ended =
+                batch->has_clusters_ended && (*ret_seq == 0 || i + 1 == count);
         }
     }
     return err;
+}
+
+enum err generation_step(struct ctx *ctx, struct store_txn *txn, struct generation_batch *batch,
+                         uint64_t *ret_seq)
+{
+    return batch->has_clusters_ended ? sunset_step(ctx, txn, batch, ret_seq)
+                                     : step_clusters(ctx, txn, batch, ret_seq);
 }
 
 enum err generation_expedite(struct ctx *ctx, struct store_txn *txn, struct org_id org,

@@ -36,10 +36,13 @@ struct generation_batch {
     struct org_id org;
     struct event_caller caller; /* zeroed: the server itself */
     uint64_t before_seq; /* clusters that began before this event are examined; 0: all */
-    bool has_ended; /* every cluster was examined */
+    bool has_clusters_ended; /* every cluster was examined; guidelines follow */
+    uint64_t after_guideline; /* guidelines whose proposal is after this event are examined */
+    bool has_ended; /* every guideline was examined, too */
 };
 
-/* Examines the next clusters, and drafts at most one proposal; `ret_seq` is 0 if there was nothing to draft. */
+/* Examines the next clusters, and drafts at most one proposal; after them the next guideline in effect, and proposes its
+ * sunset if it changed nothing (sunset.h). `ret_seq` is the event of either; 0 if there was nothing to propose. */
 MUST_CHECK enum err generation_step(struct ctx *ctx, struct store_txn *txn,
                                     struct generation_batch *batch, uint64_t *ret_seq);
 /* Drafts an expedited proposal of the cluster of a decision that was just recorded, if its class is GENERALIZABLE_HIGH

@@ -84,7 +84,7 @@ static enum err end(struct ctx *ctx, struct store_txn *txn, const struct event *
     struct proposal proposal;
     enum err err = proposal_read(txn, event->org, proposal_seq, &proposal);
 
-    if (err == OK && proposal.record.life.state != ARTIFACT_STATE_ACTIVE) {
+    if (err == OK && !artifact_life_is_live(&proposal.record.life)) {
         err = ERR_CORRUPT;
     }
     if (err != OK) {
@@ -156,6 +156,52 @@ static enum err apply_voted(struct ctx *ctx, struct store_txn *txn, const struct
     return err != OK ? err : put_row(ctx, txn, event->org, proposal.seq, &before, &proposal.record);
 }
 
+/* The server's proposal to end it, or a person's decision to keep it. */
+static enum err change_state(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                             uint64_t proposal_seq, enum artifact_state state)
+{
+    struct artifact_life_record before;
+    struct proposal proposal;
+    enum err err = proposal_read(txn, event->org, proposal_seq, &proposal);
+
+    if (err == OK && !artifact_life_is_live(&proposal.record.life)) {
+        err = ERR_CORRUPT;
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    before = proposal.record.life;
+    if (state == ARTIFACT_STATE_ACTIVE) {
+        proposal.record.kept_seq = event->seq;
+        artifact_life_decide(&proposal.record.life, state, event->seq);
+    } else {
+        artifact_life_derive(&proposal.record.life, state, event->seq);
+    }
+    return put_row(ctx, txn, event->org, proposal_seq, &before, &proposal.record);
+}
+
+static enum err apply_sunset(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct guideline_sunset_proposed_view facts;
+    enum err err = guideline_sunset_proposed_view_read(event->facts, &facts);
+
+    return err != OK
+               ? err
+               : change_state(ctx, txn, event, facts.proposal_seq, ARTIFACT_STATE_SUNSET_PROPOSED);
+}
+
+/* Applies the state of a guideline; other artifacts have their own capability. */
+static enum err apply_state_set(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct artifact_state_set_view facts;
+    enum err err = artifact_state_set_view_read(event->facts, &facts);
+
+    if (err != OK || facts.artifact_kind != ARTIFACT_KIND_GUIDELINE) {
+        return err;
+    }
+    return change_state(ctx, txn, event, facts.artifact_seq, ARTIFACT_STATE_ACTIVE);
+}
+
 static enum err apply_retired(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct guideline_retired_view retired;
@@ -169,6 +215,12 @@ enum err guidelines_apply(struct ctx *ctx, struct store_txn *txn, const struct e
     ASSERT(guidelines_applies(event->kind));
     if (event->kind == EVENT_PROPOSAL_CREATED) {
         return apply_created(ctx, txn, event);
+    }
+    if (event->kind == EVENT_GUIDELINE_SUNSET_PROPOSED) {
+        return apply_sunset(ctx, txn, event);
+    }
+    if (event->kind == EVENT_ARTIFACT_STATE_SET) {
+        return apply_state_set(ctx, txn, event);
     }
     return event->kind == EVENT_PROPOSAL_VOTED ? apply_voted(ctx, txn, event)
                                                : apply_retired(ctx, txn, event);

@@ -4,6 +4,7 @@
 #include "server/domain/guidelines/gate.h"
 
 #include "server/domain/artifacts/artifacts.h"
+#include "server/domain/artifacts/life.h"
 #include "server/domain/guidelines/conflict_check.h"
 #include "server/domain/settings/settings.h"
 
@@ -217,7 +218,7 @@ static enum err add_ended(struct ctx *ctx, struct store_txn *txn, struct uuid id
     struct proposal *ended = &deciding->ended[deciding->ended_count];
     enum err err = proposal_find(txn, deciding->request->org, id, ended);
 
-    if (err == ERR_NOT_FOUND || (err == OK && ended->record.life.state != ARTIFACT_STATE_ACTIVE)) {
+    if (err == ERR_NOT_FOUND || (err == OK && !artifact_life_is_live(&ended->record.life))) {
         return fault_say(ctx->fault, ERR_PRECONDITION,
                          "%s: the guideline is not in effect; expected an active one", field);
     }

@@ -46,6 +46,14 @@ enum err proposal_list_begin(struct store_txn *txn, struct proposal_list *list)
     return page_open(list->page, txn, &range);
 }
 
+enum proposal_status proposal_status_of(const struct proposal_record *record)
+{
+    if (record->activated_seq != 0) {
+        return PROPOSAL_STATUS_APPROVED;
+    }
+    return record->ended_seq != 0 ? PROPOSAL_STATUS_REJECTED : PROPOSAL_STATUS_PENDING;
+}
+
 bool proposal_is_for(const struct proposal *proposal, struct slice agent)
 {
     struct slice run = proposal->view.affected_agents.run;
@@ -113,5 +121,33 @@ enum err guideline_list_next(struct store_txn *txn, struct proposal_list *list,
     if (err == OK) {
         err = proposal_read(txn, list->org, place.proposal_seq, ret_proposal);
     }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+enum err guideline_next(struct store_txn *txn, struct org_id org, uint64_t after_seq,
+                        struct proposal *ret_guideline)
+{
+    struct key after = key_guideline(org, after_seq);
+    const struct scan_range range = {.table = TABLE_GUIDELINE,
+                                     .prefix = key_org(org),
+                                     .order = STORE_ASCENDING,
+                                     .after = key_slice(&after),
+                                     .rows_max = 1};
+    struct scan scan = {0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = scan_init(&scan, txn, &range);
+
+    if (err == OK) {
+        err = scan_next(&scan, &key, &value);
+    }
+    scan_deinit(&scan);
+    if (err == OK && key.size != KEY_ORG_BYTES + sizeof(uint64_t)) {
+        err = ERR_CORRUPT;
+    }
+    if (err != OK) {
+        return err;
+    }
+    err = proposal_read(txn, org, bytes_get_be64(key.data + KEY_ORG_BYTES), ret_guideline);
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }

@@ -172,15 +172,37 @@ enum err guideline_encode_active(struct arena *arena, struct store_txn *txn,
     return view_encode(&guideline_view_type, &view, arena, ret_guideline) ? OK : ERR_MEMORY;
 }
 
+/* Sets the members of a guideline as it is now. */
+static enum err set_now(struct arena *arena, struct store_txn *txn, const struct proposal *proposal,
+                        struct guideline_view *view)
+{
+    enum err err = set_guideline(arena, txn, proposal, view);
+
+    if (err == OK && proposal->record.ended_seq != 0) {
+        err = add_end(txn, proposal, view);
+    }
+    view->sunset_proposed = proposal->record.life.state == ARTIFACT_STATE_SUNSET_PROPOSED;
+    return err;
+}
+
+enum err guideline_encode(struct arena *arena, struct store_txn *txn,
+                          const struct proposal *proposal, struct slice *ret_guideline)
+{
+    struct guideline_view view;
+    enum err err = set_now(arena, txn, proposal, &view);
+
+    if (err != OK) {
+        return err;
+    }
+    return view_encode(&guideline_view_type, &view, arena, ret_guideline) ? OK : ERR_MEMORY;
+}
+
 enum err guideline_put(struct store_txn *txn, const struct proposal *proposal, uint32_t field,
                        struct buffer *body)
 {
     struct guideline_view view;
-    enum err err = set_guideline(body->arena, txn, proposal, &view);
+    enum err err = set_now(body->arena, txn, proposal, &view);
 
-    if (err == OK && proposal->record.ended_seq != 0) {
-        err = add_end(txn, proposal, &view);
-    }
     if (err == OK) {
         guideline_view_put(&view, field, body);
     }

@@ -3,6 +3,7 @@
  */
 #include "server/domain/guidelines/proposals.h"
 
+#include "server/domain/artifacts/life.h"
 #include "server/domain/guidelines/conflict_check.h"
 #include "server/domain/guidelines/keys.h"
 #include "server/domain/settings/settings.h"
@@ -75,8 +76,7 @@ static enum err check_replaced(struct ctx *ctx, struct store_txn *txn,
         struct proposal replaced;
 
         err = proposal_find(txn, input->org, input->replaces[i], &replaced);
-        if (err == ERR_NOT_FOUND ||
-            (err == OK && replaced.record.life.state != ARTIFACT_STATE_ACTIVE)) {
+        if (err == ERR_NOT_FOUND || (err == OK && !artifact_life_is_live(&replaced.record.life))) {
             fault_add(ctx->fault,
                       arena_printf(ctx->arena, "proposal.replaces_guideline_ids[%zu]", i),
                       "not a guideline in effect; expected the id of an active guideline");

@@ -85,6 +85,9 @@ MUST_CHECK enum err proposal_put_event(struct arena *arena, struct store_txn *tx
 MUST_CHECK enum err guideline_put(struct store_txn *txn, const struct proposal *proposal,
                                   uint32_t field, struct buffer *body);
 
+/* Encodes a guideline as it is now, in the arena. */
+MUST_CHECK enum err guideline_encode(struct arena *arena, struct store_txn *txn,
+                                     const struct proposal *proposal, struct slice *ret_guideline);
 /* Encodes a guideline as it was while it was in effect, in the arena. */
 MUST_CHECK enum err guideline_encode_active(struct arena *arena, struct store_txn *txn,
                                             const struct proposal *proposal,
@@ -100,6 +103,8 @@ struct agent_guidelines {
 MUST_CHECK enum err agent_guidelines_read(struct store_txn *txn, struct org_id org,
                                           struct slice agent, struct agent_guidelines *ret_list);
 
+/* The status of a proposal with this row. */
+enum proposal_status proposal_status_of(const struct proposal_record *record);
 /* Whether a proposal is for an agent; empty: any. */
 bool proposal_is_for(const struct proposal *proposal, struct slice agent);
 
@@ -117,6 +122,25 @@ MUST_CHECK enum err proposal_list_next(struct store_txn *txn, struct proposal_li
 MUST_CHECK enum err guideline_list_begin(struct store_txn *txn, struct proposal_list *list);
 MUST_CHECK enum err guideline_list_next(struct store_txn *txn, struct proposal_list *list,
                                         struct proposal *ret_proposal);
+
+/* Reads the guideline in effect whose proposal is the next after `after_seq`. ERR_NOT_FOUND after the last. */
+MUST_CHECK enum err guideline_next(struct store_txn *txn, struct org_id org, uint64_t after_seq,
+                                   struct proposal *ret_guideline);
+
+/* A decision of a person about the state of a guideline. */
+struct guideline_state_request {
+    struct org_id org;
+    struct event_caller caller;
+    struct uuid guideline_id;
+    enum artifact_state state;
+    struct slice reason;
+};
+
+/* Keeps a guideline in effect (ACTIVE); appends and applies. ERR_INVALID for a state that no person sets, ERR_PRECONDITION
+ * for other states and for one that is not in effect. */
+MUST_CHECK enum err guideline_set_state(struct ctx *ctx, struct store_txn *txn,
+                                        const struct guideline_state_request *request,
+                                        uint64_t *ret_seq);
 
 /* A person's decision to end a guideline. */
 struct guideline_retirement {

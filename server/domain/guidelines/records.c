@@ -18,6 +18,7 @@ static bool fits(const struct proposal_record *record)
     case ARTIFACT_STATE_PROPOSED:
         return !was_active && !has_ended;
     case ARTIFACT_STATE_ACTIVE:
+    case ARTIFACT_STATE_SUNSET_PROPOSED:
         return was_active && !has_ended && record->vote_seq == record->activated_seq;
     case ARTIFACT_STATE_RETIRED:
         return was_active && record->ended_seq > record->activated_seq;
@@ -25,7 +26,6 @@ static bool fits(const struct proposal_record *record)
         return !was_active && has_ended && record->vote_seq == record->ended_seq;
     case ARTIFACT_STATE_UNSPECIFIED:
     case ARTIFACT_STATE_SHADOW:
-    case ARTIFACT_STATE_SUNSET_PROPOSED:
         break;
     }
     return false;
@@ -49,6 +49,7 @@ enum err record_decode_proposal(struct slice bytes, struct proposal_record *ret_
         .evidence_count = message.evidence_count,
         .activated_seq = message.activated_seq,
         .ended_seq = message.ended_seq,
+        .kept_seq = message.kept_seq,
     };
     record_need(&check,
                 record_decode_artifact_life(record_take(&check, message.life), &record.life) == OK);
@@ -68,6 +69,7 @@ enum err record_encode_proposal(struct arena *arena, const struct proposal_recor
         .evidence_count = record->evidence_count,
         .activated_seq = record->activated_seq,
         .ended_seq = record->ended_seq,
+        .kept_seq = record->kept_seq,
     };
     enum err err = OK;
 

@@ -9,11 +9,13 @@
 
 /* PROPOSAL */
 struct proposal_record {
-    struct artifact_life_record life; /* PROPOSED, ACTIVE, RETIRED or REJECTED */
+    struct artifact_life_record life; /* PROPOSED, ACTIVE, SUNSET_PROPOSED, RETIRED or REJECTED */
     uint64_t vote_seq; /* the last vote or rejection, which lists all votes; 0: there is none */
     bool expedited;
     uint32_t evidence_count;
     uint64_t activated_seq; /* the vote that made it a guideline; 0: there is none */
+    uint64_t
+        kept_seq; /* the event by which a person kept it after a sunset was proposed; 0: there is none */
     uint64_t ended_seq; /* the event that rejected or retired it; 0: there is none */
 };
 

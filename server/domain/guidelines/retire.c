@@ -3,6 +3,7 @@
  */
 #include "server/domain/guidelines/proposals.h"
 
+#include "server/domain/artifacts/life.h"
 #include <event_apply.h>
 
 enum err guideline_retire(struct ctx *ctx, struct store_txn *txn,
@@ -22,7 +23,7 @@ enum err guideline_retire(struct ctx *ctx, struct store_txn *txn,
                          "guideline_id: not found in this organisation; expected the id of a "
                          "guideline");
     }
-    if (err == OK && proposal.record.life.state != ARTIFACT_STATE_ACTIVE) {
+    if (err == OK && !artifact_life_is_live(&proposal.record.life)) {
         return fault_say(ctx->fault, ERR_PRECONDITION,
                          "guideline_id: the guideline is not in effect; expected one that "
                          "ListActiveGuidelines lists");

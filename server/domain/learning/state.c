@@ -5,6 +5,7 @@
 
 #include "server/domain/artifacts/state.h"
 #include "server/domain/events/draft.h"
+#include "server/domain/guidelines/proposals.h"
 #include "server/domain/learning/report.h"
 #include "server/domain/verdicts/rules.h"
 
@@ -30,11 +31,6 @@ static enum err refuse_kind(struct ctx *ctx, enum artifact_kind kind)
     if (kind == ARTIFACT_KIND_STRATEGY) {
         return fault_say(ctx->fault, ERR_PRECONDITION,
                          "artifact_id: of a strategy; expected SetFeedback of its turn");
-    }
-    if (kind == ARTIFACT_KIND_GUIDELINE) {
-        return fault_say(ctx->fault, ERR_PRECONDITION,
-                         "artifact_id: of a guideline; expected ApproveProposal, RejectProposal or "
-                         "RetireGuideline");
     }
     return kind == ARTIFACT_KIND_PROMPT_TEMPLATE
                ? fault_say(ctx->fault, ERR_PRECONDITION,
@@ -84,8 +80,24 @@ static enum err encode(struct ctx *ctx, const struct artifact_decision *decision
     return err;
 }
 
-enum err artifact_set_state(struct ctx *ctx, struct store_txn *txn,
-                            const struct artifact_decision *decision, uint64_t *ret_seq)
+/* Decides about a guideline. */
+static enum err set_guideline(struct ctx *ctx, struct store_txn *txn,
+                              const struct artifact_decision *decision, uint64_t *ret_seq)
+{
+    const struct guideline_state_request request = {
+        .org = decision->org,
+        .caller = decision->caller,
+        .guideline_id = decision->artifact_id,
+        .state = decision->state,
+        .reason = decision->reason,
+    };
+
+    return guideline_set_state(ctx, txn, &request, ret_seq);
+}
+
+/* Decides about a learned rule; another artifact is refused. */
+static enum err set_rule(struct ctx *ctx, struct store_txn *txn,
+                         const struct artifact_decision *decision, uint64_t *ret_seq)
 {
     const struct slice nothing = {NULL, 0};
     const struct event_time now = {.is_given = false};
@@ -116,4 +128,16 @@ enum err artifact_set_state(struct ctx *ctx, struct store_txn *txn,
         err = event_draft_add_id(ctx->arena, &draft, SUBJECT_LEARNED_RULE, row.record.id);
     }
     return err != OK ? err : event_draft_append(ctx, txn, &draft, verdicts_apply, ret_seq);
+}
+
+enum err artifact_set_state(struct ctx *ctx, struct store_txn *txn,
+                            const struct artifact_decision *decision, uint64_t *ret_seq)
+{
+    struct proposal proposal;
+    enum err err = proposal_find(txn, decision->org, decision->artifact_id, &proposal);
+
+    if (err == ERR_NOT_FOUND) {
+        return set_rule(ctx, txn, decision, ret_seq);
+    }
+    return err != OK ? err : set_guideline(ctx, txn, decision, ret_seq);
 }

@@ -35,6 +35,10 @@ static const struct option_spec similar_options[] = {
     {"limit", "N", "at most N decisions (default 20)"},
     {"agent", "AGENT", "only decisions on this agent's output"},
     {NULL, NULL, NULL}};
+static const struct option_spec reviewers_options[] = {
+    {"agent", "AGENT", "only decisions on this agent's output"},
+    {"reviewer", "USER", "only this reviewer"},
+    {NULL, NULL, NULL}};
 static const struct option_spec override_options[] = {{"class", "CLASS", "the class"},
                                                       {"reason", "TEXT", "why"},
                                                       IDEMPOTENCY_OPTION,
@@ -90,6 +94,14 @@ static enum cli_exit print_similar(struct cli *cli, struct json_value reply)
     return view_print_table(cli, "SimilarDecision", reply, "similar", NULL);
 }
 
+static enum cli_exit print_reviewers(struct cli *cli, struct json_value reply)
+{
+    if (reply_text(cli, reply, "truncated").size > 0) {
+        cli_note(cli, "only the newest 20,000 decisions were counted");
+    }
+    return view_print_table(cli, "ReviewerReport", reply, "reviewers", NULL);
+}
+
 const struct command decision_commands[] = {
     {.group = "decisions",
      .name = "record",
@@ -130,6 +142,16 @@ const struct command decision_commands[] = {
              "nothing. FEEDBACK is the server's id of the decision.",
      .examples = {{"errata decisions evaluate 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
      COMMAND_CALL("DecisionService/Evaluate")},
+    {.group = "decisions",
+     .name = "reviewers",
+     .summary = "show what reviewers contribute",
+     .help = "Shows for each reviewer the decisions, the share of them in clusters whose proposal "
+             "was approved rather than rejected, and the number of clusters of which this reviewer "
+             "supplies more than half.",
+     .examples = {{"errata decisions reviewers", NULL},
+                  {"errata decisions reviewers --agent coder", NULL}},
+     .options = reviewers_options,
+     COMMAND_CALL("DecisionService/GetReviewerReport", .print = print_reviewers)},
     {.group = "decisions",
      .name = "override",
      .arguments = "FEEDBACK --class CLASS",

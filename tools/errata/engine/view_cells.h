@@ -45,6 +45,8 @@ struct slice cell_last_used(struct cli *cli, struct json_value object, const cha
 /* guidelines/ */
 /* the users who approved a proposal, such as `anna, berta` */
 struct slice cell_voters(struct cli *cli, struct json_value object, const char *name);
+struct slice cell_bad_outcomes(struct cli *cli, struct json_value object, const char *name);
+struct slice cell_change_per_100(struct cli *cli, struct json_value object, const char *name);
 /* what a proposal conflicts with, such as `CONTRADICTION 0192...: numbers that cannot both hold` */
 struct slice cell_conflicts(struct cli *cli, struct json_value object, const char *name);
 /* reviews/ */

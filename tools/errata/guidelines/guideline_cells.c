@@ -3,6 +3,7 @@
  */
 #include "tools/errata/engine/reply.h"
 #include "tools/errata/engine/view_cells.h"
+#include "tools/errata/layouts/measures.h"
 
 struct slice cell_voters(struct cli *cli, struct json_value object, const char *name)
 {
@@ -30,4 +31,30 @@ struct slice cell_conflicts(struct cli *cli, struct json_value object, const cha
                       SLICE_ARGS(reply_text(cli, conflicts.row, "reason")));
     }
     return buffer_slice(&text);
+}
+
+/* Bad outcomes of all. */
+struct slice cell_bad_outcomes(struct cli *cli, struct json_value object, const char *name)
+{
+    struct json_value outcomes = reply_member(object, name);
+
+    return arena_printf(&cli->arena, "%.*s of %.*s",
+                        SLICE_ARGS(reply_count(cli, outcomes, "badCount")),
+                        SLICE_ARGS(reply_count(cli, outcomes, "outcomeCount")));
+}
+
+/* The change of similar feedback with its interval. */
+struct slice cell_change_per_100(struct cli *cli, struct json_value object, const char *name)
+{
+    double change = 0;
+    double low = 0;
+    double high = 0;
+
+    (void)name;
+    if (!measures_double(cli, object, "change", &change) ||
+        !measures_double(cli, object, "changeLow", &low) ||
+        !measures_double(cli, object, "changeHigh", &high)) {
+        return SLICE("not measured");
+    }
+    return arena_printf(&cli->arena, "%+.1f (%+.1f to %+.1f)", change, low, high);
 }

@@ -4,6 +4,7 @@
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
+#include "tools/errata/engine/resolve.h"
 
 static const struct option_spec list_options[] = {
     {"agent", "AGENT", "only proposals for this agent"}, PAGING_OPTIONS, {NULL, NULL, NULL}};
@@ -28,24 +29,29 @@ static const struct option_spec write_options[] = {IDEMPOTENCY_OPTION, {NULL, NU
 /* Adds the ids of decisions; without one, the batch is requested. */
 static enum cli_exit add_decisions(struct request *request, struct cli *cli)
 {
+    enum cli_exit result = CLI_OK;
     struct buffer ids;
 
     buffer_init(&ids, &cli->arena, 64);
-    for (size_t i = 0; i < cli->options.word_count; i++) {
+    for (size_t i = 0; result == CLI_OK && i < cli->options.word_count; i++) {
+        struct slice id = {NULL, 0};
+
+        result = resolve_prefix(cli, SLICE("FEEDBACK"), slice_text(cli->options.words[i]), &id);
         buffer_append(&ids, i > 0 ? SLICE(",") : SLICE("["));
-        json_write_string(&ids, slice_text(cli->options.words[i]), false);
+        json_write_string(&ids, id, false);
     }
     if (ids.size > 0) {
         buffer_append_byte(&ids, ']');
         request_raw(request, "feedback_ids", buffer_slice(&ids));
     }
-    return CLI_OK;
+    return result;
 }
 
 /* Prints the ids of the proposals. */
 static enum cli_exit print_generated(struct cli *cli, struct json_value reply)
 {
     struct reply_walk proposals = reply_walk(reply, "proposals");
+    struct slice sunset = reply_list(cli, reply, "sunsetGuidelineIds");
     bool has_one = false;
 
     while (reply_next(&proposals)) {
@@ -54,6 +60,9 @@ static enum cli_exit print_generated(struct cli *cli, struct json_value reply)
     }
     if (!has_one) {
         cli_note(cli, "no cluster of decisions is to be proposed");
+    }
+    if (sunset.size > 0) {
+        cli_note(cli, "proposed for retirement: %.*s", SLICE_ARGS(sunset));
     }
     return CLI_OK;
 }

@@ -1,7 +1,7 @@
 /*
- * app_store.c: opens and closes the store: the tables in LMDB and, with --log journal, the journal
- * over them. Commits that an earlier process left in a journal are first stored in the tables, so
- * the engine may be changed at any start.
+ * app_store.c: opens and closes the store: the tables in LMDB and, with the engine `journal`, the journal over them. A
+ * store keeps its engine unless --log names another one: commits that an earlier process left in a
+ * journal are stored in the tables first, so the engine may be changed at any start.
  */
 #include "server/app/app_internal.h"
 
@@ -13,7 +13,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
+
+/* The engine of a store that has none. */
+#define LOG_OF_NEW_STORE CONFIG_LOG_LMDB
 
 struct journal_path {
     char text[CONFIG_PATH_BYTES_MAX + 16];
@@ -74,7 +76,6 @@ static enum err open_tables(struct app *app)
     const struct store_lmdb_config store = {.path = app->config->data,
                                             .map_bytes = app->config->map_bytes,
                                             .takes_older = true,
-                                            .writes_lost = app->config->log == CONFIG_LOG_JOURNAL,
                                             .on_damage = app_damage_end};
     enum err err = store_lmdb_open(&store, &app->fault, &app->tables);
 
@@ -100,31 +101,72 @@ static enum err open_migrated(struct app *app)
     return err != OK ? err : open_tables(app);
 }
 
-/* Removes the segments, which a server without a journal does not use. */
-static void remove_journal(const char *data)
+static const char *engine_name(enum config_log log)
 {
-    struct journal_path folder = journal_path(data);
+    return log == CONFIG_LOG_JOURNAL ? "journal" : "lmdb";
+}
 
-    for (int i = 0; i < STORE_JOURNAL_FILES_MAX; i++) {
-        char file[sizeof(folder) + 16];
+/* Returns whether the store has no event, not even of its first start. */
+static enum err is_new(struct store_backend *tables, bool *ret_new)
+{
+    struct uuid org;
+    struct store_txn *txn = NULL;
+    enum err err = store_begin(tables, STORE_READ, &txn);
 
-        (void)snprintf(file, sizeof(file), "%s/%d", folder.text, i);
-        (void)unlink(file);
+    if (err == OK) {
+        err = store_next_org(txn, TABLE_EVENT, NULL, &org);
     }
-    (void)rmdir(folder.text);
+    store_abort(txn);
+    *ret_new = err == ERR_NOT_FOUND;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+/* Chooses the engine: the configured one, else that of the store. */
+static enum err choose_engine(struct app *app)
+{
+    struct journal_path path = journal_path(app->config->data);
+    const struct store_journal_config config = journal_config(&path, app->tables);
+    enum config_log own = CONFIG_LOG_LMDB;
+    bool used = false;
+    bool new_store = false;
+    enum err err = store_journal_is_used(&config, &used);
+
+    if (err == OK) {
+        err = is_new(app->tables, &new_store);
+    }
+    if (err != OK) {
+        return err;
+    }
+    own = used ? CONFIG_LOG_JOURNAL : new_store ? LOG_OF_NEW_STORE : CONFIG_LOG_LMDB;
+    app->log = app->config->log != CONFIG_LOG_OF_STORE ? app->config->log : own;
+    if (app->log != own && !new_store) {
+        logger_printf(LOGGER_INFO, "the log engine of %s is %s now; it was %s", app->config->data,
+                      engine_name(app->log), engine_name(own));
+    }
+    return OK;
+}
+
+static enum err end_journal(struct app *app)
+{
+    struct journal_path path = journal_path(app->config->data);
+    const struct store_journal_config config = journal_config(&path, app->tables);
+
+    return store_journal_end_use(&config, &app->fault);
 }
 
 /* Opens the journal over the tables, or stores in them what an earlier one left. */
 static enum err open_over_tables(struct app *app)
 {
-    enum err err = OK;
+    enum err err = choose_engine(app);
 
-    if (app->config->log == CONFIG_LOG_JOURNAL) {
+    if (err == OK && app->log == CONFIG_LOG_JOURNAL) {
+        store_lmdb_write_lost_file(app->tables);
         return open_journal(app);
     }
-    err = app_store_recover(app->config->data, app->tables, &app->fault);
     if (err == OK) {
-        remove_journal(app->config->data);
+        err = end_journal(app);
+    }
+    if (err == OK) {
         app->backend = app->tables;
     }
     return err;

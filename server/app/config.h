@@ -30,6 +30,7 @@ enum config_action {
 
 /* Values of --log: how writes become durable. */
 enum config_log {
+    CONFIG_LOG_OF_STORE, /* as the store has it; of a new one, the default */
     CONFIG_LOG_LMDB, /* with the tables, in one synced transaction */
     CONFIG_LOG_JOURNAL /* in a journal, which the tables follow (store/journal/journal.h) */
 };

@@ -62,8 +62,7 @@ static enum err recover_record(void *user, uint64_t number)
                : OK;
 }
 
-/* Returns whether the tables can be written to: only then what is read from them is durable (lmdb/lmdb_settle.c). */
-static bool can_write(struct store_backend *tables)
+bool journal_can_write(struct store_backend *tables)
 {
     struct store_txn *txn = NULL;
     bool can = store_begin(tables, STORE_WRITE, &txn) == OK;
@@ -87,7 +86,7 @@ static enum err recover(struct journal *journal, struct fault *fault)
         err = store_recovered(journal, journal->committed);
     }
     journal->stored_by[0] = journal->stored;
-    if (err == OK && journal->stored == journal->committed && can_write(journal->tables)) {
+    if (err == OK && journal->stored == journal->committed && journal_can_write(journal->tables)) {
         segments_clear(journal->segments, journal->stored);
     }
     return err;

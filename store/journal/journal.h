@@ -53,6 +53,14 @@ MUST_CHECK enum err store_journal_open(const struct store_journal_config *config
  * before any use of tables that were opened without the journal. After ERR_DISK_FULL the journal still has them. */
 MUST_CHECK enum err store_journal_recover(const struct store_journal_config *config,
                                           struct fault *fault);
+/* Returns whether the store has a journal: segments, or tables that were written by one. */
+MUST_CHECK enum err store_journal_is_used(const struct store_journal_config *config,
+                                          bool *ret_used);
+/* Stores in the tables the commits that only the journal has, and removes the journal: from then on the tables may be
+ * written without it. Of a disk that is too full to write anything to the tables, the journal is removed by a later
+ * call. ERR_DISK_FULL: as store_journal_recover. */
+MUST_CHECK enum err store_journal_end_use(const struct store_journal_config *config,
+                                          struct fault *fault);
 /* Stores all commits in the tables, if possible, and closes the journal; commits that could not be
  * stored remain in its files. No transaction may exist. NULL is allowed. */
 void store_journal_close(struct store_backend *take_backend);

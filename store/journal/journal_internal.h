@@ -84,6 +84,8 @@ struct journal_txn {
 
 extern const struct store_backend_ops journal_ops;
 
+/* Returns whether the tables can be written to: only then a read commit of theirs is durable (lmdb/lmdb_settle.c). */
+bool journal_can_write(struct store_backend *tables);
 /* Returns whether the tables' file was removed. Any thread. */
 bool journal_is_lost(const struct journal *journal);
 

@@ -35,9 +35,6 @@ struct store_lmdb_config {
     /* Also opens a store of an older format to rebuild its tables. Only its log and the node's own
      * values (classes LOG and LOCAL) may be read. */
     bool takes_older;
-    /* Also commits after the data file was removed: for tables whose journal refuses to commit then, so that a copy has
-     * what it acknowledged before. */
-    bool writes_lost;
     /* Called when LMDB met a damaged page and cannot continue: must not return. NULL: the program
      * aborts. */
     void (*on_damage)(const char *fact);
@@ -60,9 +57,12 @@ bool store_lmdb_is_copy(const struct store_backend *backend);
 /* Marks a copy as compared: from now on it is an ordinary store. */
 void store_lmdb_accept_copy(struct store_backend *backend);
 /* Returns whether the data file was removed while it is open. Reads and copies continue; commits
- * fail with ERR_IO, since what they write would be lost at the end, unless the configuration has `writes_lost`. Any
+ * fail with ERR_IO, since what they write would be lost at the end, unless store_lmdb_write_lost_file was called. Any
  * thread. */
 bool store_lmdb_lost_file(const struct store_backend *backend);
+/* Lets later commits succeed after the data file was removed: for tables whose journal refuses to commit then, so that a
+ * copy has the commits that the journal acknowledged before. Call it before any thread writes. */
+void store_lmdb_write_lost_file(struct store_backend *backend);
 /* Returns whether a write failed so that LMDB refuses all later ones. The outcome of the last batch
  * is unknown: the program must end with status 75 and be restarted. Any thread. */
 bool store_lmdb_is_broken(const struct store_backend *backend);

@@ -528,7 +528,6 @@ enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *f
     lmdb_hold_init(&lmdb->hold);
     lmdb->state = -1;
     lmdb->takes_older = config->takes_older;
-    lmdb->writes_lost = config->writes_lost;
     lmdb->on_damage = config->on_damage;
     lmdb->map_bytes = config->map_bytes != 0 ? config->map_bytes : STORE_LMDB_MAP_BYTES_DEFAULT;
     lmdb->reserve_bytes =
@@ -576,6 +575,11 @@ void store_lmdb_accept_copy(struct store_backend *backend)
 bool store_lmdb_lost_file(const struct store_backend *backend)
 {
     return lmdb_hold_lost_file(&((const struct lmdb_backend *)backend)->hold);
+}
+
+void store_lmdb_write_lost_file(struct store_backend *backend)
+{
+    ((struct lmdb_backend *)backend)->writes_lost = true;
 }
 
 uint64_t store_lmdb_format(const struct store_backend *backend)

@@ -14,6 +14,7 @@ import unittest
 from erratad import BIN, Server, admin, feedback, main
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+NEW_STORE = "lmdb"  # the engine of a store whose first start does not name one
 ENGINES = {"lmdb": admin.LOG_ENGINE_KIND_LMDB, "journal": admin.LOG_ENGINE_KIND_JOURNAL}
 
 
@@ -23,12 +24,13 @@ class Journal(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.data, True)
         self.stored = []
 
-    def start(self, engine):
-        server = Server(data=self.data, environment={"ERRATA_LOG": engine}).start()
+    def start(self, engine, expected=None, data=None):
+        """With the engine, or `own`: the store's."""
+        server = Server(data=data or self.data, environment={"ERRATA_LOG": "" if engine == "own" else engine}).start()
         self.addCleanup(server.close)
         client = server.client()
         info = client.admin.GetServerInfo(admin.GetServerInfoRequest())
-        self.assertEqual(info.log_engine, ENGINES[engine])
+        self.assertEqual(info.log_engine, ENGINES[expected or engine])
         return server, client
 
     def capture(self, client, count):
@@ -40,6 +42,11 @@ class Journal(unittest.TestCase):
     def expect_stored(self, client):
         found = [event.id for event in client.events() if event.HasField("feedback_event")]
         self.assertEqual(sorted(found), sorted(self.stored))
+
+    def back_up(self, server):
+        subprocess.run([os.path.join(BIN, "errata"), "admin", "backup", "--force", os.path.join(self.data, "backup"),
+                        "--server", server.address, "--token-file", os.path.join(self.data, "admin.token")], check=True,
+                       capture_output=True, timeout=120)
 
     def verify(self, server):
         done = subprocess.run([os.path.join(BIN, "errata"), "admin", "verify", "--server", server.address, "--token-file",
@@ -60,6 +67,42 @@ class Journal(unittest.TestCase):
         server, client = self.start("lmdb")
         self.expect_stored(client)
         self.verify(server)
+
+    def test_store_keeps_its_engine(self):
+        """Without --log: after a kill, a clean end, a change, in a restored backup, and of a new store."""
+        server, client = self.start("own", NEW_STORE)
+        server.stop()
+        for engine in ("journal", "lmdb"):
+            server, client = self.start(engine)
+            self.capture(client, 3)
+            server.kill9()
+            for end in (Server.kill9, Server.stop):
+                server, client = self.start("own", engine)
+                self.expect_stored(client)
+                self.capture(client, 3)
+                if end == Server.stop:
+                    self.back_up(server)
+                end(server)
+            restored = os.path.join(self.data, "restored")
+            subprocess.run([os.path.join(BIN, "erratad"), "--restore", os.path.join(self.data, "backup"), "--data",
+                            restored], check=True, capture_output=True, timeout=120)
+            shutil.copy(os.path.join(self.data, "admin.token"), restored)
+            server, client = self.start("own", engine, restored)
+            self.expect_stored(client)
+            server.close()
+            shutil.rmtree(restored)
+
+    def test_change_of_the_engine_is_logged(self):
+        server, client = self.start("lmdb")
+        server.stop()
+        for engine, before in (("journal", "lmdb"), ("lmdb", "journal")):
+            server, client = self.start(engine)
+            self.assertIn(f"the log engine of {self.data} is {engine} now; it was {before}", server.read_log())
+            self.capture(client, 1)
+            server.stop()
+            server, client = self.start(engine)
+            self.assertNotIn("the log engine of", server.read_log())
+            server.kill9()
 
     def test_verification_has_what_is_in_memory(self):
         server, client = self.start("journal")

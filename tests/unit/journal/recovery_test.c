@@ -11,7 +11,9 @@
 #include "tests/support/store/temp_folder.h"
 #include "tests/unit/journal/journal_tests.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FAILS_FROM_NOW_ON UINT64_MAX
 
@@ -268,6 +270,50 @@ static void removed_tables_refuse_commits(void **state)
     assert_int_equal(write_row(fixture, 1), OK);
 }
 
+static bool is_used(struct fixture *fixture)
+{
+    const struct store_journal_config config = config_of(fixture, 0);
+    bool used = false;
+
+    assert_int_equal(store_journal_is_used(&config, &used), OK);
+    return used;
+}
+
+/* Goal: a store has a journal from its first commit until its use is ended, also if its files are gone, as in a copy of the
+ * tables; the end keeps what the tables lack until they have room for it. */
+static void use_of_a_journal_ends(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct store_journal_config config = config_of(fixture, 0);
+    char path[TEMP_FOLDER_PATH_BYTES + 16];
+
+    assert_false(is_used(fixture));
+    assert_int_equal(store_journal_end_use(&config, &fixture->fault), OK);
+    assert_int_equal(open_journal(fixture, 0), OK);
+    assert_true(is_used(fixture)); /* for its files */
+    assert_int_equal(write_row(fixture, 1), OK);
+    close_journal(fixture);
+    (void)snprintf(path, sizeof(path), "%s/0", fixture->folder.path);
+    assert_int_equal(unlink(path), 0);
+    assert_true(is_used(fixture)); /* for the number in the tables */
+    assert_int_equal(open_journal(fixture, 0), OK);
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, FAILS_FROM_NOW_ON, ERR_DISK_FULL);
+    assert_int_equal(write_row(fixture, 2), OK);
+    close_journal(fixture);
+    assert_int_equal(store_journal_end_use(&config, &fixture->fault), ERR_DISK_FULL);
+    assert_true(is_used(fixture));
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, 0, OK);
+    assert_int_equal(store_journal_end_use(&config, &fixture->fault), OK);
+    assert_false(is_used(fixture));
+    assert_int_equal(access(path, F_OK), -1);
+    expect_rows(fixture->memory, 1, 2, OK);
+    assert_int_equal(open_journal(fixture, 0), OK);
+    assert_int_equal(write_row(fixture, 3), OK);
+    close_journal(fixture);
+    assert_int_equal(open_journal(fixture, 0), OK);
+    expect_rows(fixture->journal, 1, 3, OK);
+}
+
 /* Goal: the age of a copy's snapshot is in commits of the journal, not in transactions of the tables. */
 static void age_of_a_copy_is_in_commits(void **state)
 {
@@ -352,6 +398,7 @@ int run_recovery_tests(void)
         RECOVERY_TEST(full_disk_does_not_prevent_opening),
         RECOVERY_TEST(full_disk_does_not_prevent_opening_with_small_memtables),
         RECOVERY_TEST(removed_tables_refuse_commits),
+        RECOVERY_TEST(use_of_a_journal_ends),
         RECOVERY_TEST(age_of_a_copy_is_in_commits),
 #ifdef ERRATA_FAULTS
         RECOVERY_TEST(failed_sync_ends_all_writes),

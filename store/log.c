@@ -440,6 +440,39 @@ void log_walk_deinit(struct log_walk *walk)
     store_cursor_deinit(&walk->cursor);
 }
 
+enum err log_remove_content(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq)
+{
+    struct key key = key_event(org, seq);
+    struct event_record record;
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EVENT, key_slice(&key), &value);
+
+    if (err == OK && !arena_copy(ctx->arena, value, &value)) {
+        err = ERR_MEMORY;
+    }
+    if (err == OK) {
+        err = record_decode_event(ctx->arena, org.uuid, value, &record);
+    }
+    if (err != OK || record.content.size == 0) {
+        return err;
+    }
+    record.content_removed = true;
+    record.content = slice_of(NULL, 0);
+    record.salt = slice_of(NULL, 0);
+    err = record_encode_event(ctx->arena, &record, &value);
+    return err != OK ? err : store_put(txn, TABLE_EVENT, key_slice(&key), value);
+}
+
+enum err log_content_is_removed(struct store_txn *txn, struct org_id org, uint64_t seq,
+                                bool *ret_is_removed)
+{
+    struct key key = key_event(org, seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EVENT, key_slice(&key), &value);
+
+    return err != OK ? err : record_event_is_removed(value, ret_is_removed);
+}
+
 static bool digest_is(const struct sha256_digest *a, struct sha256_digest b)
 {
     return memcmp(a->bytes, b.bytes, SHA256_BYTES) == 0;

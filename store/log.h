@@ -158,6 +158,13 @@ MUST_CHECK enum err log_seq_at(struct store_txn *txn, struct org_id org, int64_t
 /* Decodes the value of an EVENT row, in part into the arena; ERR_CORRUPT for bytes that are not one, ERR_MEMORY. */
 MUST_CHECK enum err log_decode(struct arena *arena, struct org_id org, uint64_t seq,
                                struct slice record, struct event *ret_event);
+/* Removes content and salt of a stored event; its hashes stay. Does nothing for an event without content.
+ * ERR_NOT_FOUND beyond the head. The rows that were made of the content are the caller's. */
+MUST_CHECK enum err log_remove_content(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                       uint64_t seq);
+/* Returns whether the content of a stored event was removed. */
+MUST_CHECK enum err log_content_is_removed(struct store_txn *txn, struct org_id org, uint64_t seq,
+                                           bool *ret_is_removed);
 /* Returns whether facts and content (unless retention removed it) have the hashes in the
  * envelope. */
 bool log_event_holds(const struct event *event);

@@ -219,6 +219,19 @@ enum err record_decode_event(struct arena *arena, struct uuid org, struct slice 
     return err;
 }
 
+enum err record_event_is_removed(struct slice bytes, bool *ret_is_removed)
+{
+    errata_record_EventRecord message;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_EventRecord_msg, &message);
+    if (err == OK) {
+        *ret_is_removed = message.content_removed;
+    }
+    return err;
+}
+
 /* Sets one of the two fields: the packed one, unless it would be longer. */
 static enum err pack_shorter(struct arena *arena, struct slice dictionary, struct slice bytes,
                              struct slice *ret_packed, struct slice *ret_plain)

@@ -86,6 +86,8 @@ struct meta_record {
 /* Reads the row of an event of the organisation. Envelope and facts are unpacked into the arena. ERR_MEMORY. */
 MUST_CHECK enum err record_decode_event(struct arena *arena, struct uuid org, struct slice bytes,
                                         struct event_record *ret_record);
+/* Reads only whether content and salt were removed. */
+MUST_CHECK enum err record_event_is_removed(struct slice bytes, bool *ret_is_removed);
 MUST_CHECK enum err record_decode_envelope(struct slice bytes, struct envelope_record *ret_record);
 MUST_CHECK enum err record_decode_org_head(struct slice bytes, struct org_head_record *ret_record);
 MUST_CHECK enum err record_decode_idempotency(struct slice bytes,

@@ -204,6 +204,7 @@ static void on_health_timer(uv_timer_t *handle)
         if (app->address_missing) {
             (void)!publish_address(app);
         }
+        retention_sweeper_tick(&app->retention);
     }
     app_close_if_idle(app);
 }
@@ -296,7 +297,7 @@ void app_close_if_idle(struct app *app)
 
     if (app->state != APP_CLOSING || !app->net_closed || app->metrics.open || app->warming ||
         pipeline_live_count(app->pipeline) != 0 || pool_count(app->pool) != 0 ||
-        app->proposals.running || !verifier_is_idle(app->verifier) ||
+        app->proposals.running || app->retention.running || !verifier_is_idle(app->verifier) ||
         !backup_is_idle(app->backup)) {
         return;
     }
@@ -540,6 +541,8 @@ static enum err make_services(struct app *app)
     app->env.read_counters_user = app;
     proposal_batch_init(&app->proposals, app->backend, app->writer, app->ctx.clock,
                         app->ctx.random);
+    retention_sweeper_init(&app->retention, app->backend, app->writer, app->ctx.clock,
+                           app->ctx.random);
     return pipeline_new(&app->arena, &pipeline, &app->pipeline);
 }
 

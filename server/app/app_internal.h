@@ -19,6 +19,7 @@
 #include "server/net/server.h"
 #include "server/pipeline/pipeline.h"
 #include "server/pipeline/proposal_batch.h"
+#include "server/pipeline/retention_sweeper.h"
 #include "server/tls/tls.h"
 #include "store/lmdb/lmdb.h"
 
@@ -129,6 +130,7 @@ struct app {
     struct pipeline *pipeline;
     struct proposal_batch proposals;
     uint64_t proposals_at_ms; /* time of the next batch, by the loop's clock */
+    struct retention_sweeper retention;
     struct call_server *calls;
     struct plain_table plain; /* app_plain_make */
     struct mcp_server mcp_server;

@@ -228,6 +228,7 @@ void app_deinit(struct app *app)
     http_server_free(app->http);
     call_server_free(app->calls);
     proposal_batch_deinit(&app->proposals);
+    retention_sweeper_deinit(&app->retention);
     pipeline_free(app->pipeline);
     writer_free(app->writer);
     auth_free(app->auth);

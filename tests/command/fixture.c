@@ -204,5 +204,5 @@ uint64_t fixture_last_seq(struct fixture *fixture)
 
 int main(void)
 {
-    return run_plain_tests() + run_timer_tests() + run_batch_tests();
+    return run_plain_tests() + run_timer_tests() + run_batch_tests() + run_retention_tests();
 }

@@ -51,5 +51,6 @@ uint64_t fixture_last_seq(struct fixture *fixture);
 int run_plain_tests(void);
 int run_timer_tests(void);
 int run_batch_tests(void);
+int run_retention_tests(void);
 
 #endif

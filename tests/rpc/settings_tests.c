@@ -95,10 +95,11 @@ static void test_invalid_values_are_all_reported(void **state)
     start.authorization = fixture.admin;
     exchange = update(&fixture, &start, "", (struct change){-1, -1});
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
-    assert_true(slice_has(exchange.message,
-                          "holdout_percent, match_mode, annotator_kinds, grouping, stacking, "
-                          "suspicious_at, fake_at, reviews_needed, redacted_members, votes_needed, "
-                          "evaluator_id, gate_agents, extra_cues and topic_change"));
+    assert_true(
+        slice_has(exchange.message,
+                  "holdout_percent, match_mode, annotator_kinds, grouping, stacking, "
+                  "suspicious_at, fake_at, reviews_needed, redacted_members, votes_needed, "
+                  "evaluator_id, gate_agents, extra_cues, topic_change and content_retention"));
     exchange = update(&fixture, &start, "", (struct change){101, -1});
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.details, "settings.holdout_percent"));

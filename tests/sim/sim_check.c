@@ -159,6 +159,7 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_PROPOSAL_VOTED:
     case EVENT_GUIDELINE_RETIRED:
     case EVENT_TOKEN_ROTATED:
+    case EVENT_CONTENT_SWEPT:
     case EVENT_RUN_ITEM_PUT:
     case EVENT_TURN_RECORDED:
     case EVENT_FEEDBACK_DETECTED:

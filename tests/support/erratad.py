@@ -32,6 +32,7 @@ from errata.v1 import admin_service_pb2_grpc as admin_grpc  # noqa: E402
 from errata.v1 import analytics_service_pb2 as analytics  # noqa: E402
 from errata.v1 import annotator_kind_pb2 as annotators  # noqa: E402
 from errata.v1 import analytics_service_pb2_grpc as analytics_grpc  # noqa: E402
+from errata.v1 import content_retention_pb2 as content_retention  # noqa: E402
 from errata.v1 import event_pb2 as event_log  # noqa: E402
 from errata.v1 import event_service_pb2 as event_service  # noqa: E402
 from errata.v1 import event_service_pb2_grpc as event_service_grpc  # noqa: E402

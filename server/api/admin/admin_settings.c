@@ -4,6 +4,7 @@
 #include "server/api/annotators.h"
 #include "server/domain/cues/lexicon.h"
 #include "server/domain/settings/redacted_members.h"
+#include "server/domain/settings/retention_settings.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
@@ -135,6 +136,44 @@ static enum err read_cues(struct ctx *ctx, const Errata__V1__ExtraCues *given,
     return err == OK && !buffer_ok(&run) ? ERR_MEMORY : err;
 }
 
+/* Checks for how many days content is kept. */
+static void check_days(struct fault *fault, const char *field, uint32_t days)
+{
+    if (days != 0 && days < RETENTION_DAYS_MIN) {
+        fault_add(
+            fault, slice_text(field),
+            "%u day; expected at least %d days, so that a repeated write finds its response, or "
+            "0 for ever",
+            days, RETENTION_DAYS_MIN);
+    }
+}
+
+/* Reads how long content is kept; each time that is too short gets a fault. */
+static enum err read_retention(struct ctx *ctx, const Errata__V1__ContentRetention *given,
+                               struct settings_change *change)
+{
+    struct content_retention_view view;
+
+    if (given == NULL) {
+        return OK;
+    }
+    view = (struct content_retention_view){
+        .corrections_days = given->corrections_days,
+        .has_corrections_days = given->_corrections_days_case != 0,
+        .verdicts_days = given->verdicts_days,
+        .has_verdicts_days = given->_verdicts_days_case != 0,
+        .reviews_days = given->reviews_days,
+        .has_reviews_days = given->_reviews_days_case != 0,
+    };
+    check_days(ctx->fault, "settings.content_retention.corrections_days", view.corrections_days);
+    check_days(ctx->fault, "settings.content_retention.verdicts_days", view.verdicts_days);
+    check_days(ctx->fault, "settings.content_retention.reviews_days", view.reviews_days);
+    change->has_content_retention = true;
+    return view_encode(&content_retention_view_type, &view, ctx->arena, &change->content_retention)
+               ? OK
+               : ERR_MEMORY;
+}
+
 /* Returns whether a request changes nothing. */
 static bool is_empty(const Errata__V1__OrganizationSettings *settings)
 {
@@ -144,7 +183,8 @@ static bool is_empty(const Errata__V1__OrganizationSettings *settings)
            settings->_fake_at_case == 0 && settings->_reviews_needed_case == 0 &&
            settings->redacted_members == NULL && settings->_votes_needed_case == 0 &&
            settings->_evaluator_id_case == 0 && settings->gate_agents == NULL &&
-           settings->extra_cues == NULL && settings->_topic_change_case == 0;
+           settings->extra_cues == NULL && settings->_topic_change_case == 0 &&
+           settings->content_retention == NULL;
 }
 
 /* Reads the requested change; each invalid value gets a fault. */
@@ -172,11 +212,13 @@ static enum err read_change(const struct service *service,
         fault_add(fault, SLICE("settings"),
                   "empty; expected at least one of holdout_percent, match_mode, annotator_kinds, "
                   "grouping, stacking, suspicious_at, fake_at, reviews_needed, redacted_members, "
-                  "votes_needed, evaluator_id, gate_agents, extra_cues and topic_change");
+                  "votes_needed, evaluator_id, gate_agents, extra_cues, topic_change and "
+                  "content_retention");
     }
     if (read_redacted(service->ctx, settings->redacted_members, &change) != OK ||
         read_gates(service->ctx, settings->gate_agents, &change) != OK ||
-        read_cues(service->ctx, settings->extra_cues, &change) != OK) {
+        read_cues(service->ctx, settings->extra_cues, &change) != OK ||
+        read_retention(service->ctx, settings->content_retention, &change) != OK) {
         return ERR_MEMORY;
     }
     if (annotators_read(service->ctx, "settings.annotator_kinds", settings->annotator_kinds,

@@ -16,7 +16,7 @@
 struct entity_live_row {
     uint64_t seq;
     int64_t created_at_us;
-    struct slice layout_fingerprint; /* empty: the event is not an example */
+    struct slice layout_fingerprint; /* empty: the event is not an example, or not any more */
     struct slice document_id;
     struct slice fields_changed; /* all its fields, as a run (store/base/view.h) */
     size_t field_count; /* number of fields of the event */

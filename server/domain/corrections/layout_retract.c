@@ -5,6 +5,7 @@
 #include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/layout_rows_internal.h"
 #include "server/domain/corrections/records.h"
+#include "server/domain/events/removal.h"
 #include "server/domain/layouts/family_examples.h"
 #include "store/base/bytes.h"
 #include "store/scan.h"
@@ -102,8 +103,7 @@ static enum err move_up(struct ctx *ctx, struct store_txn *txn, struct org_id or
     return layout_mark_write(ctx, txn, org, &mark);
 }
 
-/* Removes the mark of an example whose row is deleted; returns it. */
-static enum err take_mark(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+enum err layout_mark_take(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                           const struct key_fingerprint *fingerprint,
                           struct layout_head_record *head, struct layout_mark *ret_mark)
 {
@@ -142,7 +142,7 @@ static enum err retract_example(struct ctx *ctx, struct store_txn *txn, const st
     }
     err = store_del(txn, TABLE_EXAMPLE, key_slice(&key));
     if (err == OK) {
-        err = take_mark(ctx, txn, event, fingerprint, head, &mark);
+        err = layout_mark_take(ctx, txn, event, fingerprint, head, &mark);
     }
     if (err == OK) {
         record.superseded_by_seq = mark.superseded_by_seq;
@@ -175,18 +175,23 @@ enum err layout_rows_retract(struct ctx *ctx, struct store_txn *txn, const struc
     struct key_fingerprint fingerprint = key_fingerprint_of(view->layout_fingerprint);
     struct key key = key_layout_head(event->org, &fingerprint);
     struct layout_head_record head;
+    bool is_counted = view->is_example; /* among the examples */
     enum err err = layout_head_read(ctx->arena, txn, &key, &head);
 
+    if (err == OK && is_counted) {
+        err = removal_precedes(txn, event, &is_counted);
+        is_counted = !is_counted;
+    }
     if (err != OK) {
         return err;
     }
-    if (head.feedback_count == 0 || (view->is_example && head.example_count == 0)) {
+    if (head.feedback_count == 0 || (is_counted && head.example_count == 0)) {
         return ERR_CORRUPT;
     }
     head.feedback_count--;
     head.updated_at_us = event_written_at_us(retraction);
+    head.example_count -= is_counted ? 1 : 0;
     if (view->is_example) {
-        head.example_count--;
         err = leave_family(txn, event, view, &fingerprint, retraction->seq);
         if (err == OK) {
             err = retract_example(ctx, txn, event, &fingerprint, &head, retraction->seq);

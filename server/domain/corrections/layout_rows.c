@@ -227,6 +227,7 @@ static enum err carry_example(struct ctx *ctx, struct store_txn *txn,
     struct layout_mark old_mark = {.seq = seq};
     struct layout_mark *mark = layout_mark_find(head, seq);
     uint64_t retraction_seq = 0;
+    bool is_removed = false;
     enum err err = OK;
 
     if (mark != NULL) {
@@ -236,7 +237,10 @@ static enum err carry_example(struct ctx *ctx, struct store_txn *txn,
         return OK; /* the example is gone */
     }
     err = retraction_find(txn, extraction->org, seq, &retraction_seq);
-    if (err != OK || retraction_seq != 0) {
+    if (err == OK) {
+        err = log_content_is_removed(txn, extraction->org, seq, &is_removed);
+    }
+    if (err != OK || retraction_seq != 0 || is_removed) {
         return err;
     }
     err = layout_mark_read(txn, extraction->org, &old_mark);

@@ -37,6 +37,12 @@ MUST_CHECK enum err layout_rows_retract(struct ctx *ctx, struct store_txn *txn,
                                         const struct feedback_event_view *view,
                                         const struct event *retraction);
 
+/* Deletes the rows of an example whose content was removed from the log, and lowers the layout's count of
+ * examples, unless a retraction did. The rows of a replay never existed. */
+MUST_CHECK enum err layout_rows_forget(struct ctx *ctx, struct store_txn *txn,
+                                       const struct event *event,
+                                       const struct feedback_event_view *view);
+
 /* An extraction as part of the sums of its layout's examples. */
 struct carrying_extraction {
     struct org_id org;

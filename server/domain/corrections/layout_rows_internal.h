@@ -16,4 +16,11 @@ MUST_CHECK enum err layout_mark_read(struct store_txn *txn, struct org_id org,
 MUST_CHECK enum err layout_mark_write(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                       const struct layout_mark *mark);
 
+/* Removes the mark of an example whose row was deleted, moves the mark of the next older example into its
+ * place in the head, and returns the removed mark. */
+MUST_CHECK enum err layout_mark_take(struct ctx *ctx, struct store_txn *txn,
+                                     const struct event *event,
+                                     const struct key_fingerprint *fingerprint,
+                                     struct layout_head_record *head, struct layout_mark *ret_mark);
+
 #endif

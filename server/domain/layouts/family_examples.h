@@ -56,6 +56,10 @@ MUST_CHECK enum err family_example_move(struct store_txn *txn, struct org_id org
 MUST_CHECK enum err family_examples_move(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                          struct slice document_id, uint64_t from_seq,
                                          uint64_t to_seq);
+/* Deletes the rows of an example in all families that its document was of. */
+MUST_CHECK enum err family_example_forget(struct store_txn *txn, struct org_id org,
+                                          const struct feedback_event_view *view,
+                                          const struct family_example *example);
 /* Returns how many examples a family has, without retracted ones. */
 MUST_CHECK enum err family_examples_count(struct store_txn *txn, struct org_id org,
                                           const struct family_members *members,

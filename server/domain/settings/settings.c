@@ -8,6 +8,7 @@
 #include "server/domain/events/payload.h"
 #include "server/domain/settings/records.h"
 #include "server/domain/settings/redacted_members.h"
+#include "server/domain/settings/retention_settings.h"
 #include "server/domain/settings/turn_settings.h"
 #include "store/base/assert.h"
 
@@ -134,6 +135,8 @@ struct organization_settings_view settings_view_of(const struct settings *settin
         .has_extra_cues = true,
         .topic_change = texts->topic_change,
         .has_topic_change = true,
+        .content_retention = texts->content_retention,
+        .has_content_retention = true,
     };
 }
 
@@ -150,6 +153,7 @@ enum err settings_texts_read(struct store_txn *txn, struct org_id org,
             .gate_agents = view.gate_agents,
             .extra_cues = view.extra_cues,
             .topic_change = topic_change_of(&view),
+            .content_retention = content_retention_of(&view),
         };
     }
     return err;
@@ -464,6 +468,30 @@ static void change_lookups(const struct settings_change *change, struct settings
     }
 }
 
+/* Applies the change of how long content is kept. */
+static enum err change_retention(struct arena *arena, const struct settings_change *change,
+                                 struct settings_texts *texts)
+{
+    struct content_retention_view retention;
+    struct content_retention_view given;
+    enum err err = OK;
+
+    if (!change->has_content_retention) {
+        return OK;
+    }
+    err = content_retention_read(texts->content_retention, &retention);
+    if (err == OK) {
+        err = content_retention_view_read(change->content_retention, &given);
+    }
+    if (err != OK) {
+        return err;
+    }
+    content_retention_change(&retention, &given);
+    return view_encode(&content_retention_view_type, &retention, arena, &texts->content_retention)
+               ? OK
+               : ERR_MEMORY;
+}
+
 static void change_texts(const struct settings_change *change, struct settings_texts *texts)
 {
     if (change->has_redacted_members) {
@@ -517,6 +545,9 @@ enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id o
         after.settings.votes_needed = change->votes_needed;
     }
     err = change_scores(ctx, change, &after.settings);
+    if (err == OK) {
+        err = change_retention(ctx->arena, change, &after.texts);
+    }
     if (err == OK) {
         err = encode_facts(ctx->arena, &before, previous_seq, &after, &draft.facts);
     }

@@ -67,6 +67,8 @@ struct settings_change {
     bool has_extra_cues;
     struct slice extra_cues; /* an ExtraCues */
     enum topic_change topic_change; /* UNSPECIFIED: no change */
+    bool has_content_retention;
+    struct slice content_retention; /* a ContentRetention with the members to change */
 };
 
 /* The settings that only some methods need; stored only in the event of a change. Borrowed. */
@@ -76,6 +78,7 @@ struct settings_texts {
     struct slice gate_agents; /* a GateAgents */
     struct slice extra_cues; /* an ExtraCues (turn_settings.h) */
     enum topic_change topic_change; /* see turn_settings.h; never UNSPECIFIED */
+    struct slice content_retention; /* a ContentRetention with all members (retention_settings.h) */
 };
 
 MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,

@@ -36,6 +36,7 @@ static void test_random_writes_reach_every_table(void **state)
     (void)state;
     fixture_init(&fixture, FIXTURE_MEMORY, 36);
     fixture_write_many(&fixture, 16 * WRITES);
+    fixture_sweep(&fixture);
     for (int i = 0; i < TABLE_COUNT; i++) {
         enum store_table table = (enum store_table)i;
         struct slice key = {NULL, 0};

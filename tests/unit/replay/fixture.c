@@ -9,6 +9,7 @@
 #include "server/domain/layouts/documents.h"
 #include "server/domain/layouts/family_change.h"
 #include "server/domain/layouts/family_records.h"
+#include "server/domain/retention/retention.h"
 #include "store/base/bytes.h"
 #include "store/lmdb/lmdb.h"
 #include "store/memory/memory.h"
@@ -160,6 +161,8 @@ static struct capture_input draw_capture(struct fixture *fixture)
 }
 
 #define CAPTURES_MAX 3
+/* Maximum events of a step: in the mean a sixth of the writes remove somewhat less than the others add. */
+#define SWEPT_MAX 14
 
 static enum err write_captures(struct fixture *fixture, struct store_txn *txn, struct org_id org,
                                struct work_result *ret_result)
@@ -321,10 +324,33 @@ static struct event_idempotency draw_key(struct fixture *fixture, struct org_id 
     return key;
 }
 
+/* Removes the content of a few of the oldest events of a class that have any. */
+static enum err write_sweep(struct fixture *fixture, struct store_txn *txn, struct org_id org,
+                            struct work_result *ret_result)
+{
+    const struct retention_step step = {
+        .org = org,
+        .class = fixture_draw(fixture, 3) > 0
+                     ? CONTENT_CLASS_CORRECTIONS
+                     : (enum content_class)(CONTENT_CLASS_VERDICTS + (int)fixture_draw(fixture, 2)),
+        .recorded_until_us = fixture->clock.wall_us,
+        .removed_max = 1 + fixture_draw(fixture, SWEPT_MAX),
+    };
+    struct retention_done done = {.seq = 0};
+    enum err err = retention_sweep(&fixture->ctx, txn, &step, &done);
+
+    ret_result->first_seq = done.seq;
+    ret_result->count = done.seq == 0 ? 0 : 1;
+    return err;
+}
+
 static enum err write_one(struct fixture *fixture, struct store_txn *txn, struct org_id org,
                           struct work_result *ret_result)
 {
     ret_result->org = org;
+    if (fixture->sweeps && fixture_draw(fixture, 6) == 0) {
+        return write_sweep(fixture, txn, org, ret_result);
+    }
     switch (fixture_draw(fixture, 14)) {
     case 0:
         return write_token(fixture, txn, org, ret_result);
@@ -361,6 +387,18 @@ void fixture_write(struct fixture *fixture)
     assert_int_equal(store_commit(txn), OK);
     arena_reset(&fixture->arena);
     fault_init(&fixture->fault, &fixture->arena);
+}
+
+void fixture_sweep(struct fixture *fixture)
+{
+    struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_WRITE);
+    struct work_result result = {.count = 0};
+
+    for (size_t i = 0; i < FIXTURE_ORGS; i++) {
+        log_begin_write(txn, NULL);
+        assert_int_equal(write_sweep(fixture, txn, fixture->orgs[i], &result), OK);
+    }
+    assert_int_equal(store_commit(txn), OK);
 }
 
 void fixture_write_many(struct fixture *fixture, size_t count)
@@ -461,5 +499,5 @@ void fixture_del(struct fixture *fixture, enum store_table table, struct slice k
 
 int main(void)
 {
-    return run_clean_tests() + run_damage_tests();
+    return run_clean_tests() + run_damage_tests() + run_sweep_tests();
 }

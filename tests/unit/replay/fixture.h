@@ -39,6 +39,7 @@ struct fixture {
     struct fixture_store made; /* opened by fixture_replay, initially empty */
     struct org_id orgs[FIXTURE_ORGS];
     uint64_t keys; /* number of idempotency keys so far */
+    bool sweeps; /* writes remove content too, and are mostly of kinds that have examples */
     struct replay_report report; /* report of the last replay */
 };
 
@@ -55,6 +56,8 @@ uint32_t fixture_draw(struct fixture *fixture, uint32_t below);
 void fixture_write(struct fixture *fixture);
 /* Makes this number of writes. */
 void fixture_write_many(struct fixture *fixture, size_t count);
+/* Removes the content of a few events of each organisation. */
+void fixture_sweep(struct fixture *fixture);
 /* Verifies into a fresh store; fills fixture->report. */
 enum err fixture_verify(struct fixture *fixture);
 /* Replays into a fresh store. */
@@ -74,5 +77,6 @@ void fixture_del(struct fixture *fixture, enum store_table table, struct slice k
 
 int run_clean_tests(void);
 int run_damage_tests(void);
+int run_sweep_tests(void);
 
 #endif

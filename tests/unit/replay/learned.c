@@ -570,6 +570,24 @@ static enum err write_any(struct fixture *fixture, struct store_txn *txn, struct
     }
 }
 
+/* The writes that change examples, and others whose content is removed. */
+static enum err write_swept(struct fixture *fixture, struct store_txn *txn, struct org_id org)
+{
+    switch (fixture_draw(fixture, 10)) {
+    case 0:
+        return write_verdict(fixture, txn, org);
+    case 1:
+        return write_review(fixture, txn, org);
+    case 2:
+        return write_item(fixture, txn, org);
+    case 3:
+    case 4:
+        return write_extraction(fixture, txn, org);
+    default:
+        return write_retraction(fixture, txn, org);
+    }
+}
+
 enum err learned_write(struct fixture *fixture, struct store_txn *txn, struct org_id org,
                        struct work_result *ret_result)
 {
@@ -578,7 +596,7 @@ enum err learned_write(struct fixture *fixture, struct store_txn *txn, struct or
     enum err err = log_read_head(txn, org, &before);
 
     if (err == OK) {
-        err = write_any(fixture, txn, org);
+        err = fixture->sweeps ? write_swept(fixture, txn, org) : write_any(fixture, txn, org);
     }
     if (err == OK) {
         err = log_read_head(txn, org, &after);

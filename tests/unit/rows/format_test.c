@@ -11,6 +11,7 @@
 #include "server/domain/counters/keys.h"
 #include "server/domain/decisions/keys.h"
 #include "server/domain/events/feedback.h"
+#include "server/domain/events/removal.h"
 #include "server/domain/events/retraction.h"
 #include "server/domain/experiment/records.h"
 #include "server/domain/exposures/keys.h"
@@ -259,6 +260,8 @@ static void test_examples_of_the_format_are_current(void **state)
          sample_of(&arena, "extraction_key")},
         {"extraction_kept", key_extraction_kept(org, 300, 9), empty},
         {"retracted", key_retracted(org, 9), slice_of(seq, sizeof(seq))},
+        {"removal_floor", key_removal_floor(org, CONTENT_CLASS_CORRECTIONS),
+         slice_of(seq, sizeof(seq))},
         {"extraction_subject",
          key_extraction_subject(org, SUBJECT_DOCUMENT, SLICE("invoice-7"), SAMPLE_TIME_US, 9),
          empty},

@@ -5,6 +5,7 @@
 #include "server/domain/events/subject.h"
 #include "server/domain/settings/decision_settings.h"
 #include "server/domain/settings/redacted_members.h"
+#include "server/domain/settings/retention_settings.h"
 #include "server/domain/settings/settings_cache.h"
 #include "server/domain/settings/turn_settings.h"
 #include "store/base/wire.h"
@@ -146,7 +147,9 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
                                            .has_extra_cues = true,
                                            .extra_cues = SLICE("\x0a\x06\x0a\x01N\x12\x01"
                                                                "x"),
-                                           .topic_change = TOPIC_CHANGE_NEUTRAL};
+                                           .topic_change = TOPIC_CHANGE_NEUTRAL,
+                                           .has_content_retention = true,
+                                           .content_retention = SLICE("\x18\x1e")};
     /* Doubles: 0.25 is 0x3fd0..., 0.5 is 0x3fe0... */
     const uint8_t whole[] = {0x08, 100,
                              0x10, MATCH_MODE_EXACT,
@@ -184,12 +187,18 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
                              1,    'N',
                              0x12, 1,
                              'x',  0xc8,
-                             1,    TOPIC_CHANGE_NEUTRAL};
+                             1,    TOPIC_CHANGE_NEUTRAL,
+                             0xc2, 2,
+                             7,    0x08,
+                             0xed, 2,
+                             0x10, 0,
+                             0x18, 30};
     struct slice members = {NULL, 0};
     struct slice after = {NULL, 0};
     struct slice agent = {NULL, 0};
     struct decision_settings decisions;
     struct turn_settings turns;
+    struct content_retention_view retention;
     struct settings settings;
     struct event event;
     uint64_t seq = 0;
@@ -212,6 +221,11 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
     assert_int_equal(turn_settings_read(txn, org, &turns), OK);
     assert_true(slice_equal(turns.extra_cues, change.extra_cues));
     assert_int_equal(turns.topic_change, TOPIC_CHANGE_NEUTRAL);
+    assert_int_equal(retention_settings_read(txn, org, &retention), OK);
+    assert_int_equal(content_retention_days(&retention, CONTENT_CLASS_CORRECTIONS),
+                     RETENTION_CORRECTIONS_DAYS_DEFAULT);
+    assert_int_equal(content_retention_days(&retention, CONTENT_CLASS_VERDICTS), 0);
+    assert_int_equal(content_retention_days(&retention, CONTENT_CLASS_REVIEWS), 30);
 
     event.org = store_fixture_org(2);
     assert_int_equal(settings_apply(&fixture->ctx, txn, &event), OK);
@@ -224,6 +238,40 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
     assert_int_equal(settings.fake_at, 500000000);
     assert_int_equal(settings.reviews_needed, 2);
     assert_int_equal(settings.votes_needed, 1);
+    store_abort(txn);
+}
+
+/* Goal: an organisation that has set nothing keeps corrections for a year, and the rest for ever; a change keeps the other times.
+ * Method: the default, which is the encoded form of its values, then two changes. */
+static void test_content_is_kept_for_a_time(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
+    struct org_id org = store_fixture_org(1);
+    const struct content_retention_view defaults = {
+        .corrections_days = RETENTION_CORRECTIONS_DAYS_DEFAULT,
+        .has_corrections_days = true,
+        .has_verdicts_days = true,
+        .has_reviews_days = true,
+    };
+    struct content_retention_view kept;
+    struct settings_change change = {.has_content_retention = true};
+    struct settings_texts texts;
+    struct slice encoded = {NULL, 0};
+    uint64_t seq = 0;
+
+    make_org(fixture, txn, org);
+    assert_true(view_encode(&content_retention_view_type, &defaults, fixture->ctx.arena, &encoded));
+    assert_int_equal(settings_texts_read(txn, org, &texts), OK);
+    assert_true(slice_equal(texts.content_retention, encoded));
+    change.content_retention = SLICE("\x08\x02");
+    assert_int_equal(settings_update(&fixture->ctx, txn, org, SLICE("anna"), &change, &seq), OK);
+    change.content_retention = SLICE("\x10\x03");
+    assert_int_equal(settings_update(&fixture->ctx, txn, org, SLICE("anna"), &change, &seq), OK);
+    assert_int_equal(retention_settings_read(txn, org, &kept), OK);
+    assert_int_equal(kept.corrections_days, 2);
+    assert_int_equal(kept.verdicts_days, 3);
+    assert_int_equal(kept.reviews_days, 0);
     store_abort(txn);
 }
 
@@ -362,6 +410,8 @@ int main(void)
                                         store_fixture_set_up, store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_row_and_response_depend_only_on_the_event,
                                         store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_content_is_kept_for_a_time, store_fixture_set_up,
+                                        store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_thresholds_are_in_order, store_fixture_set_up,
                                         store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_cache_returns_current_settings, store_fixture_set_up,

@@ -65,6 +65,23 @@ static struct slice cues_of(struct cli *cli, struct json_value settings)
     return list.size > 0 ? buffer_slice(&list) : SLICE("none");
 }
 
+/* Prints for how long content of a class is kept. */
+static void print_days(struct cli *cli, const char *name, struct slice days)
+{
+    bool is_for_ever = days.size == 0 || slice_equal(days, SLICE("0"));
+
+    reply_print_member(cli, name,
+                       is_for_ever ? SLICE("for ever")
+                                   : arena_printf(&cli->arena, "%.*s days", SLICE_ARGS(days)));
+}
+
+static void print_retention(struct cli *cli, struct json_value retention)
+{
+    print_days(cli, "corrections kept", reply_text(cli, retention, "correctionsDays"));
+    print_days(cli, "verdicts kept", reply_text(cli, retention, "verdictsDays"));
+    print_days(cli, "reviews kept", reply_text(cli, retention, "reviewsDays"));
+}
+
 static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
 {
     struct json_value settings = reply_member(reply, "settings");
@@ -86,6 +103,7 @@ static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
     reply_print_member(cli, "cues", cues_of(cli, settings));
     reply_print_member(cli, "topic change",
                        reply_word(cli, settings, "topicChange", "TOPIC_CHANGE_"));
+    print_retention(cli, reply_member(settings, "contentRetention"));
     return CLI_OK;
 }
 
@@ -121,6 +139,14 @@ static enum cli_exit add_cues(struct request *request, struct cli *cli)
     return CLI_OK;
 }
 
+/* Returns whether an option says for how long content is kept. */
+static bool has_retention(struct cli *cli)
+{
+    return options_has(&cli->options, "corrections-days") ||
+           options_has(&cli->options, "verdicts-days") ||
+           options_has(&cli->options, "reviews-days");
+}
+
 /* The settings that are given; `--redact none` redacts no members. */
 static enum cli_exit fill_settings(struct request *request, struct cli *cli)
 {
@@ -138,6 +164,11 @@ static enum cli_exit fill_settings(struct request *request, struct cli *cli)
     }
     if (options_has(&cli->options, "cue") && result == CLI_OK) {
         result = add_cues(request, cli);
+    }
+    if (has_retention(cli) && result == CLI_OK) {
+        request_open(request, "content_retention");
+        result = fill_message(request, cli, &contract_errata_v1_content_retention);
+        request_close(request);
     }
     request_close(request);
     return result;
@@ -157,7 +188,8 @@ static enum cli_exit run_settings(struct cli *cli)
         options_has(&cli->options, "stacking") || options_has(&cli->options, "suspicious-at") ||
         options_has(&cli->options, "fake-at") || options_has(&cli->options, "reviews-needed") ||
         options_has(&cli->options, "redact") || options_has(&cli->options, "votes-needed") ||
-        options_has(&cli->options, "cue") || options_has(&cli->options, "topic-change");
+        options_has(&cli->options, "cue") || options_has(&cli->options, "topic-change") ||
+        has_retention(cli);
 
     return command_call_once(cli, changes ? &change : &show);
 }
@@ -180,6 +212,10 @@ static const struct option_spec settings_options[] = {
      "the ones before"},
     {"topic-change", "TOPIC",
      "what a message about another topic says of the turn before: ACCEPTED or NEUTRAL"},
+    {"corrections-days", "DAYS",
+     "days after which the content of corrections is removed, 2 to 36500; 0: it is kept for ever"},
+    {"verdicts-days", "DAYS", "the same for verdicts"},
+    {"reviews-days", "DAYS", "the same for reviews and items"},
     {"votes-needed", "N", "users who must approve a proposal until it is a guideline, 1 to 100"},
     {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
@@ -221,7 +257,9 @@ const struct command org_commands[] = {
      .examples = {{"errata org settings", NULL},
                   {"errata org settings --holdout 10 --match-mode exact", NULL},
                   {"errata org settings --redact email --redact serial_number",
-                   "which members of example items prompts never show"}},
+                   "which members of example items prompts never show"},
+                  {"errata org settings --corrections-days 30",
+                   "remove the content of corrections after 30 days; counts and mappings stay"}},
      .options = settings_options,
      .run = run_settings},
     {.name = NULL}};

@@ -1,0 +1,52 @@
+/*
+ * removal.c: see removal.h.
+ */
+#include "server/domain/events/removal.h"
+
+enum content_class removal_class_of(enum event_kind_number kind)
+{
+    if (kind == EVENT_FEEDBACK || kind == EVENT_DOCUMENT_INGESTED || kind == EVENT_RETRACTED) {
+        return CONTENT_CLASS_CORRECTIONS;
+    }
+    if (kind == EVENT_VERDICT_SUBMITTED) {
+        return CONTENT_CLASS_VERDICTS;
+    }
+    return kind == EVENT_REVIEW_SUBMITTED || kind == EVENT_RUN_ITEM_PUT ? CONTENT_CLASS_REVIEWS
+                                                                        : CONTENT_CLASS_UNSPECIFIED;
+}
+
+struct key key_removal_floor(struct org_id org, enum content_class class)
+{
+    return key_org_seq(org, (uint64_t) class);
+}
+
+enum err removal_floor(struct store_txn *txn, struct org_id org, enum content_class class,
+                       uint64_t *ret_seq)
+{
+    struct key key = key_removal_floor(org, class);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_REMOVAL_FLOOR, key_slice(&key), &value);
+
+    *ret_seq = 0;
+    if (err == OK) {
+        err = log_read_id_row(value, ret_seq);
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err removal_put_floor(struct store_txn *txn, struct org_id org, enum content_class class,
+                           uint64_t seq)
+{
+    struct key key = key_removal_floor(org, class);
+
+    return log_put_id_row(txn, TABLE_REMOVAL_FLOOR, &key, seq);
+}
+
+enum err removal_precedes(struct store_txn *txn, const struct event *event, bool *ret_precedes)
+{
+    uint64_t floor_seq = 0;
+    enum err err = removal_floor(txn, event->org, removal_class_of(event->kind), &floor_seq);
+
+    *ret_precedes = event->seq <= floor_seq;
+    return err;
+}

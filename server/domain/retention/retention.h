@@ -1,0 +1,44 @@
+/*
+ * retention.h: removes the content of old events, by class, from the oldest. Facts, hashes and counts of events stay; the
+ * examples that were made of the content go with it. A sweep is an event that lists the events it removed content from, so
+ * that a replay, in which they never had any, lowers the same counts at the same place in the log.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_RETENTION_RETENTION_H
+#define ERRATA_SERVER_DOMAIN_RETENTION_RETENTION_H
+
+#include "server/domain/events/removal.h"
+
+/* Maximum events that lose their content in one step; the caller may allow fewer. Beside the example of each, the
+ * example of its document is made again. */
+#define RETENTION_REMOVED_MAX 256
+/* Maximum events that a step examines: about 2 ms. A step that examined so many leaves an event, even if no event had
+ * content, so that the next one begins after them. */
+#define RETENTION_EXAMINED_MAX 500
+/* The actor of the events. */
+#define RETENTION_ACTOR "server"
+
+/* What a step may remove. */
+struct retention_step {
+    struct org_id org;
+    enum content_class class; /* not UNSPECIFIED */
+    int64_t recorded_until_us; /* of later events nothing is removed */
+    size_t removed_max; /* 1 to RETENTION_REMOVED_MAX */
+};
+
+/* What a step did. */
+struct retention_done {
+    uint64_t seq; /* of its event; 0: none */
+    size_t removed_count; /* events that lost their content */
+    bool has_ended; /* the class has nothing more to remove */
+};
+
+/* Finds the next class of an organisation, after `after`, whose oldest event above the floor is due; UNSPECIFIED: none is.
+ * Days are counted back from `from_us`. Of ret_step all but `removed_max` is set. */
+MUST_CHECK enum err retention_find_due(struct store_txn *txn, struct org_id org, int64_t from_us,
+                                       enum content_class after, struct retention_step *ret_step);
+/* Removes content, appends the event and applies it. */
+MUST_CHECK enum err retention_sweep(struct ctx *ctx, struct store_txn *txn,
+                                    const struct retention_step *step,
+                                    struct retention_done *ret_done);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * retention_internal.h: removal of the content of one event, for this folder's own files.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_RETENTION_RETENTION_INTERNAL_H
+#define ERRATA_SERVER_DOMAIN_RETENTION_RETENTION_INTERNAL_H
+
+#include "server/domain/retention/retention.h"
+
+/* The events of one removal, before its event is appended. */
+struct retention_list {
+    uint64_t seqs[RETENTION_REMOVED_MAX];
+    size_t count;
+    uint32_t example_count; /* examples among them that are counted */
+};
+
+/* Adds an event to the list, if it has content that can be removed. */
+MUST_CHECK enum err retention_list_add(struct ctx *ctx, struct store_txn *txn,
+                                       const struct event *event, struct retention_list *list);
+/* Removes the content of the listed events from the log. */
+MUST_CHECK enum err retention_list_remove(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                          const struct retention_list *list);
+
+#endif

@@ -1,0 +1,131 @@
+#!/usr/bin/python3
+"""Retention: the content of old events goes, and with it the examples; facts, counts and the chain of the log stay.
+
+Goal: what the settings say is removed without a call, in either engine, and the store verifies. Method: a server whose clock
+is put three days ahead after it has stored corrections, verdicts and reviews, and is then started again.
+"""
+import mmap
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+
+import grpc
+
+from erratad import (BIN, ROOT, Server, admin, content_retention, event_log, feedback, main,
+                     status_of, verdicts, wait_until)
+
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+DAY_SECONDS = 24 * 3600
+HOUR_SECONDS = 3600
+CORRECTIONS = 40  # more than the marks in a layout's head, and than one step removes at first
+
+
+class Clock:
+    """Clocks of a server that a test puts ahead (tests/fault/clock_shim.c)."""
+
+    def __init__(self, folder):
+        path = os.path.join(folder, "clock")
+        library = os.path.join(folder, "clock_shim.so")
+        with open(path, "wb") as f:
+            f.write(bytes(16))
+        with open(path, "r+b") as f:
+            self.map = mmap.mmap(f.fileno(), 16)
+        self.wall_seconds = self.monotonic_seconds = 0
+        subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-shared", "-fPIC", "-O1", "-o", library,
+                        os.path.join(ROOT, "tests", "fault", "clock_shim.c"), "-ldl"], check=True)
+        self.prefix = ["env", f"LD_PRELOAD={library}", f"JUMPING_CLOCK={path}",
+                       f"ASAN_OPTIONS={os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0"]
+
+    def advance(self, wall_seconds, monotonic_seconds):
+        self.wall_seconds += wall_seconds
+        self.monotonic_seconds += monotonic_seconds
+        struct.pack_into("<qq", self.map, 0, self.wall_seconds * 10**9, self.monotonic_seconds * 10**9)
+
+
+class Retention(unittest.TestCase):
+    engine = "lmdb"
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="errata-test-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.data = os.path.join(self.folder, "data")
+        self.clock = Clock(self.folder)
+        self.start()
+
+    def start(self):
+        self.server = Server(data=self.data, prefix=self.clock.prefix, arguments=("--pdf-worker", "/nowhere"),
+                             environment={"ERRATA_LOG": self.engine}).start()
+        self.addCleanup(self.server.close)
+        self.client = self.server.client()
+
+    def restart_later(self, days):
+        self.client.close()
+        self.server.stop()
+        self.clock.advance(days * DAY_SECONDS, 0)
+        self.start()
+
+    def correct(self, number):
+        return self.client.capture(event_type=LINE, layout_fingerprint="acme", document_id=f"d{number % 5}",
+                                   entity_type="line", entity_id=str(number % 30), before_json='{"qty":1}',
+                                   after_json='{"qty":%d}' % (number + 2), meta_json='{"input_snippet":"Drill"}')
+
+    def cli(self, *arguments):
+        return subprocess.run([os.path.join(BIN, "errata"), *arguments, "--server", self.server.address, "--token-file",
+                               os.path.join(self.data, "admin.token")], capture_output=True, text=True, timeout=120,
+                              env={**os.environ, "HOME": self.data})
+
+    def with_content(self):
+        """The ids of the feedback events that have content."""
+        return {event.id for event in self.client.events()
+                if event.HasField("feedback_event") and event.feedback_event.after_json}
+
+    def test_old_content_goes_and_facts_stay(self):
+        old = [self.correct(n) for n in range(CORRECTIONS)]
+        verdict = self.client.submit_verdict(receipt_id="r1", original_verdict=verdicts.VERDICT_FAKE,
+                                             correct_verdict=verdicts.VERDICT_REAL, reviewer_notes="a note")
+        self.client.update_settings(content_retention=content_retention.ContentRetention(corrections_days=2))
+        self.restart_later(3)
+        new = self.correct(CORRECTIONS)
+        self.clock.advance(HOUR_SECONDS, HOUR_SECONDS)
+        wait_until(lambda: self.with_content() == {new.id}, "the content of old corrections is removed", seconds=30)
+        events = {event.id: event for event in self.client.events()}
+        for event in old:
+            self.assertTrue(events[event.id].content_removed)
+            self.assertEqual(events[event.id].feedback_event.fields_changed, ["qty"])
+            self.assertEqual(len(events[event.id].content_sha256), 32)
+        self.assertTrue(any(event.kind == event_log.EVENT_KIND_VERDICT_SUBMITTED and not event.content_removed
+                            for event in events.values()), verdict)
+        swept = [event.content_swept for event in events.values() if event.HasField("content_swept")]
+        self.assertEqual(sum(len(sweep.seqs) for sweep in swept), CORRECTIONS)
+        self.assertEqual(sum(sweep.example_count for sweep in swept), CORRECTIONS)
+        served = self.client.examples("acme")
+        self.assertEqual([example.id for example in served.examples], [new.id])
+        verified = self.cli("admin", "verify")
+        self.assertIn("everything holds", verified.stdout, verified)
+        # A retraction of a correction without content takes back its counts.
+        self.cli("corrections", "retract", old[0].id, "--reason", "wrong invoice")
+        self.assertIn("everything holds", self.cli("admin", "verify").stdout)
+
+    def test_time_is_at_least_two_days(self):
+        for field in ("corrections_days", "verdicts_days", "reviews_days"):
+            with self.assertRaises(grpc.RpcError) as caught:
+                self.client.update_settings(content_retention=content_retention.ContentRetention(**{field: 1}))
+            self.assertEqual(caught.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
+            self.assertIn(f"settings.content_retention.{field}", str(status_of(caught.exception)))
+        shown = self.cli("org", "settings", "--reviews-days", "30")
+        self.assertRegex(shown.stdout, r"corrections kept +365 days\n *verdicts kept +for ever\n *reviews kept +30 days", shown)
+        settings = self.client.admin.GetSettings(admin.GetSettingsRequest()).settings
+        self.assertEqual(settings.content_retention.reviews_days, 30)
+        self.assertEqual(settings.content_retention.corrections_days, 365)
+
+
+class RetentionWithJournal(Retention):
+    engine = "journal"
+    test_time_is_at_least_two_days = None  # does not depend on the engine
+
+
+if __name__ == "__main__":
+    main()

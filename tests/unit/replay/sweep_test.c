@@ -1,0 +1,87 @@
+/*
+ * sweep_test.c: a store from which retention removed content is the store that a replay of its log makes, in which that
+ * content never was: before, between and after retractions, superseding corrections, extractions that cite examples, and
+ * documents that join and leave families.
+ */
+#include "server/domain/events/removal.h"
+#include "tests/unit/replay/fixture.h"
+
+#define WRITES 900
+#define SEEDS 3
+
+/* Returns how many events of all organisations have lost their content. */
+static size_t count_removed(struct fixture *fixture)
+{
+    struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_READ);
+    size_t count = 0;
+
+    for (size_t i = 0; i < FIXTURE_ORGS; i++) {
+        struct log_walk walk;
+        struct event event;
+
+        assert_int_equal(log_walk_init(&walk, txn, fixture->orgs[i], 0, STORE_ASCENDING), OK);
+        while (log_walk_next(&walk, &event) == OK) {
+            assert_true(!event.content_removed ||
+                        (event.content.size == 0 && event.salt.size == 0));
+            assert_true(log_event_holds(&event));
+            count += event.content_removed ? 1 : 0;
+        }
+        log_walk_deinit(&walk);
+    }
+    store_abort(txn);
+    return count;
+}
+
+/* No event up to the floor of its class has content. */
+static void check_floors(struct fixture *fixture, struct org_id org)
+{
+    struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_READ);
+    struct log_walk walk;
+    struct event event;
+
+    assert_int_equal(log_walk_init(&walk, txn, org, 0, STORE_ASCENDING), OK);
+    while (log_walk_next(&walk, &event) == OK) {
+        enum content_class class = removal_class_of(event.kind);
+        uint64_t floor_seq = 0;
+
+        assert_int_equal(removal_floor(txn, org, class, &floor_seq), OK);
+        assert_true(event.content.size == 0 || event.seq > floor_seq);
+        assert_true(!event.content_removed || event.seq <= floor_seq);
+    }
+    log_walk_deinit(&walk);
+    store_abort(txn);
+}
+
+/* Goal: a live sweep leaves the bytes that a replay makes. Method: several seeds of random writes with small sweeps between
+ * them, compared often, over both back ends. */
+static void test_live_sweep_equals_replay(void **state)
+{
+    struct fixture fixture;
+
+    (void)state;
+    for (uint64_t seed = 0; seed <= SEEDS; seed++) {
+        size_t removed = 0;
+
+        fixture_init(&fixture, seed == SEEDS ? FIXTURE_LMDB : FIXTURE_MEMORY, 100 + seed);
+        fixture.sweeps = true;
+        for (size_t i = 0; i < 4; i++) {
+            fixture_write_many(&fixture, WRITES / 4);
+            fixture_expect_clean(&fixture);
+            assert_true(count_removed(&fixture) > removed + WRITES / 20);
+            removed = count_removed(&fixture);
+        }
+        for (size_t i = 0; i < FIXTURE_ORGS; i++) {
+            check_floors(&fixture, fixture.orgs[i]);
+        }
+        fixture_deinit(&fixture);
+    }
+}
+
+int run_sweep_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_live_sweep_equals_replay),
+    };
+
+    return cmocka_run_group_tests_name("replay sweep", tests, NULL, NULL);
+}

@@ -158,6 +158,7 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_PROPOSAL_CREATED:
     case EVENT_PROPOSAL_VOTED:
     case EVENT_GUIDELINE_RETIRED:
+    case EVENT_GUIDELINE_SUNSET_PROPOSED:
     case EVENT_TOKEN_ROTATED:
     case EVENT_CONTENT_SWEPT:
     case EVENT_RUN_ITEM_PUT:

@@ -5,6 +5,7 @@
 #include "server/app/commands.h"
 #include "server/app/verify_child.h"
 #include "server/jobs/pool.h"
+#include "store/base/heap.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -54,6 +55,7 @@ int main(int argc, char **argv)
     (void)umask(077);
     guard_memory();
     set_pool_threads();
+    heap_keep_spare();
     if (!config_read(argc, argv, &config, &problem)) {
         report_problem(&config, &problem);
         return APP_EXIT_USAGE;

@@ -31,6 +31,13 @@ static size_t private_bytes(void)
     return shared > resident ? 0 : (size_t)(resident - shared) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+void heap_keep_spare(void)
+{
+    /* Setting either ends glibc's own adjustment of both (mallopt(3)). A failure leaves its defaults. */
+    (void)mallopt(M_TRIM_THRESHOLD, (int)HEAP_SPARE_BYTES_MAX);
+    (void)mallopt(M_MMAP_THRESHOLD, (int)HEAP_MAPPED_BYTES_MIN);
+}
+
 struct heap_figures heap_read(void)
 {
     const struct mallinfo2 all = mallinfo2();

@@ -82,21 +82,6 @@ static void skip_spaces(struct checker *checker)
     }
 }
 
-#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
-
-/* Marks, in the high bit of each byte, the bytes that a string's scan must examine: quotes,
- * backslashes, control characters, bytes above ASCII. The lowest mark is correct; there may be
- * false ones above it. */
-static uint64_t mark_special(uint64_t word)
-{
-    uint64_t quote = word ^ EACH_BYTE('"');
-    uint64_t backslash = word ^ EACH_BYTE('\\');
-    uint64_t marks = ((quote - EACH_BYTE(1)) & ~quote) | ((backslash - EACH_BYTE(1)) & ~backslash) |
-                     ((word - EACH_BYTE(0x20)) & ~word) | word;
-
-    return marks & EACH_BYTE(0x80);
-}
-
 /* Returns the index of the first byte from `at` on that is not plain text of a string. */
 static size_t skip_plain(struct slice text, size_t at)
 {
@@ -105,7 +90,7 @@ static size_t skip_plain(struct slice text, size_t at)
         uint64_t marks = 0;
 
         memcpy(&word, text.data + at, sizeof(word));
-        marks = mark_special(word);
+        marks = json_mark_special(word);
         if (marks != 0) {
             return at + (size_t)__builtin_ctzll(marks) / 8;
         }

@@ -12,6 +12,25 @@ static inline bool json_is_space(uint8_t byte)
     return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
 }
 
+#define JSON_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Marks, in the high bit of each byte, the bytes that are zero. The lowest mark is correct; there may be
+ * false ones above it. */
+static inline uint64_t json_mark_zero(uint64_t word)
+{
+    return (word - JSON_EACH_BYTE(1)) & ~word & JSON_EACH_BYTE(0x80);
+}
+
+/* Marks, in the same way, the bytes that a string's scan must examine: quotes, backslashes, control
+ * characters, bytes above ASCII. */
+static inline uint64_t json_mark_special(uint64_t word)
+{
+    uint64_t control = (word - JSON_EACH_BYTE(0x20)) & ~word;
+
+    return json_mark_zero(word ^ JSON_EACH_BYTE('"')) |
+           json_mark_zero(word ^ JSON_EACH_BYTE('\\')) | ((control | word) & JSON_EACH_BYTE(0x80));
+}
+
 /* Returns the content between the quotes. */
 struct slice json_unquoted(struct slice quoted);
 /* Decodes the escape or copies the code point at the start of `rest`, and moves past it; returns

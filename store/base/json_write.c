@@ -74,9 +74,14 @@ static bool is_plain(uint8_t byte, bool ascii)
  * were used. */
 static size_t put_code_point(struct buffer *buffer, struct slice rest, bool ascii)
 {
-    size_t bytes = text_sequence_bytes(rest);
+    size_t bytes = 0;
     size_t at = 0;
 
+    if (rest.data[0] < 0x7f) {
+        put_escaped(buffer, rest.data[0]);
+        return 1;
+    }
+    bytes = text_sequence_bytes(rest);
     if (bytes == 0) {
         if (ascii) {
             put_unit(buffer, REPLACEMENT);
@@ -93,6 +98,35 @@ static size_t put_code_point(struct buffer *buffer, struct slice rest, bool asci
     return bytes;
 }
 
+/* Copies bytes from `at` on, eight at a time, and escapes quotes and backslashes. Returns the index of the first
+ * byte that it leaves: another one that may need escaping, or one of the last seven. */
+static size_t put_words(struct buffer *buffer, struct slice text, size_t at, bool ascii)
+{
+    while (text.size - at >= 8 && buffer_reserve(buffer, 8 + 2)) {
+        uint8_t *to = buffer->data + buffer->size;
+        uint64_t word = 0;
+        uint64_t marks = 0;
+        size_t plain = 8;
+
+        memcpy(&word, text.data + at, sizeof(word));
+        memcpy(to, &word, sizeof(word)); /* what is not plain is replaced */
+        marks = json_mark_special(word) | (ascii ? json_mark_zero(word ^ JSON_EACH_BYTE(0x7f)) : 0);
+        plain = marks != 0 ? (size_t)__builtin_ctzll(marks) / 8 : 8;
+        buffer->size += plain;
+        at += plain;
+        if (plain == 8) {
+            continue;
+        }
+        if (text.data[at] != '"' && text.data[at] != '\\') {
+            break;
+        }
+        to[plain] = '\\';
+        to[plain + 1] = text.data[at++];
+        buffer->size += 2;
+    }
+    return at;
+}
+
 void json_write_string(struct buffer *buffer, struct slice text, bool ascii)
 {
     size_t at = 0;
@@ -102,12 +136,10 @@ void json_write_string(struct buffer *buffer, struct slice text, bool ascii)
     }
     buffer_append_byte(buffer, '"');
     while (at < text.size) {
-        size_t start = at;
-
+        at = put_words(buffer, text, at, ascii);
         while (at < text.size && is_plain(text.data[at], ascii)) {
-            at++;
+            buffer_append_byte(buffer, text.data[at++]);
         }
-        buffer_append(buffer, slice_of(text.data + start, at - start));
         if (at < text.size) {
             at += put_code_point(buffer, slice_after(text, at), ascii);
         }

@@ -6,6 +6,7 @@
 #include "store/base/json.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -292,6 +293,40 @@ static void test_strings_are_written_as_by_python(void **state)
     check_written(state, SLICE("a\xff"), false, "\"a\xef\xbf\xbd\"");
 }
 
+/* Goal: a character is written alike wherever it is in the words of eight bytes that are copied. Method: one of
+ * each kind at every place of a longer text, which starts at every place of a word. */
+static void test_each_place_of_a_word_is_written(void **state)
+{
+    static const struct {
+        const char *byte;
+        const char *plain; /* as written without `ascii` */
+        const char *ascii;
+    } rows[] = {{"\"", "\\\"", "\\\""},
+                {"\\", "\\\\", "\\\\"},
+                {"\n", "\\n", "\\n"},
+                {"\x1f", "\\u001f", "\\u001f"},
+                {"\x7f", "\x7f", "\\u007f"},
+                {" ", " ", " "},
+                {"\xff", "\xef\xbf\xbd", "\\ufffd"}};
+    char text[128];
+    char expected[128];
+
+    for (size_t row = 0; row < COUNT(rows); row++) {
+        for (size_t place = 0; place < 24; place++) {
+            for (int ascii = 0; ascii < 2; ascii++) {
+                (void)snprintf(text, sizeof(text), "%.*s%s%.*s", (int)place,
+                               "aBcdefghijklmnopqrstuvwx", rows[row].byte, (int)(24 - place),
+                               "!#$%&'()*+,-./0123456789");
+                (void)snprintf(expected, sizeof(expected), "\"%.*s%s%.*s\"", (int)place,
+                               "aBcdefghijklmnopqrstuvwx",
+                               ascii != 0 ? rows[row].ascii : rows[row].plain, (int)(24 - place),
+                               "!#$%&'()*+,-./0123456789");
+                check_written(state, slice_text(text), ascii != 0, expected);
+            }
+        }
+    }
+}
+
 /* Goal: doubles are written as Python's repr writes them. Method: known cases of both notations, of
  * powers of two and of the ends of the range; thousands more are compared with Python itself. */
 static void test_doubles_are_written_as_by_python(void **state)
@@ -357,6 +392,8 @@ int run_json_use_tests(void)
         cmocka_unit_test_setup_teardown(test_values_are_compared_by_meaning, arena_set_up,
                                         arena_tear_down),
         cmocka_unit_test_setup_teardown(test_wide_objects_are_equal_in_any_order, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_each_place_of_a_word_is_written, arena_set_up,
                                         arena_tear_down),
         cmocka_unit_test_setup_teardown(test_too_deep_values_are_never_equal, arena_set_up,
                                         arena_tear_down),

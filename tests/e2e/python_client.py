@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -74,11 +75,11 @@ class Connected(ServerCase, Folder):
 class Tls(Folder):
     """The same package over TLS: with the authority's certificate, with another one's, and with one of the client."""
 
-    def start(self, *arguments):
+    def start(self, *arguments, days=30):
         """A server with a certificate; its address as a URL, and its token."""
         self.authority = Authority(self.folder)
-        cert, key = self.authority.sign("server")
-        server = Server(arguments=["--tls-cert", cert, "--tls-key", key, *arguments]).start()
+        cert, key = self.authority.sign("server", days=days)
+        self.server = server = Server(arguments=["--tls-cert", cert, "--tls-key", key, *arguments]).start()
         self.addCleanup(server.close)
         return f"https://localhost:{server.address.rsplit(':', 1)[1]}", server.admin_token
 
@@ -114,6 +115,22 @@ class Tls(Folder):
         self.assertIn("kept-on-disk", "".join(Path(path).read_text(encoding="utf-8") for path in kept))
         trusted = self.connect(url, token, ca_file=self.authority.path, spool=None)
         self.assertEqual(trusted.feedback_service.list_feedback_events({"layout_fingerprint": "tls"}).events, [])
+
+    def test_corrections_wait_until_the_certificate_is_mended(self):
+        """An expired certificate refuses no correction: all are sent, in order, by the same program once it is replaced."""
+        url, token = self.start(days=-1)
+        refused = []
+        client = self.connect(url, token, ca_file=self.authority.path, on_rejected=lambda *what: refused.append(what))
+        for number in range(3):
+            client.correct({"n": 0}, {"n": number}, layout="tls", entity_type="line", entity_id=f"e{number}")
+        self.assertFalse(client.flush(2))
+        self.assertEqual((client.counts().queue, refused), ((3, 0, 0), []))
+        self.authority.sign("server")
+        self.server.process.send_signal(signal.SIGHUP)
+        self.assertTrue(client.flush(PATIENCE_S))
+        events = client.feedback_service.list_feedback_events({"layout_fingerprint": "tls"}).events
+        self.assertEqual([event.entity_id for event in reversed(events)], ["e0", "e1", "e2"])
+        self.assertEqual(refused, [])
 
     def test_a_client_certificate_is_shown(self):
         folder_authority = os.path.join(self.folder, "ca.pem")

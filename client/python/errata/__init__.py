@@ -16,11 +16,13 @@ from errata._version import __version__  # noqa: E402
 from errata.client import Client, Counts, Extraction  # noqa: E402
 from errata.errors import (  # noqa: E402
     AlreadyExists, Cancelled, DeadlineExceeded, ErrataError, FailedPrecondition, Internal, InvalidArgument, NotFound,
-    PermissionDenied, QueueFull, ResourceExhausted, Unauthenticated, Unavailable, Unimplemented, Unreachable, Violation)
+    PermissionDenied, QueueFull, ResourceExhausted, Unauthenticated, Unavailable, Unimplemented, Unreachable, Untrusted,
+    Violation)
 
 __all__ = [
     "AlreadyExists", "Cancelled", "Client", "Counts", "DeadlineExceeded", "ErrataError", "Example", "Examples",
     "Extraction", "FailedPrecondition", "Internal", "InvalidArgument", "NotFound", "PermissionDenied", "Prompt",
-    "QueueFull", "ResourceExhausted", "Unauthenticated", "Unavailable", "Unimplemented", "Unreachable", "Violation",
+    "QueueFull", "ResourceExhausted", "Unauthenticated", "Unavailable", "Unimplemented", "Unreachable", "Untrusted",
+    "Violation",
     "__version__",
 ]

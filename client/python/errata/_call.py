@@ -190,7 +190,7 @@ def translate(problem: BaseException, target: Target, stale: bool) -> BaseExcept
     if isinstance(problem, (socket.timeout, TimeoutError)):
         return errors.DeadlineExceeded(f"{target.url}: no answer in time")
     if isinstance(problem, ssl.SSLCertVerificationError):
-        return errors.ErrataError(f"{target.url}: the server's certificate is not accepted: {problem.verify_message}")
+        return errors.Untrusted(f"{target.url}: the server's certificate is not accepted: {problem.verify_message}")
     if isinstance(problem, (OSError, http.client.HTTPException)):
         return _Stale() if stale else errors.Unreachable(f"{target.url}: {problem or type(problem).__name__}")
     return problem

@@ -30,7 +30,7 @@ class QueueCounts(NamedTuple):
 
 # Errors after which the same write may succeed later: the server or the token is the reason, not the write.
 _LATER = (errors.Unavailable, errors.DeadlineExceeded, errors.ResourceExhausted, errors.Unauthenticated,
-          errors.Internal)
+          errors.Internal, errors.Untrusted)
 
 
 class WriteQueue:

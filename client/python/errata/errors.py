@@ -104,6 +104,10 @@ class Unreachable(Unavailable):
     """No connection to the server, or it ended before an answer."""
 
 
+class Untrusted(ErrataError):
+    """The server's certificate is not accepted, so nothing was sent. Queued writes wait until it is."""
+
+
 class Unauthenticated(ErrataError):
     """There is no token, or it is unknown, revoked or expired."""
 

@@ -168,8 +168,8 @@ class Caller:
 
     def _translate(self, problem: BaseException, stale: bool) -> BaseException:
         if isinstance(problem, ssl.SSLCertVerificationError):
-            return errors.ErrataError(f"{self.target.url}: the server's certificate is not accepted: "
-                                      f"{problem.verify_message}")
+            return errors.Untrusted(f"{self.target.url}: the server's certificate is not accepted: "
+                                    f"{problem.verify_message}")
         return _Stale() if stale else errors.Unreachable(f"{self.target.url}: {problem or type(problem).__name__}")
 
     async def server_stream(self, method: Method[Q, R], request: Q | Mapping[str, Any] | None, *,

@@ -30,7 +30,7 @@ static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const u
     err = call_take_field(call, slice_of(name, name_bytes), slice_of(value, value_bytes));
     if (err != OK) {
         call_set_end(call, CLIENT_CODE_RESOURCE_EXHAUSTED,
-                     "the answer's headers are larger than this client takes", false);
+                     "the answer's headers are larger than this client accepts", false);
         session_settle(user, call);
     }
     return 0;
@@ -258,10 +258,10 @@ enum err session_open_stream(struct client_session *session, struct client_call 
     if (stream_id < 0) {
         /* All stream ids are used up: another connection starts from the first one. */
         session->closing = true;
-        call_set_end(call, CLIENT_CODE_UNAVAILABLE, "this connection takes no more calls", false);
+        call_set_end(call, CLIENT_CODE_UNAVAILABLE, "this connection accepts no more calls", false);
         session_add_news(session, call);
         session_end_waiting(session, CLIENT_CODE_UNAVAILABLE,
-                            "this connection takes no more calls");
+                            "this connection accepts no more calls");
         return OK;
     }
     call->stream_id = stream_id;

@@ -240,7 +240,7 @@ static void refuse_unsent(struct captures_queue *queue, struct capture *capture,
     struct errata_status status = {
         .code = too_large ? ERRATA_CODE_RESOURCE_EXHAUSTED : ERRATA_CODE_INTERNAL,
         .message = too_large ? "the capture is larger than the channel's limit of a request"
-                             : "the channel does not take the capture"};
+                             : "the channel does not accept the capture"};
 
     capture_list_remove(waiting_list(queue, capture), capture);
     leave(queue, capture, ERRATA_DROP_REFUSED, &status);

@@ -66,7 +66,7 @@ static void log_warning(const struct app *app)
     end_bytes = timestamp_format(found->until_us / 1000000, 0, end);
     logger_printf(LOGGER_WARNING,
                   "the last usable ADMIN token with the server flag, %08" PRIx32
-                  ", ends at %.*s; create another one before (`errata token create --role ADMIN "
+                  ", expires at %.*s; create another one before (`errata token create --role ADMIN "
                   "--server-flag`), or after that `erratad --new-admin-token --data %s`",
                   found->key_id, (int)end_bytes, end, app->config->data);
 }

@@ -126,8 +126,8 @@ bool app_lost_file(struct app *app)
         app->lost_file = true;
         logger_printf(
             LOGGER_ERROR,
-            "%s/db/data.mdb was removed while it is served: writes are refused, reads go "
-            "on; save what it has with `errata admin backup FILE` before this process ends",
+            "%s/db/data.mdb was removed while it is served: writes are refused, reads continue; "
+            "save the data with `errata admin backup FILE` before this process ends",
             app->config->data);
     }
     return app->lost_file;

@@ -33,7 +33,7 @@ static void log_warning(const struct admin_token_expiry *found)
     size_t end_bytes = timestamp_format(found->first_at_us / 1000000, 0, end);
 
     logger_printf(LOGGER_WARNING,
-                  "tokens that end within 14 days: %" PRIu64 ", the first of them, %08" PRIx32
+                  "tokens that expire within 14 days: %" PRIu64 ", the first of them, %08" PRIx32
                   ", at %.*s; replace it before (`errata token rotate %08" PRIx32 "`)",
                   found->count, found->key_id, (int)end_bytes, end, found->key_id);
 }

@@ -192,10 +192,11 @@ static void conclude_child(struct verifier *verifier)
         return;
     }
     if (!is_crash(verifier)) {
-        (void)snprintf(why, sizeof(why),
-                       "the process that checks the copy was killed (signal %d, status %d), which "
-                       "says nothing about the store; check the machine's memory and verify again",
-                       verifier->term_signal, (int)verifier->exit_status);
+        (void)snprintf(
+            why, sizeof(why),
+            "the process that checks the copy was killed (signal %d, status %d), which does not "
+            "indicate damage of the store; check the machine's memory and verify again",
+            verifier->term_signal, (int)verifier->exit_status);
         set_conclusion(verifier, ERR_UNAVAILABLE, why);
         return;
     }

@@ -28,8 +28,8 @@ static void log_change(struct pipeline *pipeline, int64_t ahead_us)
     *line = (struct clock_line){.is_ahead = is_ahead, .was_written = true, .written_us = now_us};
     if (is_ahead) {
         logger_write(LOGGER_WARNING,
-                     "the newest event is recorded later than the machine's clock is now: the "
-                     "clock was ahead, or is late; events are dated by the clock as it is",
+                     "the newest event is later than the current time: the clock was ahead, or is "
+                     "late; new events get the clock's current time",
                      fields, sizeof(fields) / sizeof(fields[0]));
     } else {
         logger_write(LOGGER_INFO, "the machine's clock agrees with the event log again", NULL, 0);

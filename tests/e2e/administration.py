@@ -154,7 +154,7 @@ class ExpiringTokens(unittest.TestCase):
         wait_until(lambda: self.health() == NOT_SERVING, "the warning", SECONDS)
         counters = self.counters()
         self.assertEqual((counters["tokens_expiring"], counters["tokens_first_expires_at_s"]), (1, end))
-        line = wait_until(lambda: re.search(r".*tokens that end within 14 days: 1,.*", self.server.read_log()),
+        line = wait_until(lambda: re.search(r".*tokens that expire within 14 days: 1,.*", self.server.read_log()),
                           "a line in the log", SECONDS)
         self.assertIn(f"errata token rotate {key_id_of(secret)}", line.group())
         shown = errata(self.server, "health")

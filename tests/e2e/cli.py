@@ -369,7 +369,7 @@ class Cli(ServerCase):
             "dangling.pdf": "not sent: unreadable", "empty.pdf": "not sent: unreadable",
             "large.pdf": "not sent: unreadable", "locked.pdf": "refused: encrypted",
             "turn\\x1b[31m.pdf": "not sent: unreadable", "words.pdf": "refused: not_a_pdf"})
-        for sentence in ("dangling.pdf: it is a link to nothing", "empty.pdf: it is empty",
+        for sentence in ("dangling.pdf: it is a broken link", "empty.pdf: it is empty",
                          "large.pdf: it is larger than 64 MiB", "locked.pdf: encrypted: ",
                          "words.pdf: not_a_pdf: ", "--password-file FILE", "1 of 7 stored, 6 not"):
             self.assertIn(sentence, said)
@@ -378,7 +378,7 @@ class Cli(ServerCase):
         self.run_both("layouts", "ingest", str(folder / "locked.pdf"), "--password-file", word, code=0)
         _, said = self.run_both("layouts", "ingest", str(folder / "deeper"), "--id-prefix", "t-", code=1)
         self.assertIn("'t-good' is stored with other bytes", said)
-        self.assertIn("--id-prefix TEXT or --document ID makes another", said)
+        self.assertIn("--id-prefix TEXT or --document ID selects another id", said)
         out, _ = self.run_both("layouts", "ingest", str(folder), "--recursive", "--json",
                                "--id-prefix", "t-", code=1)
         reported = {pathlib.Path(row["file"]).relative_to(folder).as_posix(): row

@@ -53,16 +53,16 @@ class Contexts(CliCase):
         for words in (("list",), ("show",), ("list", "--json"), ("show", "home", "--json")):
             out, said = self.cli("context", *words)
             self.assertIn(token.split("_")[1], out)
-            self.assertNotIn(token.split("_")[2], out + said)
-        self.assertIn("standard input is empty", self.add("none", "--token-stdin", code=4)[1])
-        self.assertIn("holds no token", self.add("none", "--token-stdin", code=4, stdin="a b\n")[1])
+            self.assertNotIn(token.split("_", 2)[2], out + said)
+        self.assertIn("standard input: empty", self.add("none", "--token-stdin", code=4)[1])
+        self.assertIn("not a token", self.add("none", "--token-stdin", code=4, stdin="a b\n")[1])
 
     def test_typed_token_is_not_shown(self):
         """On a terminal the token is requested with the echo disabled."""
         token = self.server.admin_token
         terminal = Terminal([ERRATA, "context", "add", "typed", "--server", self.address,
                              "--token-stdin"], self.environment(), self.folder)
-        terminal.read("it is not shown")
+        terminal.read("input is hidden")
         terminal.send(token + "\r")
         out = terminal.read()
         self.assertEqual(terminal.close(), 0, out)

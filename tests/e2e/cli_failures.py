@@ -98,7 +98,7 @@ class Failures(CliCase):
         self.assertIn(f"cannot connect to {address}: connection refused", said)
         self.assertIn("is erratad running there?", said)
         self.assertIn("The address is from ERRATA_SERVER.", said)
-        self.assertIn("is the name right?", self.said("--server", "no.such.host.example:1", "health",
+        self.assertIn("is the name correct?", self.said("--server", "no.such.host.example:1", "health",
                                                       code=3))
 
     def test_server_of_another_protocol_is_reported(self):
@@ -106,9 +106,9 @@ class Failures(CliCase):
         with peer(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as address:
             said = self.said("--server", address, "health", code=3)
             self.assertIn("not HTTP/2", said)
-            self.assertIn("is the port right?", said)
+            self.assertIn("is the port correct?", said)
         with peer(b"") as address:
-            self.assertIn("wants TLS", self.said("--server", address, "health", code=3))
+            self.assertIn("requires TLS", self.said("--server", address, "health", code=3))
 
     def test_silent_server_is_reported(self):
         """The server accepts the connection and does not answer: the call ends at its time limit."""
@@ -133,7 +133,7 @@ class Failures(CliCase):
         with python_server() as address:
             said = self.said("--server", address, "token", "list", code=1)
         self.assertIn("UNIMPLEMENTED", said)
-        self.assertIn("is the server of another version?", said)
+        self.assertIn("does the server have another version?", said)
 
     def test_clock_difference_is_explained(self):
         """If the clocks of server and client differ, relative times would be misleading, so a note is printed."""
@@ -146,7 +146,7 @@ class Failures(CliCase):
         said = self.said("token", "create", "--role", "ADMIN", "--expires", "2001-01-01T00:00:00Z",
                          code=1)
         self.assertIn("not in the future", said)
-        self.assertRegex(said, r"this machine's clock, which says 20\d\d-")
+        self.assertRegex(said, r"this machine's clock, which shows 20\d\d-")
 
     # --- tokens ---
 
@@ -157,7 +157,7 @@ class Failures(CliCase):
         self.assertIn("no token was given", none)
         damaged = self.folder / "damaged"
         damaged.write_text(self.server.admin_token[:-5])
-        self.assertIn("is it a token's file?", self.said("token", "list", "--token-file", str(damaged),
+        self.assertIn("does the file contain a token?", self.said("token", "list", "--token-file", str(damaged),
                                                          code=1))
         revoked = self.token("--role", "SERVICE")
         with open(revoked, encoding="ascii") as file:
@@ -186,7 +186,7 @@ class Failures(CliCase):
         self.run_cli("examples", "x", "--token-file", path)
         before = self.run_cli("token", "list", "--all", "--json")[0]
         for place in (path, "/nonexistent/token"):
-            self.assertIn("can't be made", self.said("token", "create", "--role", "ADMIN", "--file",
+            self.assertIn("can't be created", self.said("token", "create", "--role", "ADMIN", "--file",
                                                      place, code=4))
         self.assertEqual(self.run_cli("token", "list", "--all", "--json")[0], before)
         self.said("token", "create", "--role", "OPERATOR", "--file", str(self.folder / "none"), code=1)
@@ -197,7 +197,7 @@ class Failures(CliCase):
         (self.folder / "words").write_text("two words\n")
         (self.folder / "empty").write_text("\n")
         for path, said in (("/nonexistent", "No such file"), (str(self.folder), "Is a directory"),
-                           ("words", "holds no token"), ("empty", "is empty")):
+                           ("words", "not a token"), ("empty", "empty; expected a token")):
             self.assertIn(said, self.said("health", "--token-file", path, code=4))
         said = self.said("health", code=4, ERRATA_TOKEN_FILE="/nonexistent")
         self.assertIn("comes from ERRATA_TOKEN_FILE", said)
@@ -209,7 +209,7 @@ class Failures(CliCase):
             run = subprocess.run([program, "health"], env=self.here(), capture_output=True, text=True,
                                  user="nobody", timeout=30)
             self.assertEqual(run.returncode, 4)
-            self.assertIn("only its owner reads it; `sudo cat ", run.stderr)
+            self.assertIn("only its owner may read it; `sudo cat ", run.stderr)
 
     # --- requests ---
 

@@ -193,7 +193,7 @@ class Csv(HistoryCase):
 
     def test_wrong_options_are_explained(self):
         for words, said in ((("nothing", "f"), 'SOURCE "nothing": unknown; expected one of: tensorzero'),
-                            (("csv", *samples("csv", "rules.csv")), "csv: needs to know its columns"),
+                            (("csv", *samples("csv", "rules.csv")), "csv: the columns are unknown"),
                             (("csv", *samples("csv", "rules.csv"), "--map", "a=b"), '--map "a=b": unknown field'),
                             (("tensorzero", *samples("csv", "rules.csv"), "--map", "a=id"), "--map: only for the source csv"),
                             (("csv", *samples("csv", "rules.csv"), "--map", "a=id", "--good-from", "x"), "invalid number")):
@@ -311,7 +311,7 @@ class Tools(HistoryCase):
                 ("mlflow.expectation", '{"qty":10}', '{"qty":12}'),
                 ("mlflow.expectation", "", '{"text":"unknown before"}')],
             outcomes=[("mlflow:assessment", "REJECTED")] * 3 + [("mlflow:assessment", "REVIEWED")],
-            skipped={"an assessment that is not valid any more": 1, "an assessment that a newer one overrides": 1,
+            skipped={"an assessment that is no longer valid": 1, "an assessment that a newer one overrides": 1,
                      "an assessment that failed": 1},
             losses=["search_traces"])
         kinds = {r["state"].rsplit(":", 1)[1]: r["annotatorKind"] for r in self.reviews(org)}

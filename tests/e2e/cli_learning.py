@@ -253,10 +253,10 @@ class Learning(CliCase):
         path = self.file("mappings.csv", text)
         _, said = self.run_cli("mappings", "import", path, "--dry-run",
                                environment=self.here(ERRATA_SERVER="127.0.0.1:1"))
-        self.assertRegex(said, r"204 rows are valid, 0 are not, 1 superseded ones passed over; nothing was sent")
+        self.assertRegex(said, r"204 rows are valid, 0 are not, 1 superseded ones skipped; nothing was sent")
         for counts in ("204 new, 0 already stored", "0 new, 204 already stored"):
             _, said = self.run_cli("mappings", "import", path, "--actor", "ada")
-            self.assertRegex(said, rf"^rows: {counts}, 1 superseded ones passed over, in [0-9.]+ s\n$")
+            self.assertRegex(said, rf"^rows: {counts}, 1 superseded ones skipped, in [0-9.]+ s\n$")
         listed = rows(self.run_cli("mappings", "list", "--customer", "import", "--all", "--csv")[0])
         self.assertEqual(collections.Counter(r["status"] for r in listed),
                          {"CONFIRMED": 201, "SUPERSEDED": 1, "SUGGESTED": 1, "REJECTED": 1})
@@ -294,7 +294,7 @@ class Learning(CliCase):
             _, said = run.communicate(timeout=30)
         self.assertEqual((first["line"], first["mapping"]["customerSku"]), (2, "S-0"))
         self.assertEqual(run.returncode, 130)
-        self.assertIn("the same command again continues", said)
+        self.assertIn("repeat the command to continue", said)
         self.run_cli("mappings", "import", path)
         listed = rows(self.run_cli("mappings", "list", "--customer", "stopped", "--all", "--csv")[0])
         self.assertEqual((len(listed), {r["support_count"] for r in listed}), (500, {"1"}))
@@ -342,7 +342,7 @@ class Learning(CliCase):
         listed = rows(self.run_cli("prompts", "list", "--versions", "t1", "--csv")[0])
         self.assertEqual([r["version"] for r in listed], ["2", "1"])
         shipped, said = self.run_cli("prompts", "show", "pdf_extract_text_v1", "--version", "0")
-        self.assertIn("as it ships with the server", said)
+        self.assertIn("the shipped version", said)
         self.assertIn("{{hint_examples}}", shipped)
         out, said = self.run_cli("prompts", "show", "t1", environment=self.token("VIEWER"))
         self.assertEqual(out, "")
@@ -460,7 +460,7 @@ class Learning(CliCase):
     def test_text_is_sanitised_by_profile(self):
         """Prints the sanitised text, and whether it was changed."""
         out, said = self.run_cli("reviews", "sanitize", "-", "--profile", "note", stdin="twelve, not ten")
-        self.assertEqual((out, said), ("twelve, not ten", "it stays as it is\n"))
+        self.assertEqual((out, said), ("twelve, not ten", "it is unchanged\n"))
         out, said = self.run_cli("reviews", "sanitize", "a\u202eb", "--profile", "example")
         self.assertEqual((out, said), ("ab", "it was changed\n"))
         self.assertIn("--profile: missing", self.run_cli("reviews", "sanitize", "x", code=2)[1])
@@ -561,10 +561,10 @@ class Learning(CliCase):
                   "With examples 91.2% of extractions needed no correction, without 78.0%: +16.9% "
                   "(95% interval +9.1% to +25.3%, p = 0.0002); the 15% goal is reached."),
                  (compared((900, 90), (900, 120), **small), "p = 0.010); examples help, but the 15% goal"),
-                 (compared((10, 1), (4, 1), **chance), "p = 0.400); too little data: that would"),
-                 (compared((10, 1), (40, 10), **chance), "p = 0.400); no clear difference: that would"),
-                 (compared((10, 1), (9, 1), **worse), "too little data: that may be chance"),
-                 (compared((99, 40), (99, 20), **worse), "p < 0.0001); examples make it worse"),
+                 (compared((10, 1), (4, 1), **chance), "p = 0.400); too little data: this would"),
+                 (compared((10, 1), (40, 10), **chance), "p = 0.400); no clear difference: this would"),
+                 (compared((10, 1), (9, 1), **worse), "too little data: this may be chance"),
+                 (compared((99, 40), (99, 20), **worse), "p < 0.0001); results are worse with examples"),
                  (compared((0, 0), (0, 0)), "There is nothing to compare yet"),
                  (compared((5, 1), (0, 0)), "With examples 80.0% of extractions needed no correction; there "
                                             "is none without to compare with."),
@@ -608,7 +608,7 @@ class Learning(CliCase):
             servicer.learning = reply
             self.assert_fits("analytics", "learning", environment=environment)
             sent = without_colours(self.on_terminal(60, "analytics", "learning", environment=environment))
-            self.assertIn("(a column: mean of 2 days)", sent)
+            self.assertIn("(each column is the mean of 2 days)", sent)
             self.assertIn("100,000 ┤", sent)
             self.assertIn("1.00 ┤", sent)
             sent = self.on_terminal(120, "analytics", "learning", "--no-color", environment=environment)

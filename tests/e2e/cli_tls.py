@@ -92,7 +92,7 @@ class CliTls(CliCase):
         self.run_cli("admin", "info", environment=alone)
         out, _ = self.run_cli("context", "show", environment=alone)
         self.assertIn(f"authorities: {os.path.realpath(self.folder / 'ca.pem')}", out)
-        self.assertIn("certificate of the client", out)
+        self.assertIn("client certificate", out)
         out, _ = self.run_cli("context", "show", "--json", environment=alone)
         self.assertTrue(json.loads(out)["tls"])
         self.run_cli("context", "add", "strict", "--replace", "--token-file", "strict.token",

@@ -88,7 +88,7 @@ class Crowded(unittest.TestCase):
         said = " ".join(done.stderr.split())
         self.assertEqual(done.returncode, 3, said)
         self.assertIn("before it sent anything", said)
-        self.assertIn("no room for more connections", said)
+        self.assertIn("reached its limit of connections", said)
         wait_for(lambda: LINE in server.read_log())
         self.assertTrue(re.search(LINE + r".* max=2 .*refused=[1-9]", server.read_log()),
                         server.read_log())

@@ -186,7 +186,7 @@ class Command(LearningCase):
         correction = self.correct("cli", 8, entity_id="9", document_id="order 2")
         out, _ = self.run_cli("explain", served.exposure_ref)
         for text in ("GetExamples", '{"qty": 7}', "of order 1", "ada", served.examples[0].id, "order 2",
-                     f"corrected by {correction.id}", "made again with the recorded hash"):
+                     f"corrected by {correction.id}", "rebuilt with the recorded hash"):
             self.assertIn(text, out)
         out, _ = self.run_cli("explain", served.exposure_ref, "--hints")
         self.assertEqual(json.loads(out), json.loads(served.hint_examples_json))
@@ -204,8 +204,8 @@ class Command(LearningCase):
                                     context={"a": "one"})
         (self.folder / "template.txt").write_text("{{a}} {{hint_examples}}")
         words = ("explain", served.exposure_ref, "--file", "template.txt", "--value")
-        self.assertIn("made again with the recorded hash", self.run_cli(*words, "a=one")[0])
-        self.assertIn("made again with another hash", self.run_cli(*words, "a=two")[0])
+        self.assertIn("rebuilt with the recorded hash", self.run_cli(*words, "a=one")[0])
+        self.assertIn("rebuilt, but its hash differs", self.run_cli(*words, "a=two")[0])
         self.assertIn("not compared", self.run_cli("explain", served.exposure_ref)[0])
 
 

@@ -976,9 +976,9 @@ class CommandLine(CliCase):
 
     def test_missing_option_is_named(self):
         _, said = self.run_cli("verdicts", "submit", "r1", "--original", "real", "--score", "0.3", code=2)
-        self.assertIn("--correct is missing", said)
+        self.assertIn("--correct: missing", said)
         _, said = self.run_cli("rules", "list", "--enabled", "--disabled", code=2)
-        self.assertIn("only one of --enabled and --disabled", said)
+        self.assertIn("expected only one of them", said)
 
 
 if __name__ == "__main__":

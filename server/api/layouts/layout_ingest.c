@@ -19,16 +19,16 @@
 /* Both responses have the same fields, so one function writes them. */
 _Static_assert((int)INGEST_DOCUMENT_RESPONSE_DOCUMENT_FIELD ==
                    (int)INGEST_DOCUMENT_STREAM_RESPONSE_DOCUMENT_FIELD,
-               "both methods answer alike");
+               "both responses have the same fields");
 _Static_assert((int)INGEST_DOCUMENT_RESPONSE_PROFILE_FIELD ==
                    (int)INGEST_DOCUMENT_STREAM_RESPONSE_PROFILE_FIELD,
-               "both methods answer alike");
+               "both responses have the same fields");
 
 _Static_assert(PDF_PAGES_MAX == 5000, "a text below says so");
 
 _Static_assert((int)INGEST_DOCUMENT_RESPONSE_TEXT_FIELD ==
                    (int)INGEST_DOCUMENT_STREAM_RESPONSE_TEXT_FIELD,
-               "both methods answer alike");
+               "both responses have the same fields");
 
 /* The values of a document that the caller sent. */
 struct named_document {

@@ -18,10 +18,10 @@
 /* Both judgements have the same response, so one function writes it. */
 _Static_assert((int)CONFIRM_MAPPING_RESPONSE_MAPPING_FIELD ==
                    (int)REJECT_MAPPING_RESPONSE_MAPPING_FIELD,
-               "both methods answer alike");
+               "both responses have the same fields");
 _Static_assert((int)CONFIRM_MAPPING_RESPONSE_EVENT_ID_FIELD ==
                    (int)REJECT_MAPPING_RESPONSE_EVENT_ID_FIELD,
-               "both methods answer alike");
+               "both responses have the same fields");
 
 enum err mapping_service_suggest_mapping_prepare(struct mapping_service_suggest_mapping_call *call)
 {

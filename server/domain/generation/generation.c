@@ -275,7 +275,7 @@ enum err generation_draft(struct ctx *ctx, struct store_txn *txn,
     if (err == ERR_NOT_FOUND) {
         return fault_say(ctx->fault, ERR_PRECONDITION,
                          "feedback_ids: all are praise or unclear, by their class; expected "
-                         "decisions that ask for something");
+                         "decisions with a request");
     }
     return err != OK ? err : create(ctx, txn, &drafting, &evidence, ret_seq);
 }

@@ -19,7 +19,7 @@ static struct slice reason_of(enum conflict_reason reason)
     case CONFLICT_NEGATION:
         return SLICE("one demands what the other forbids");
     case CONFLICT_BOUNDS:
-        return SLICE("numbers that cannot both hold");
+        return SLICE("numbers that cannot both be satisfied");
     case CONFLICT_CHOICE:
         return SLICE("different choices of which only one is possible");
     case CONFLICT_NONE:

@@ -107,13 +107,13 @@ const char *replay_break_text(enum replay_break broken_by)
     case REPLAY_WHOLE:
         return "holds";
     case REPLAY_GAP:
-        return "is missing, and later events are there";
+        return "is missing, although later events exist";
     case REPLAY_BYTES:
         return "does not decode";
     case REPLAY_HASH:
         return "does not have the hashes of its facts and content";
     case REPLAY_CHAIN:
-        return "does not follow the event before it: the chain of hashes is broken";
+        return "does not continue the previous event: the chain of hashes is broken";
     case REPLAY_APPLY:
         return "can't be applied";
     }

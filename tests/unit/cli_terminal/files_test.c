@@ -105,14 +105,13 @@ static void test_unreadable_files_are_reported_and_skipped(void **state)
     (void)snprintf(word, sizeof(word), "%s", path("gone.pdf"));
     assert_found(false, word, "gone.pdf: No such file or directory\n");
     assert_found(false, "/dev/null", ".: it is not a regular file\n");
-    assert_found(false, root, ".: it holds no *.pdf; --recursive looks into its folders too\n");
-    assert_found(true, root, ".: it holds no *.pdf\n");
+    assert_found(false, root, ".: it contains no *.pdf; --recursive looks into its folders too\n");
+    assert_found(true, root, ".: it contains no *.pdf\n");
     assert_int_equal(symlink("nowhere", path("link.pdf")), 0);
     assert_int_equal(mkfifo(path("pipe.pdf"), 0600), 0);
     assert_int_equal(mkdir(path("x"), 0700), 0);
     assert_int_equal(symlink("..", path("x/circle")), 0);
-    assert_found(true, root,
-                 "link.pdf: it is a link to nothing\npipe.pdf: it is not a regular file\n");
+    assert_found(true, root, "link.pdf: it is a broken link\npipe.pdf: it is not a regular file\n");
 }
 
 /* Goal: named files are taken with any name, folders and files in turn. Method: three words. */

@@ -71,7 +71,7 @@ static void test_mistake_is_reported_with_the_expected_form(void **state)
     assert_false(READ(&options, 1, "--limit"));
     assert_string_equal(options.problem, "--limit needs a value: --limit N");
     assert_false(READ(&options, 1, "--json=yes"));
-    assert_string_equal(options.problem, "--json takes no value");
+    assert_string_equal(options.problem, "--json: given with a value; expected no value");
     assert_false(READ(&options, 1, "one", "two"));
     assert_string_equal(options.problem, "unexpected argument \"two\"");
 }

@@ -76,9 +76,8 @@ static void print_log_ahead(struct cli *cli, struct json_value reply)
         reply_print_member(cli, "log ahead", progress_span(&cli->arena, ahead_us));
         print_text(
             &cli->out,
-            "  The newest event is recorded that much later than the server's clock is now: the\n  "
-            "clock was ahead once, or is late now. New events get the clock's time as "
-            "created_at.\n");
+            "  The newest event is later than the current time of the server's clock: the\n  clock "
+            "was ahead once, or is late now. New events get the clock's time as created_at.\n");
     }
 }
 
@@ -108,11 +107,12 @@ static enum cli_exit print_info(struct cli *cli, struct json_value reply)
 static const char *warning_of(const char *part)
 {
     if (strcmp(part, ADMIN_PART) == 0) {
-        return "the last usable ADMIN token with the server flag ends within 14 days, or there is "
+        return "the last usable ADMIN token with the server flag expires within 14 days, or there "
+               "is "
                "none; create another one with errata token create";
     }
     if (strcmp(part, TOKENS_PART) == 0) {
-        return "a token ends within 14 days; the server's log names it; replace it with errata "
+        return "a token expires within 14 days; the server's log names it; replace it with errata "
                "token rotate";
     }
     if (strcmp(part, CLOCK_PART) == 0) {
@@ -235,7 +235,7 @@ static enum cli_exit run_health(struct cli *cli)
     return serving ? CLI_OK : CLI_CALL_FAILED;
 }
 
-static const struct option_spec backup_options[] = {{"force", NULL, "replace FILE where it exists"},
+static const struct option_spec backup_options[] = {{"force", NULL, "replace FILE if it exists"},
                                                     {NULL, NULL, NULL}};
 
 static const struct option_spec audit_options[] = {
@@ -282,9 +282,9 @@ const struct command admin_commands[] = {
              "`erratad --restore FILE --data DIR`.",
      .examples = {{"errata admin verify", NULL},
                   {"errata admin verify --json | tail -1 | jq .report",
-                   "what was found, for a script"}},
-     .exits = "0 if the store is intact, 5 if it is damaged, 1 if the server returned with an "
-              "error, 3 where no answer came.",
+                   "the report, for a script"}},
+     .exits = "0 if the store is intact, 5 if it is damaged, 1 if the server returned an error, 3 "
+              "if there was no response.",
      .run = verify_run},
     {.group = "admin",
      .name = "backup",
@@ -324,7 +324,7 @@ const struct command health_commands[] = {
      .examples = {{"errata health", NULL},
                   {"until errata health errata.pdf --timeout 1s >/dev/null 2>&1; do sleep 1; done",
                    "in a script that has just started a server"}},
-     .exits = "0 if all checked services are serving, 1 if one is not (the clock only if it is the "
-              "only part asked for), 3 if no answer comes.",
+     .exits = "0 if all checked services are serving, 1 if one is not (the clock only if no other "
+              "part was requested), 3 if there was no response.",
      .run = run_health},
     {.name = NULL}};

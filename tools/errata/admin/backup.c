@@ -87,7 +87,7 @@ static enum cli_exit open_part(struct backing_up *backing_up)
     if (flock(backing_up->file, LOCK_EX | LOCK_NB) != 0) {
         (void)close(backing_up->file);
         backing_up->file = -1;
-        return cli_local(cli, "%s: another backup is writing it", backing_up->part);
+        return cli_local(cli, "%s: another backup is writing to it", backing_up->part);
     }
     if (fchmod(backing_up->file, S_IRUSR | S_IWUSR) != 0 || ftruncate(backing_up->file, 0) != 0) {
         return say_failed(cli, backing_up->part, "emptied");
@@ -160,7 +160,7 @@ static enum cli_exit take_place(struct backing_up *backing_up)
         result = say_failed(cli, backing_up->path, "made");
     }
     if (result != CLI_OK) {
-        cli_note(cli, "the backup is whole, and is in %s", backing_up->part);
+        cli_note(cli, "the backup is complete: %s", backing_up->part);
         return result;
     }
     return sync_folder(backing_up->path) ? CLI_OK : say_failed(cli, backing_up->path, "synced");

@@ -413,8 +413,9 @@ const struct command event_commands[] = {
      .summary = "list the event log, newest first",
      .help =
          "Lists events of the log, newest first: corrections, documents, tokens, organisations.",
-     .examples = {{"errata events list --subject document:invoice-17", "all about one document"},
-                  {"errata events list --kind token_created --all", "who was let in"}},
+     .examples = {{"errata events list --subject document:invoice-17",
+                   "all events of one document"},
+                  {"errata events list --kind token_created --all", "who got access"}},
      .options = list_options,
      COMMAND_CALL("EventService/ListEvents", .fill = add_subject, .nothing = "no events match")},
     {.group = "events",

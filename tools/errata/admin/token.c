@@ -63,7 +63,7 @@ static enum cli_exit create_into(struct cli *cli, const struct command_call *cal
     enum cli_exit result = CLI_OK;
 
     if (fd < 0) {
-        return cli_local(cli, "%s can't be made: %s", path, strerror(errno));
+        return cli_local(cli, "%s can't be created: %s", path, strerror(errno));
     }
     (void)close(fd);
     result = command_call_once(cli, call);
@@ -237,7 +237,7 @@ const struct command token_commands[] = {
      .examples =
          {{"errata token list --all", NULL},
           {"errata token list --all --json | jq -r '.tokens[] | select(.revokedAt) | .keyId'",
-           "those that were revoked"}},
+           "only the revoked ones"}},
      .options = list_options,
      COMMAND_CALL("AdminService/ListTokens", .colour = colour_token, .nothing = "no tokens")},
     {.group = "token",
@@ -250,7 +250,7 @@ const struct command token_commands[] = {
          "new one is valid for as long as the old one was. The new text is printed once, as by "
          "`errata token create`.",
      .examples = {{"errata token rotate 0123abcd --overlap 7d --file next.token", NULL},
-                  {"errata token rotate 0123abcd --overlap 0", "the old one ends at once"}},
+                  {"errata token rotate 0123abcd --overlap 0", "the old one expires at once"}},
      .options = rotate_options,
      .run = run_rotate},
     {.group = "token",

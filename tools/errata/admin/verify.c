@@ -75,7 +75,7 @@ static void print_broken(struct cli *cli, struct json_value report)
     struct slice reason = reply_text(cli, event, "reason");
     struct slice count = reply_count(cli, report, "brokenOrganizations");
 
-    print_finding(cli, "a log does not hold:",
+    print_finding(cli, "a log is invalid:",
                   arena_printf(&cli->arena,
                                "event %.*s of organisation %.*s %.*s (organisations with such an "
                                "event: %.*s). Restore a backup (`errata help admin backup`)",
@@ -116,7 +116,7 @@ static enum cli_exit print_report(struct verifying *verifying, struct json_value
     }
     if (differs) {
         print_finding(
-            cli, "rows are not what the log makes of them:",
+            cli, "rows differ from the log:",
             arena_printf(&cli->arena,
                          "%.*s of them. Stop the server, and `erratad --rebuild` rebuilds them",
                          SLICE_ARGS(count)));

@@ -22,7 +22,7 @@ static struct slice difference_text(struct cli *cli, struct json_value report)
     struct slice difference = analytics_change(cli, report, "difference");
 
     if (difference.size == 0) {
-        return SLICE("not known: one of both sides has no outcomes");
+        return SLICE("unknown: one of the two sides has no outcomes");
     }
     return arena_printf(&cli->arena, "%.*s (95%% interval %.*s to %.*s)", SLICE_ARGS(difference),
                         SLICE_ARGS(analytics_change(cli, report, "differenceLow")),

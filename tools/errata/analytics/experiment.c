@@ -113,13 +113,13 @@ static const char *conclusion(enum verdict verdict, bool reached)
     case VERDICT_BETTER:
         return "examples help, but the " GOAL " is not reached";
     case VERDICT_WORSE:
-        return "examples make it worse, and the " GOAL " is not reached";
+        return "results are worse with examples, and the " GOAL " is not reached";
     case VERDICT_FEW:
-        return reached ? "too little data: that would reach the " GOAL ", but may be chance"
-                       : "too little data: that may be chance";
+        return reached ? "too little data: this would reach the " GOAL ", but may be chance"
+                       : "too little data: this may be chance";
     case VERDICT_UNCLEAR:
-        return reached ? "no clear difference: that would reach the " GOAL ", but may be chance"
-                       : "no clear difference: that may be chance";
+        return reached ? "no clear difference: this would reach the " GOAL ", but may be chance"
+                       : "no clear difference: this may be chance";
     case VERDICT_NO_CONTROL:
     case VERDICT_NO_TREATMENT:
     case VERDICT_NO_RATIO:

@@ -286,7 +286,7 @@ static const struct option_spec list_options[] = {
     FILTER_OPTIONS, CSV_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};
 static const struct option_spec review_options[] = {
     FILTER_OPTIONS,
-    {"reason", "TEXT", "reason of all retractions, which is not asked for then"},
+    {"reason", "TEXT", "reason of all retractions; without it, each reason is prompted for"},
     {NULL, NULL, NULL}};
 
 const struct command correction_commands[] = {
@@ -328,7 +328,7 @@ const struct command correction_commands[] = {
              "`errata corrections show` takes any unique prefix of an id.",
      .examples = {{"errata corrections list --layout a1b2c3 --since 7d", NULL},
                   {"errata corrections list --field qty --all --json | jq -c .events[]",
-                   "all that changed a quantity, one a line"},
+                   "all changes of a quantity, one per line"},
                   {"errata corrections list --since 30d --all --csv > corrections.csv", NULL}},
      .options = list_options,
      COMMAND_CALL("FeedbackService/ListFeedbackEvents", .fill = corrections_fill_list,
@@ -343,20 +343,17 @@ const struct command correction_commands[] = {
     {.group = "corrections",
      .name = "review",
      .summary = "page through the newest corrections, and retract wrong ones",
-     .help = "Shows the newest corrections one by one: what was corrected, by whom, in which "
-             "document and layout, and "
-             "where it was served as an example since, with the outcomes. The key `r` retracts the "
-             "correction that is "
-             "shown, for a reason that is asked for, or the one of `--reason`; `n` and `p`, the "
-             "arrows and the space bar "
-             "go on and back, `q` ends. Corrections must match all filters. Needs a terminal; "
-             "scripts use `errata "
-             "corrections list` and `errata corrections retract`.\n\nTo retract needs a REVIEWER "
-             "or ADMIN token, or an "
-             "OPERATOR token for a correction by the token's user.",
+     .help =
+         "Shows the newest corrections one by one: what was corrected, by whom, in which document "
+         "and layout, and where it was served as an example since, with the outcomes. The key `r` "
+         "retracts the displayed correction, with the reason of `--reason` or one that is prompted "
+         "for; `n` and `p`, the arrows and the space bar move to the next and the previous one, "
+         "`q` quits. Corrections must match all filters. Needs a terminal; scripts use `errata "
+         "corrections list` and `errata corrections retract`.\n\nRetracting needs a REVIEWER or "
+         "ADMIN token, or an OPERATOR token for a correction by the token's user.",
      .examples = {{"errata corrections review", NULL},
                   {"errata corrections review --actor ada --since 7d",
-                   "what one person corrected"}},
+                   "what corrected by one person"}},
      .options = review_options,
      .run = review_run},
     {.group = "corrections",

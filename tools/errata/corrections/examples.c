@@ -50,7 +50,7 @@ static enum cli_exit print_table(struct cli *cli, struct json_value reply)
     }
     table_print(&table, &cli->out);
     if (reply_text(cli, reply, "incomplete").size > 0) {
-        cli_note(cli, "older corrections were not looked at: 2,000 did not fit the options");
+        cli_note(cli, "older corrections were not examined: 2,000 did not match the options");
     }
     return CLI_OK;
 }
@@ -106,7 +106,7 @@ static const struct option_spec options[] = {
     {"document", "DOCUMENT", "the document to be extracted"},
     {"match", "MODE", "layouts to take examples from: exact or family"},
     {"grouping", "GROUPING",
-     "EVENT: each correction is an example; DOCUMENT: all of a document are one"},
+     "EVENT: one example per correction; DOCUMENT: one example per document"},
     {"include-superseded", NULL, "include examples that a later correction superseded"},
     {"include-own", NULL, "include corrections of the document itself"},
     {"annotator", "ANNOTATOR", "only corrections by this kind of annotator; may be repeated"},
@@ -129,7 +129,7 @@ const struct command example_commands[] = {
                    "of all layouts of its layout family"},
                   {"errata examples a1b2c3 --hints > hint_examples.json",
                    "the text for the prompt"},
-                  {"errata examples a1b2c3 --as-of 7d", "what it was a week ago"}},
+                  {"errata examples a1b2c3 --as-of 7d", "the state a week ago"}},
      .options = options,
      COMMAND_CALL("PromptService/GetExamples", .fill = fill_examples, .print = print_examples)},
     {.name = NULL}};

@@ -79,7 +79,7 @@ const struct command extraction_commands[] = {
                   {"errata examples a1b2c3 --document invoice-18 --json | jq -r .exposureRef |\n"
                    "  errata extractions record --layout a1b2c3 --document invoice-18 \\\n"
                    "  --confidence 0.97 --exposure -",
-                   "with what was served for it"}},
+                   "cites the examples that were served for it"}},
      .options = record_options,
      COMMAND_CALL("ExtractionService/RecordExtraction", .fill = check_options,
                   .print = print_recorded)},

@@ -157,11 +157,11 @@ static enum cli_exit print_served(struct cli *cli, struct json_value report)
     struct json_value served = reply_member(report, "served");
 
     if (reply_text(cli, report, "artifactId").size == 0) {
-        reply_print_member(cli, "served", SLICE("not an example, so never"));
+        reply_print_member(cli, "served", SLICE("never, since it is not an example"));
         return CLI_OK;
     }
     if (reply_text(cli, served, "exposureCount").size == 0) {
-        reply_print_member(cli, "served", SLICE("in no response that an outcome cited"));
+        reply_print_member(cli, "served", SLICE("not in any response that an outcome cited"));
         return CLI_OK;
     }
     reply_print_member(cli, "served", artifact_outcomes(cli, report, "served"));

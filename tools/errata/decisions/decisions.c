@@ -6,23 +6,22 @@
 #include "tools/errata/engine/paging.h"
 
 static const struct option_spec record_options[] = {
-    {"gate", "GATE", "the gate at which it was made, such as HITL-1"},
+    {"gate", "GATE", "the gate at which the decision was made, such as HITL-1"},
     {"epic", "EPIC", "the epic"},
     {"decision", "OUTCOME", "what the person decided"},
-    {"agent", "AGENT", "the agent whose output it is about; by default, that of the gate"},
+    {"agent", "AGENT", "the agent whose output was decided on; default: the agent of the gate"},
     {"task", "TASK", "the task"},
     {"comment", "TEXT|@FILE|-", "the reviewer's comment"},
     {"summary", "TEXT|@FILE|-", "summary of the correction"},
     {"diff", "@FILE|-", "the correction as a unified diff"},
     {"diff-path", "PATH", "path of a diff; it is stored, not opened"},
-    {"tag", "TAG", "`skill` and `skill:NAME` say that a skill is meant; may be repeated"},
-    {"reviewer", "USER", "the reviewer; the token's user by default"},
-    {"duration", "SECONDS", "how long the review took"},
+    {"tag", "TAG", "a tag; `skill` and `skill:NAME` refer to a skill; may be repeated"},
+    {"reviewer", "USER", "the reviewer; default: the token's user"},
+    {"duration", "SECONDS", "duration of the review"},
     {"output-sha", "HASH", "hash of the agent's output"},
     {"approved-sha", "HASH", "hash of the output that was approved; not with REJECTED"},
-    {"created-at", "TIME|SPAN", "when it was made; now by default"},
-    {"exposure", "REFERENCE",
-     "a prompt by which the agent worked, by its reference; may be given several times"},
+    {"created-at", "TIME|SPAN", "time of the decision; default: now"},
+    {"exposure", "REFERENCE", "reference of a prompt that the agent used; may be repeated"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec list_options[] = {
@@ -31,7 +30,7 @@ static const struct option_spec list_options[] = {
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 static const struct option_spec similar_options[] = {
-    {"threshold", "NUMBER", "least similarity, 0 to 1; 0.8 by default"},
+    {"threshold", "NUMBER", "minimum similarity, 0 to 1 (default 0.8)"},
     {"limit", "N", "at most N decisions (default 20)"},
     {"agent", "AGENT", "only decisions on this agent's output"},
     {NULL, NULL, NULL}};
@@ -127,9 +126,9 @@ const struct command decision_commands[] = {
     {.group = "decisions",
      .name = "similar",
      .arguments = "FEEDBACK",
-     .summary = "list decisions that are similar to one",
-     .help = "Lists decisions whose words are similar to those of a decision, the most similar "
-             "first. FEEDBACK is the server's id of the decision.",
+     .summary = "list decisions that are similar to a given one",
+     .help = "Lists decisions whose words are similar to those of a decision, most similar first. "
+             "FEEDBACK is the server's id of the decision.",
      .examples = {{"errata decisions similar 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
      .options = similar_options,
      COMMAND_CALL("DecisionService/FindSimilar", .print = print_similar)},
@@ -137,9 +136,9 @@ const struct command decision_commands[] = {
      .name = "evaluate",
      .arguments = "FEEDBACK",
      .summary = "classify a decision again",
-     .help = "Classifies a decision with all decisions of its cluster that are recorded now, and "
-             "prints the class, the reasons, and the proposal that was made of the cluster. Stores "
-             "nothing. FEEDBACK is the server's id of the decision.",
+     .help = "Classifies a decision with all decisions of its cluster that are recorded by now, "
+             "and prints the class, the reasons, and the proposal that was made from the cluster. "
+             "Stores nothing. FEEDBACK is the server's id of the decision.",
      .examples = {{"errata decisions evaluate 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
      COMMAND_CALL("DecisionService/Evaluate")},
     {.group = "decisions",
@@ -156,8 +155,8 @@ const struct command decision_commands[] = {
      .name = "override",
      .arguments = "FEEDBACK --class CLASS",
      .summary = "set the class of a decision",
-     .help = "Sets the class of a decision. It takes effect before those of evaluators, and is "
-             "what their accuracy is measured by. FEEDBACK is the server's id of the decision.",
+     .help = "Sets the class of a decision. It has precedence over those of evaluators, whose "
+             "accuracy is measured by it. FEEDBACK is the server's id of the decision.",
      .examples = {{"errata decisions override 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10 \\\n"
                    "  --class EDGE_CASE --reason 'only this file'",
                    NULL}},

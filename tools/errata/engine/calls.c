@@ -131,7 +131,7 @@ static enum cli_exit open_channel(struct calls *calls)
 
     if (result == CLI_OK &&
         client_channel_loop_open(&calls->loop, &config, &calls->channel) != OK) {
-        result = cli_local(calls->cli, "no connection can be made: out of memory or of files");
+        result = cli_local(calls->cli, "cannot connect: out of memory or file descriptors");
     }
     return result;
 }

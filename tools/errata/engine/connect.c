@@ -68,9 +68,8 @@ enum cli_exit cli_connect(struct cli *cli)
     }
     result = cli_lasting_config(cli, &config);
     if (result == CLI_OK && client_blocking_open(&config, &cli->client) != OK) {
-        result =
-            cli_local(cli, "no connection can be made to %s port %u: out of memory or of files",
-                      config.connection.host, (unsigned)config.connection.port);
+        result = cli_local(cli, "cannot connect to %s port %u: out of memory or file descriptors",
+                           config.connection.host, (unsigned)config.connection.port);
     }
     return result;
 }

@@ -71,12 +71,12 @@ static struct slice hint_token(struct cli *cli, struct slice message)
         return hint_no_token(cli);
     }
     if (says(message, "of the form")) {
-        return arena_printf(&cli->arena, "%.*s, has another form: is it a token's file?",
+        return arena_printf(&cli->arena, "%.*s, has another form: does the file contain a token?",
                             SLICE_ARGS(name));
     }
     return arena_printf(&cli->arena,
                         "it is %.*s; is it a token of this server? With an ADMIN token, `errata "
-                        "token list` says what became of it",
+                        "token list` shows its state",
                         SLICE_ARGS(name));
 }
 
@@ -92,20 +92,21 @@ static struct slice hint_role(struct cli *cli)
 static struct slice hint_unreachable(struct cli *cli, struct slice message)
 {
     const char *likely =
-        "is erratad running there? The file `address` in its folder says where it listens.";
+        "is erratad running there? The file `address` in its folder contains its address.";
 
     if (says(message, "not HTTP/2")) {
-        likely = "something else listens there, such as a web server: is the port right?";
+        likely = "another program listens there, such as a web server: is the port correct?";
     } else if (says(message, "before it sent anything")) {
-        likely = "what listens there hung up at once: it is another program, or wants TLS, or is "
-                 "an erratad that is just stopping or has no room for more connections: its log "
-                 "says so, and --connections-max and --connections-per-address give it more.";
+        likely = "the peer closed the connection at once: it is another program, requires TLS, or "
+                 "is an erratad that is stopping or has reached its limit of connections (see its "
+                 "log, and its options --connections-max and --connections-per-address).";
     } else if (says(message, "closed it")) {
-        likely = "the server ended the connection: it is stopping, or made room for others.";
+        likely = "the server closed the connection: it is stopping, or closed idle connections to "
+                 "accept others.";
     } else if (says(message, "no HTTP/2 settings") || says(message, "connect timeout")) {
         likely = "a firewall, or another program at that port?";
     } else if (says(message, "cannot find")) {
-        likely = "is the name right?";
+        likely = "is the name correct?";
     }
     return arena_printf(&cli->arena, "%s The address is %s.", likely, where_server_phrase(cli));
 }
@@ -124,7 +125,7 @@ static struct slice hint_time(struct cli *cli, const struct client_details *deta
         }
         size = timestamp_format(clock_wall_us(cli->ctx.clock) / 1000000, 0, now);
         return arena_printf(&cli->arena,
-                            "spans such as 90d count from this machine's clock, which says %.*s",
+                            "spans such as 90d count from this machine's clock, which shows %.*s",
                             (int)size, now);
     }
     return slice_of(NULL, 0);
@@ -145,8 +146,9 @@ static struct slice hint(struct cli *cli, const struct client_status *status,
     case CLIENT_CODE_UNAVAILABLE:
         return status->from_server ? slice_of(NULL, 0) : hint_unreachable(cli, status->message);
     case CLIENT_CODE_UNIMPLEMENTED:
-        return SLICE("is the server of another version? This program is of " ERRATA_VERSION
-                     "; `errata admin info` says what the server is of");
+        return SLICE(
+            "does the server have another version? This program has version " ERRATA_VERSION
+            "; `errata admin info` shows the server's version");
     default: /* other gRPC codes: no hint */
         return hint_time(cli, details);
     }
@@ -228,9 +230,8 @@ enum cli_exit failure_print_status(struct cli *cli, const struct client_status *
         write_json(cli, status, &details, advice);
     } else {
         print_headline(cli, slice_text(client_code_name(status->code)),
-                       message_repeats(status->message, &details)
-                           ? SLICE("the request is not valid")
-                           : status->message);
+                       message_repeats(status->message, &details) ? SLICE("the request is invalid")
+                                                                  : status->message);
         print_details(cli, &details);
         if (advice.size > 0) {
             print_text(&cli->err, "hint:");

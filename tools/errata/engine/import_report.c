@@ -117,7 +117,7 @@ static void report_dry_run(struct import_report *report)
     char passed[NUMBER_BYTES + 40] = "";
 
     if (report->passed_over > 0) {
-        (void)snprintf(passed, sizeof(passed), ", %llu superseded ones passed over",
+        (void)snprintf(passed, sizeof(passed), ", %llu superseded ones skipped",
                        (unsigned long long)report->passed_over);
     }
     cli_note(report->cli, "%s %s are valid, %s are not%s; nothing was sent",
@@ -201,13 +201,13 @@ enum cli_exit import_report_end(struct import_report *report, enum cli_exit resu
     buffer_init(&text, &cli->arena, 128);
     add_count(&text, report->invalid, "invalid ones skipped");
     add_count(&text, report->refused, "refused by the server");
-    add_count(&text, report->passed_over, "superseded ones passed over");
+    add_count(&text, report->passed_over, "superseded ones skipped");
     report_hidden(report);
     cli_note(cli, "%s: %s new, %s already stored%.*s, in %.*s", report->unit,
              number(created, report->created), number(repeated, report->repeated), SLICE_ARGS(text),
              SLICE_ARGS(span));
     if (result != CLI_OK) {
-        cli_note(cli, "what is stored stays: the same command again continues");
+        cli_note(cli, "stored data is kept; repeat the command to continue");
         return result;
     }
     if (report->refused > 0) {

@@ -197,7 +197,7 @@ static void conclude(struct cli *cli, const struct command_call *call, const str
     if (pages->seen == 0 && pages->last) {
         cli_note(cli, "%s", call->nothing);
     } else if (!pages->last) {
-        cli_note(cli, "%lld rows; there may be more: --all shows them, --limit N so many",
+        cli_note(cli, "%lld rows; there may be more: use --all, or --limit N",
                  (long long)pages->seen);
     }
 }

@@ -62,7 +62,7 @@ enum cli_exit cli_usage(struct cli *cli, const char *format, ...)
     print_problem(cli, "USAGE", format, values);
     va_end(values);
     if (!cli->json) {
-        cli_note(cli, "`errata help%s%s%s%s` says more.", cli->group != NULL ? " " : "",
+        cli_note(cli, "See `errata help%s%s%s%s`.", cli->group != NULL ? " " : "",
                  cli->group != NULL ? cli->group->name : "", cli->command != NULL ? " " : "",
                  cli->command != NULL ? cli->command->name : "");
     }

@@ -35,7 +35,7 @@ static const struct {
              {"PURPOSE", "errata.v1.SimilarityProfile"}};
 
 static const struct command_word parts[] = {
-    {SLICE("errata.write"), SLICE("whether writes are taken")},
+    {SLICE("errata.write"), SLICE("whether writes are accepted")},
     {SLICE("errata.embedder"), SLICE("whether a model compares texts")},
     {SLICE("errata.pdf"), SLICE("whether documents are measured")},
     {SLICE("errata.admin"), SLICE("whether a token can administer the server for 14 days more")},
@@ -69,12 +69,11 @@ static bool enum_word(const struct enum_info *info, size_t index, struct command
 }
 
 /* Lists of words that are not enums of the contract. */
-static const struct command_word tables[] = {
-    {SLICE("days"), SLICE("events by day")},
-    {SLICE("types"), SLICE("events by type")},
-    {SLICE("fields"), SLICE("corrected fields")},
-    {SLICE("confidence"), SLICE("extractions by day")},
-    {SLICE("layouts"), SLICE("layouts by how often seen")}};
+static const struct command_word tables[] = {{SLICE("days"), SLICE("events by day")},
+                                             {SLICE("types"), SLICE("events by type")},
+                                             {SLICE("fields"), SLICE("corrected fields")},
+                                             {SLICE("confidence"), SLICE("extractions by day")},
+                                             {SLICE("layouts"), SLICE("layouts by frequency")}};
 static const struct command_word days[] = {{SLICE("today"), {NULL, 0}},
                                            {SLICE("yesterday"), {NULL, 0}},
                                            {SLICE("7d"), SLICE("a week ago")},

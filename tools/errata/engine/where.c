@@ -30,8 +30,9 @@ enum cli_exit where_config_path(struct cli *cli, const char **ret_path)
         config_file_path(&cli->kept, getenv("XDG_CONFIG_HOME"), getenv("HOME"), ret_path);
 
     if (err == ERR_NOT_FOUND) {
-        return cli_local(cli, "where contexts are kept is not known: neither XDG_CONFIG_HOME nor "
-                              "HOME names a folder");
+        return cli_local(
+            cli,
+            "the folder of contexts is unknown: neither XDG_CONFIG_HOME nor HOME names a folder");
     }
     return err == OK ? CLI_OK : cli_local(cli, "out of memory");
 }
@@ -189,10 +190,10 @@ enum cli_exit where_check_token(struct cli *cli, const char *from, struct slice 
         text.size--;
     }
     if (text.size == 0) {
-        return cli_local(cli, "%s is empty: it should hold a token", from);
+        return cli_local(cli, "%s: empty; expected a token", from);
     }
     if (!context_token_valid(text)) {
-        return cli_local(cli, "%s holds no token: a token is one line of printable ASCII", from);
+        return cli_local(cli, "%s: not a token; expected one line of printable ASCII", from);
     }
     return arena_copy(&cli->kept, text, ret_token) ? CLI_OK : cli_local(cli, "out of memory");
 }
@@ -206,10 +207,11 @@ enum cli_exit where_read_token(struct cli *cli, const char *path, struct slice *
         return where_check_token(cli, path, text, ret_token);
     }
     if (access(path, R_OK) != 0 && errno == EACCES) {
-        cli_note(cli,
-                 "hint: only its owner reads it; `sudo cat %s | errata context add NAME --server "
-                 "HOST:PORT --token-stdin` keeps a copy of the token for you",
-                 path);
+        cli_note(
+            cli,
+            "hint: only its owner may read it; `sudo cat %s | errata context add NAME --server "
+            "HOST:PORT --token-stdin` keeps a copy of the token for you",
+            path);
     }
     return result;
 }

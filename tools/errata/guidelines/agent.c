@@ -9,10 +9,10 @@
 #define GET_PROPOSAL "/errata.v1.GuidelineService/GetProposal"
 
 static const struct option_spec prompt_options[] = {
-    {"base", "TEXT|@FILE|-", "the prompt that the rules are inserted into"},
-    {"subject", "SUBJECT", "what the prompt is for, such as a task; it may be held out"},
-    {"as-of", "TIME|SPAN", "the prompt as it was then"},
-    {"origin", NULL, "print after it where each rule comes from"},
+    {"base", "TEXT|@FILE|-", "the prompt into which the rules are inserted"},
+    {"subject", "SUBJECT", "subject of the prompt, such as a task; it may be held out"},
+    {"as-of", "TIME|SPAN", "the prompt as of this time or event"},
+    {"origin", NULL, "then print the origin of each rule"},
     {NULL, NULL, NULL}};
 
 /* Prints the prompt as it is, and notes the reference. */
@@ -90,10 +90,10 @@ const struct command agent_commands[] = {
      .summary = "print an agent's prompt with its guidelines",
      .help = "Inserts the guidelines of an agent into a prompt and prints it. The reference on "
              "standard error proves what was served: `errata decisions record --exposure` cites "
-             "it, and `errata explain` explains it. With --origin the "
-             "guideline of each rule follows: who proposed it, the decisions that it was made of, "
-             "and who approved it. With --json the ids of the guidelines are shown too, and with "
-             "--origin a line of JSON for each of their proposals.",
+             "it, and `errata explain` explains it. With --origin the guideline of each rule "
+             "follows: its proposer, the decisions from which it was made, and its approvers. With "
+             "--json the ids of the guidelines are shown too, and with --origin a line of JSON for "
+             "each of their proposals.",
      .examples = {{"errata agent prompt coder --base 'You write code.'", NULL},
                   {"errata agent prompt coder --origin", NULL},
                   {"errata agent prompt coder --json", NULL}},

@@ -10,16 +10,17 @@ static const struct option_spec list_options[] = {
     {"agent", "AGENT", "only proposals for this agent"}, PAGING_OPTIONS, {NULL, NULL, NULL}};
 static const struct option_spec propose_options[] = {
     {"rule-type", "FORM", "CONSTRAINT, GUIDELINE, NEGATIVE_EXAMPLE or POSITIVE_EXAMPLE"},
-    {"agent", "AGENT", "the agent that it is for; may be repeated"},
-    {"rule", "TEXT", "the rule: one sentence or a few"},
-    {"evidence", "TEXT", "what it is based on, for the people who vote"},
-    {"insertion-point", "NAME", "the line {{RULES:NAME}} of prompts where it is inserted"},
-    {"replaces", "GUIDELINE", "a guideline that it replaces; may be repeated"},
+    {"agent", "AGENT", "an agent to which the rule applies; may be repeated"},
+    {"rule", "TEXT", "text of the rule: one or a few sentences"},
+    {"evidence", "TEXT", "reason for the rule, for the people who vote"},
+    {"insertion-point", "NAME",
+     "name of the prompt line {{RULES:NAME}} where the rule is inserted"},
+    {"replaces", "GUIDELINE", "a guideline that the rule replaces; may be repeated"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec approve_options[] = {
-    {"acknowledge", "GUIDELINE", "a contradiction that you know; may be repeated"},
-    {"retire", "GUIDELINE", "the guideline to retire, if the agent has 20"},
+    {"acknowledge", "GUIDELINE", "id of a contradiction that you acknowledge; may be repeated"},
+    {"retire", "GUIDELINE", "the guideline to retire if the agent already has 20"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec reject_options[] = {
@@ -59,7 +60,7 @@ static enum cli_exit print_generated(struct cli *cli, struct json_value reply)
         has_one = true;
     }
     if (!has_one) {
-        cli_note(cli, "no cluster of decisions is to be proposed");
+        cli_note(cli, "no cluster of decisions qualifies for a proposal");
     }
     if (sunset.size > 0) {
         cli_note(cli, "proposed for retirement: %.*s", SLICE_ARGS(sunset));
@@ -95,13 +96,13 @@ const struct command proposal_commands[] = {
      .name = "show",
      .arguments = "ID",
      .summary = "show a proposal, its conflicts and its votes",
-     .help = "Shows a proposal, what it contradicts or repeats, and its votes.",
+     .help = "Shows a proposal, the rules that it contradicts or repeats, and its votes.",
      .examples = {{"errata proposals show 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
      COMMAND_CALL("GuidelineService/GetProposal")},
     {.group = "proposals",
      .name = "propose",
      .summary = "propose a rule for agents and print its id",
-     .help = "Stores a proposal. It becomes a guideline when enough other users approve it.",
+     .help = "Stores a proposal. It becomes a guideline once enough other users have approved it.",
      .examples = {{"errata proposals propose --rule-type CONSTRAINT --agent coder \\\n"
                    "  --rule 'Set a timeout on each remote call.'",
                    NULL}},
@@ -111,10 +112,10 @@ const struct command proposal_commands[] = {
      .name = "generate",
      .arguments = "[FEEDBACK...]",
      .summary = "draft proposals from decisions and print their ids",
-     .help = "Drafts a proposal of a rule from decisions, by the server's ids of them; a single "
-             "one brings its whole cluster. Without an id it runs the batch, which otherwise runs "
+     .help = "Drafts a proposal of a rule from decisions, given by the server's ids; a single one "
+             "selects its whole cluster. Without an id it runs the batch, which otherwise runs "
              "every 15 minutes: each cluster that is GENERALIZABLE_HIGH and has no proposal gets "
-             "one, at most 10 in a call.",
+             "one, at most 10 per call.",
      .examples = {{"errata proposals generate", NULL},
                   {"errata proposals generate 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
      .options = write_options,
@@ -124,8 +125,8 @@ const struct command proposal_commands[] = {
      .name = "approve",
      .arguments = "PROPOSAL",
      .summary = "vote for a proposal",
-     .help = "Votes for a proposal as the token's user. With enough votes of different users it is "
-             "a guideline. Contradictions must be acknowledged by their ids.",
+     .help = "Votes for a proposal as the token's user. With enough votes of different users it "
+             "becomes a guideline. Contradictions must be acknowledged by their ids.",
      .examples = {{"errata proposals approve 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
      .options = approve_options,
      COMMAND_CALL("GuidelineService/ApproveProposal", .print = print_voted)},
@@ -142,8 +143,8 @@ const struct command proposal_commands[] = {
     {.group = "proposals",
      .name = "retract",
      .arguments = "PROPOSAL",
-     .summary = "take your vote back",
-     .help = "Takes the vote of the token's user back, until the proposal is decided.",
+     .summary = "withdraw your vote",
+     .help = "Withdraws the vote of the token's user, if the proposal is not decided yet.",
      .examples = {{"errata proposals retract 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
      .options = write_options,
      COMMAND_CALL("GuidelineService/RetractVote", .print = print_voted)},

@@ -262,7 +262,7 @@ static const struct import_shape shapes[] = {{.name = "nested record",
 
 static const struct import_loss losses[] = {
     [LOSS_BEFORE] = {"records have responses without suggestions",
-                     "none: the tool has none either"},
+                     "none: the tool does not store them either"},
     [LOSS_STATUS] =
         {"nested records leave out whether a response was submitted, is a draft or was discarded",
          "python3 -c 'import argilla, json\n"

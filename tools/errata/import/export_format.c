@@ -144,7 +144,7 @@ static const char *write_chat(struct arena *arena, struct json_value event,
         return "without the text that the model read";
     }
     if (slice_equal(fields_text(arena, event, "outputReduced"), SLICE("true"))) {
-        return "with an output that was cut";
+        return "with a truncated output";
     }
     if (!fields_find(arena, event, "correctedOutputJson", &output) &&
         !fields_find(arena, event, "afterJson", &output)) {

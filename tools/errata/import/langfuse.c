@@ -129,8 +129,8 @@ static const struct import_shape shapes[] = {{.name = "correction score",
 
 static const struct import_loss losses[] = {
     [LOSS_OUTPUTS] =
-        {"corrections name traces or observations that these files do not have: what the model put "
-         "out is unknown",
+        {"corrections name traces or observations that are not in these files: the model's output "
+         "is unknown",
          "curl -u \"$LANGFUSE_PUBLIC_KEY:$LANGFUSE_SECRET_KEY\" "
          "\"$LANGFUSE_HOST/api/public/traces?limit=100&page=1&fields=core,io\" > traces.json; the "
          "same with /api/public/observations; then again with --join traces.json"},

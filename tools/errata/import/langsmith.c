@@ -73,7 +73,7 @@ static const struct import_shape shapes[] = {
 
 static const struct import_loss losses[] = {
     [LOSS_RUNS] =
-        {"corrections name runs that these files do not have: what the model put out is unknown",
+        {"corrections name runs that are not in these files: the model's output is unknown",
          "python3 -c 'from langsmith import Client\n"
          "for run in Client().list_runs(project_name=\"PROJECT\"): print(run.json())' > "
          "runs.jsonl; "

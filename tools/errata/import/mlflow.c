@@ -142,7 +142,7 @@ static void put_trace(struct import_call *call, struct json_value record, struct
         struct slice id = fields_text(call->arena, one, "assessment_id");
 
         if (slice_equal(fields_text(call->arena, one, "valid"), SLICE("false"))) {
-            import_skip(call, "an assessment that is not valid any more", id);
+            import_skip(call, "an assessment that is no longer valid", id);
         } else if (is_overridden(call, assessments, id)) {
             import_skip(call, "an assessment that a newer one overrides", id);
         } else {
@@ -166,7 +166,7 @@ static const struct import_shape shapes[] = {{.name = "trace",
                                              {.name = NULL}};
 
 static const struct import_loss losses[] = {
-    {"traces have no spans and no response: what the model put out is unknown",
+    {"traces have no spans and no response: the model's output is unknown",
      "python3 -c 'import mlflow\n"
      "for trace in mlflow.search_traces(return_type=\"list\"): print(trace.to_json())' > "
      "traces.jsonl"},

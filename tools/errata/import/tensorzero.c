@@ -116,8 +116,8 @@ static const struct import_shape shapes[] = {
     {.name = NULL}};
 
 static const struct import_loss losses[] = {
-    {"demonstrations and metrics name an inference that these files do not have: what the model "
-     "put out is unknown",
+    {"demonstrations and metrics name an inference that is not in these files: the model's output "
+     "is unknown",
      "clickhouse-client --query \"SELECT * FROM ChatInference FORMAT JSONEachRow\" > chat.jsonl && "
      "clickhouse-client --query \"SELECT * FROM JsonInference FORMAT JSONEachRow\" > json.jsonl; "
      "then again with --join chat.jsonl --join json.jsonl"},

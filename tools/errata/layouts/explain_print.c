@@ -18,7 +18,7 @@ static const char *sandbox_text(enum pdf_sandbox sandbox)
     case PDF_SANDBOX_LANDLOCK:
         return "limits, Landlock and seccomp: fonts and CMaps could be read, nothing else";
     case PDF_SANDBOX_CLOSED:
-        return "limits and seccomp: nothing could be opened, CMaps neither (no Landlock here)";
+        return "limits and seccomp: no file could be opened, not even CMaps (no Landlock here)";
     }
     return "";
 }
@@ -33,7 +33,7 @@ static const char *reason_text(enum pdf_reason reason)
     case PDF_DAMAGED:
         return "it is damaged beyond repair";
     case PDF_ENCRYPTED:
-        return "it is encrypted, and no password, or another one, was given";
+        return "it is encrypted, and the password is missing or wrong";
     case PDF_NO_PAGES:
         return "it has no pages";
     case PDF_TOO_MANY_PAGES:
@@ -43,7 +43,7 @@ static const char *reason_text(enum pdf_reason reason)
     case PDF_TEXT_LIMIT:
         return "its text can't be read within 5 s of CPU, 8 s and 512 MiB";
     case PDF_CRASHED:
-        return "the worker died of it before its text was read";
+        return "the worker crashed before its text was read";
     case PDF_WALL_LIMIT:
         return "its text was not read within 8 s, because the machine was busy";
     }
@@ -58,7 +58,8 @@ static const char *cut_text(enum pdf_cut cut)
     case PDF_CUT_PATHS:
         return "not counted: page 1 has over 200,000 path operations";
     case PDF_CUT_RULINGS:
-        return "not counted: page 1 has over 20,000 lines one way, or over 200,000 pieces of them";
+        return "not counted: page 1 has over 20,000 lines in one direction, or over 200,000 pieces "
+               "of lines";
     case PDF_CUT_WORDS:
         return "not counted: page 1 has over 100,000 words, or fewer in too many possible tables";
     case PDF_CUT_LIMIT:
@@ -230,7 +231,7 @@ static void print_sketch(struct cli *cli, const struct family_sketch *sketch)
         cli, "family",
         arena_printf(&cli->arena, "compared by %u features of page 1%s: %u words at their places,",
                      (unsigned)sketch->count,
-                     sketch->count == FAMILY_SKETCH_FEATURES_MAX ? ", the most that are kept" : "",
+                     sketch->count == FAMILY_SKETCH_FEATURES_MAX ? ", the maximum" : "",
                      (unsigned)counts[FAMILY_FEATURE_WORD]));
     reply_print_member(
         cli, "",
@@ -246,7 +247,7 @@ static void print_fingerprint(struct cli *cli, const struct explained *explained
     struct slice canonical = explained->fingerprint.canonical_json;
 
     if (!measures->has_table_count) {
-        reply_print_member(cli, "layout", SLICE("none: what was cut short is never hashed"));
+        reply_print_member(cli, "layout", SLICE("none: an incomplete measurement is never hashed"));
         return;
     }
     reply_print_member(cli, "hashed",

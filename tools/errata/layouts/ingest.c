@@ -341,15 +341,15 @@ static const char *make_id(struct ingest *ingest, const char *path)
         size -= 4;
     }
     if (size == 0 || prefix + size > DOCUMENT_ID_BYTES_MAX) {
-        return "its name makes no document id: that has 1 to 128 bytes; --document gives one";
+        return "its name is not a valid document id, which has 1 to 128 bytes; use --document";
     }
     memcpy(ingest->id_bytes, ingest->prefix, prefix);
     memcpy(ingest->id_bytes + prefix, name, size);
     ingest->id_bytes[prefix + size] = '\0';
     ingest->id = slice_of(ingest->id_bytes, prefix + size);
     if (!text_is_utf8(ingest->id) || text_has_control(ingest->id)) {
-        return "its name makes no document id: that is UTF-8 without control characters; "
-               "--document gives one";
+        return "its name is not a valid document id, which is UTF-8 without control characters; "
+               "use --document";
     }
     return NULL;
 }
@@ -456,8 +456,8 @@ static void print_reported(struct ingest *ingest, size_t failed)
         cli_note(cli, "hint: --password-file FILE opens encrypted PDFs");
     }
     if (ingest->taken) {
-        cli_note(cli, "hint: another document has the id of a file's name; --id-prefix TEXT or "
-                      "--document ID makes another");
+        cli_note(cli, "hint: another document already has the id of a file's name; --id-prefix "
+                      "TEXT or --document ID selects another id");
     }
 }
 
@@ -500,12 +500,12 @@ static enum cli_exit conclude(struct ingest *ingest, const struct uploads_result
     case UPLOADS_RAN:
         break;
     case UPLOADS_INTERRUPTED:
-        cli_note(cli, "interrupted; the same command again goes on");
+        cli_note(cli, "interrupted; repeat the command to continue");
         return CLI_INTERRUPTED;
     case UPLOADS_FAILED:
         exit = failure_print_status(cli, &result->status);
         if (exit == CLI_NO_CONNECTION && ingest->stored > 0) {
-            cli_note(cli, "the same command again goes on");
+            cli_note(cli, "repeat the command to continue");
         }
         return exit;
     case UPLOADS_LOCAL:

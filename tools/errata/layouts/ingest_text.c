@@ -34,7 +34,7 @@ enum cli_exit ingest_text_begin(struct cli *cli, size_t files, struct ingest_tex
     }
     if (ingest_text_is_wanted(&text) && !ingest_text_is_printed(&text) &&
         mkdir(text.folder, 0777) != 0 && errno != EEXIST) {
-        return cli_local(cli, "%s can't be made: %s", text.folder, strerror(errno));
+        return cli_local(cli, "%s can't be created: %s", text.folder, strerror(errno));
     }
     *ret_text = text;
     return CLI_OK;

@@ -310,7 +310,7 @@ const struct command layout_commands[] = {
                    "an encrypted one"},
                   {"errata layouts ingest --text - invoice-17.pdf", "its text, for a prompt"},
                   {"errata layouts ingest --json inbox/ | jq -r 'select(.error) | .file'",
-                   "which did not go in"}},
+                   "files that were not stored"}},
      .exits = "0 if all files are stored, 1 if the server refused some, 4 if some could not be "
               "read, 130 if interrupted.",
      .options = ingest_options,

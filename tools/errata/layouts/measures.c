@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-_Static_assert(PDF_PAGES_MAX == 5000, "a text below says so");
+_Static_assert(PDF_PAGES_MAX == 5000, "see the text below");
 
 #define KIB 1024.0
 /* The longest reason code, with room. */
@@ -201,15 +201,15 @@ const char *measures_advice(struct slice reason)
     } known[] = {
         {"not_a_pdf", "only PDF is measured: convert the file, or leave it out"},
         {"damaged", "open it in a viewer and save it again, or ask its sender for another copy"},
-        {"encrypted", "give its password with --password-file FILE"},
+        {"encrypted", "specify its password with --password-file FILE"},
         {"no_pages", "ask its sender for another copy"},
-        {"too_many_pages", "split it: at most 5,000 pages are taken"},
+        {"too_many_pages", "split it: at most 5,000 pages are accepted"},
         {"page_unreadable",
          "open it in a viewer and save it again, or ask its sender for another copy"},
-        {"text_limit", "print its first pages to a new PDF, and give that"},
+        {"text_limit", "print its first pages to a new PDF, and use that"},
         {"wall_limit", "send it again when the server's machine is less busy, or print its first "
                        "pages to a new PDF"},
-        {"crashed", "open it in a viewer and save it again; the reader of PDFs died of it"}};
+        {"crashed", "open it in a viewer and save it again; the PDF reader crashed on it"}};
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (slice_equal(reason, slice_text(known[i].reason))) {

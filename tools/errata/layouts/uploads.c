@@ -240,7 +240,7 @@ static void on_reply(void *user, struct slice message)
     struct upload *upload = user;
 
     if (!arena_copy(&upload->reply_arena, message, &upload->reply)) {
-        upload->problem = "the answer is larger than this program takes";
+        upload->problem = "the response is larger than this program accepts";
     }
 }
 
@@ -438,7 +438,7 @@ static bool have_channel(struct uploads *uploads)
     if (result == CLI_OK &&
         client_connection_open(&uploads->loop, &config, &uploads->channel) != OK) {
         result =
-            cli_local(uploads->config->cli, "no connection can be made: out of memory or of files");
+            cli_local(uploads->config->cli, "cannot connect: out of memory or file descriptors");
     }
     if (result != CLI_OK) {
         uploads->channel = NULL;

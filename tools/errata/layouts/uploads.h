@@ -9,9 +9,9 @@
 #include "server/jobs/pdf/answer/pdf_answer.h"
 #include "tools/errata/cli.h"
 
-_Static_assert(PDF_DOCUMENT_BYTES_MAX == 64 * 1024 * 1024, "the text below says so");
+_Static_assert(PDF_DOCUMENT_BYTES_MAX == 64 * 1024 * 1024, "see the text below");
 /* Error for a file larger than PDF_DOCUMENT_BYTES_MAX. */
-#define UPLOAD_TOO_LARGE "it is larger than 64 MiB, which is the most that a server takes"
+#define UPLOAD_TOO_LARGE "it is larger than 64 MiB, the limit of the server"
 /* Bytes a message. */
 #define UPLOAD_PIECE_BYTES ((size_t)256 * 1024)
 /* Files at once: more than a server measures at once only wait there. */

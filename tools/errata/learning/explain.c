@@ -334,11 +334,11 @@ static struct slice text_state(struct cli *cli, struct json_value reply)
         return SLICE("retention removed a part of it");
     }
     if (matches.size == 0) {
-        return SLICE("not compared, since the rest of it was not given");
+        return SLICE("not compared, since its other parts were not given");
     }
     return slice_equal(matches, SLICE("true"))
-               ? SLICE("made again with the recorded hash")
-               : SLICE("made again with another hash than the recorded one");
+               ? SLICE("rebuilt with the recorded hash")
+               : SLICE("rebuilt, but its hash differs from the recorded one");
 }
 
 static void print_head(struct cli *cli, struct json_value reply)
@@ -383,31 +383,29 @@ static enum cli_exit print_explained(struct cli *cli, struct json_value reply)
 }
 
 static const struct option_spec options[] = {
-    {"hints", NULL, "print `hint_examples_json` as it was served, and nothing else"},
-    {"value", "KEY=VALUE|KEY=@FILE", "of a prompt: a value that was given, to compare the text"},
-    {"trusted", "KEY=VALUE|KEY=@FILE", "the same of a trusted value"},
-    {"template", "TEMPLATE", "of a prompt of a shipped template: its name"},
-    {"file", "FILE|-", "of a prompt whose template was sent: the template"},
-    {"base", "TEXT|@FILE|-", "of an agent's prompt: the prompt that its rules were inserted into"},
+    {"hints", NULL, "print only `hint_examples_json`, as it was served"},
+    {"value", "KEY=VALUE|KEY=@FILE", "for a prompt: a value that was given, to compare the text"},
+    {"trusted", "KEY=VALUE|KEY=@FILE", "for a prompt: a trusted value that was given"},
+    {"template", "TEMPLATE", "for a prompt from a shipped template: its name"},
+    {"file", "FILE|-", "for a prompt whose template was sent: the template"},
+    {"base", "TEXT|@FILE|-",
+     "for an agent's prompt: the prompt into which its rules were inserted"},
     {NULL, NULL, NULL}};
 
 const struct command explain_commands[] = {
     {.name = "explain",
      .arguments = "REFERENCE|@FILE|-",
-     .summary = "what was served, from which corrections, and the outcomes",
+     .summary = "explain what was served, its origin, and the outcomes",
      .help =
          "Prints what the reference of a response of GetExamples, PreparePrompt, MatchLines, "
          "ScoreDocument, ResolvePlaceholders, SearchStrategies or BuildAgentPrompt served: each "
-         "example, mapping, "
-         "template, rule, wording, item, turn and guideline as it was then, the events that it was "
-         "learned "
-         "from and who "
-         "approved it, and what happened to it since; of prompts that reviews filled, which "
-         "reviews gave each signal its guidance; then the outcomes that cited the reference, "
-         "and which were corrected or found a signal again. REFERENCE may also be the id of "
-         "an EXPOSURE_RECORDED event (`errata events list --kind EXPOSURE_RECORDED`).\n\n"
-         "Nothing is stored. With the values that a prompt was filled with, it reports whether "
-         "the whole text has the recorded hash.",
+         "example, mapping, template, rule, wording, item, turn and guideline as it was then, the "
+         "events from which it was learned, its approvers, and its later changes; for prompts that "
+         "reviews filled, the reviews that gave each signal its guidance; then the outcomes that "
+         "cited the reference, marking those that were corrected or found a signal again. "
+         "REFERENCE may also be the id of an EXPOSURE_RECORDED event (`errata events list --kind "
+         "EXPOSURE_RECORDED`).\n\nNothing is stored. If the values that filled a prompt are given, "
+         "it reports whether the whole text has the recorded hash.",
      .examples = {{"errata examples a1b2c3 --json | jq -r .exposureRef |\n"
                    "  errata explain -",
                    NULL},

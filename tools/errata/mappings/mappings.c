@@ -193,10 +193,11 @@ const struct command mapping_commands[] = {
      .help = "Lists mappings ordered by customer SKU, then by time of creation. SKUs are compared "
              "without regard to case and surrounding spaces, and shown as written.",
      .examples = {{"errata mappings list --customer acme --status confirmed", NULL},
-                  {"errata mappings list --internal 4711", "all customers' SKUs for one item"},
+                  {"errata mappings list --internal 4711",
+                   "the SKUs of all customers for one item"},
                   {"errata mappings list --prefix hx- --limit 20", NULL},
                   {"errata mappings list --all --csv > mappings.csv",
-                   "all of them, as `errata mappings import` reads them"}},
+                   "all of them, in the form of `errata mappings import`"}},
      .options = list_options,
      COMMAND_CALL("MappingService/ListMappings", .colour = colour_mapping,
                   .nothing = "no mappings match")},

@@ -289,7 +289,7 @@ static enum cli_exit show(struct matching *matching, struct json_value reply)
     }
     table_print_page(&showing.table, &cli->out, &matching->layout);
     if (reply_text(cli, reply, "incomplete").size > 0) {
-        cli_note(cli, "some lines had more candidates than could be looked at");
+        cli_note(cli, "some lines had more candidates than could be examined");
     }
     if (reference.size > 0) {
         cli_note(cli, "reference: %.*s", SLICE_ARGS(reference));

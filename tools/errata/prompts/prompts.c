@@ -40,7 +40,7 @@ static void note_template(struct cli *cli, struct json_value template)
     struct slice comment = reply_text(cli, template, "comment");
 
     cli_note(cli, "%.*s version %.*s%s%.*s%s%.*s; tokens: %.*s", SLICE_ARGS(name),
-             SLICE_ARGS(version), time.size > 0 ? ", put " : ", as it ships with the server",
+             SLICE_ARGS(version), time.size > 0 ? ", put " : ", the shipped version",
              SLICE_ARGS(time), actor.size > 0 ? " by " : "", SLICE_ARGS(actor),
              tokens.size > 0 ? (int)tokens.size : 4,
              tokens.size > 0 ? (const char *)tokens.data : "none");
@@ -153,7 +153,7 @@ static void note_examples(struct cli *cli, struct json_value reply)
     } else if (withheld.size > 0) {
         cli_note(cli, "examples: none, withheld: %.*s", SLICE_ARGS(withheld));
     } else if (count == 0) {
-        cli_note(cli, "examples: the layout has none");
+        cli_note(cli, "examples: none, since the layout has none");
     } else {
         cli_note(cli, "examples: %zu (%.*s): %.*s", count, SLICE_ARGS(level), SLICE_ARGS(ids));
     }
@@ -240,7 +240,7 @@ static const struct option_spec prepare_options[] = {
     {"limit", "N", "at most N examples, 1 to 20 (default 3)"},
     {"match", "MODE", "layouts to take examples from: exact or family"},
     {"grouping", "GROUPING",
-     "EVENT: each correction is an example; DOCUMENT: all of a document are one"},
+     "EVENT: one example per correction; DOCUMENT: one example per document"},
     {"include-superseded", NULL, "include examples that a later correction superseded"},
     {"include-own", NULL, "include corrections of the document itself"},
     {"annotator", "ANNOTATOR", "only corrections by this kind of annotator; may be repeated"},
@@ -268,7 +268,7 @@ const struct command prompt_commands[] = {
      .examples = {{"errata prompts show pdf_extract_text_v1", NULL},
                   {"diff <(errata prompts show pdf_extract_text_v1 --version 0) \\\n"
                    "  <(errata prompts show pdf_extract_text_v1)",
-                   "what was changed since it shipped"}},
+                   "changes since the shipped version"}},
      .options = show_options,
      COMMAND_CALL("PromptService/GetPromptTemplate", .print = print_template)},
     {.group = "prompts",

@@ -81,11 +81,11 @@ const struct command text_commands[] = {
      .name = "compare",
      .arguments = "TEXT|@FILE|- TEXT|@FILE",
      .summary = "compare the meaning of two texts",
-     .help = "Prints how similar two texts are, as the server compares them: a score from 0 to 1, "
-             "of which 0.8 and more means the same for the profile's purpose, and the cosine of "
-             "their vectors. Profile query is for questions, which are never the same if their "
-             "numbers differ or a word of one is the opposite of one of the other; feedback for "
-             "comments on a theme; strict for duplicates of rules.",
+     .help = "Prints the similarity of two texts, as computed by the server: a score from 0 to 1, "
+             "where 0.8 or more means equal for the profile's purpose, and the cosine of their "
+             "vectors. The profile query is for questions, which are never equal if their numbers "
+             "differ or if a word of one is the opposite of a word of the other; feedback is for "
+             "comments on a theme; strict is for duplicates of rules.",
      .examples = {{"errata text compare 'Where is my order?' 'Has my parcel been sent?' "
                    "--profile query",
                    NULL}},
@@ -96,8 +96,8 @@ const struct command text_commands[] = {
      .arguments = "TEXT|@FILE|-",
      .summary = "compute the vector of a text",
      .help = "Prints the numbers of the text's vector, one per line; standard error reports the "
-             "embedder's id. The cosine of two vectors of one embedder says how similar their "
-             "texts are.",
+             "embedder's id. The cosine of two vectors of one embedder measures the similarity of "
+             "their texts.",
      .examples = {{"errata text embed 'Where is my order?'", NULL},
                   {"errata text embed 'Where is my parcel?' --json", NULL}},
      COMMAND_CALL("TextService/Embed", .fill = fill_text, .print = print_vector)},

@@ -232,7 +232,7 @@ static int ask_text(struct form *form, enum step at)
     bool is_missing = at == STEP_MISSING;
     char *line = is_missing ? form->missing : form->notes;
     const char *question =
-        is_missing ? "Missing fields, with commas between (empty: none): " : "Note (empty: none): ";
+        is_missing ? "Missing fields, separated by commas (empty: none): " : "Note (empty: none): ";
 
     return ask_line(form, question, line) ? (int)at + 1 : (int)STEP_COUNT;
 }

@@ -122,7 +122,7 @@ const struct command fragment_commands[] = {
      .name = "approve",
      .arguments = "VERSION",
      .summary = "put a version of the wording into use",
-     .help = "Makes a version the wording that is put into prompts from now on. Version 0 restores "
+     .help = "Puts a version of the wording into use for later prompts. Version 0 restores "
              "the one that ships with the server. Needs a token that is bound to a user.",
      .examples = {{"errata fragments approve 3", NULL}},
      .options = write_options,

@@ -31,10 +31,10 @@ static enum cli_exit print_sanitized(struct cli *cli, struct json_value reply)
         print_bytes(&cli->out, text);
     }
     if (reply_text(cli, reply, "failed").size > 0) {
-        cli_note(cli, "it can't be made safe: nothing of it is left");
+        cli_note(cli, "it can't be made safe, so the result is empty");
     } else {
-        cli_note(cli, reply_text(cli, reply, "changed").size > 0 ? "it was changed"
-                                                                 : "it stays as it is");
+        cli_note(cli,
+                 reply_text(cli, reply, "changed").size > 0 ? "it was changed" : "it is unchanged");
     }
     return CLI_OK;
 }
@@ -156,7 +156,7 @@ static enum cli_exit print_triggers(struct cli *cli, struct json_value reply)
     print_trigger(cli, triggers, "wrong dimensions", "wrongPhysicalDimensions");
     print_trigger(cli, triggers, "information missing", "informationPresentLow");
     if (is_low) {
-        cli_note(cli, "fewer than 10 runs were reviewed: the thresholds are in proportion");
+        cli_note(cli, "fewer than 10 runs were reviewed: the thresholds are scaled down");
     }
     return view_print_table(cli, "MissingSpec", triggers, "missingSpecs", NULL);
 }
@@ -250,7 +250,7 @@ static void note_resolved(struct cli *cli, struct json_value reply)
         cli_note(cli, "stored reviews could not be used; `errata admin verify` finds the damage");
     }
     if (slice_equal(arm, SLICE("CONTROL"))) {
-        cli_note(cli, "the run is held out: no guidance, no example of other runs");
+        cli_note(cli, "the run is held out: no guidance, and no example from other runs");
     }
     if (reference.size > 0) {
         cli_note(cli, "reference: %.*s", SLICE_ARGS(reference));
@@ -298,63 +298,66 @@ static enum cli_exit print_resolved(struct cli *cli, struct json_value reply)
 }
 
 static const struct option_spec item_options[] = {
-    {"item-id", "ID", "your id of the item"},
-    {"actor", "USER", "who stores it, if the token is bound to no user"},
-    {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
+    {"item-id", "ID", "your id for the item"},
+    {"actor", "USER", "the acting user, if the token is not bound to one"},
+    {"created-at", "TIME|SPAN",
+     "time of the event, to import past ones; needs INTEGRATOR or ADMIN"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec resolve_options[] = {
-    {"prompt", "NAME=TEXT|NAME=@FILE", "a prompt to fill; may be given several times"},
-    {"run", "RUN", "the run that is prepared, which may be held out"},
-    {"static", "TEXT|@FILE|-", "the example without a reviewed item"},
-    {"query", "TEXT", "an explicit search query; may be given several times"},
-    {"information-present", "ANSWER", "the current review: whether enough data is present"},
-    {"missing", "FIELD", "a field to research first; may be given several times"},
+    {"prompt", "NAME=TEXT|NAME=@FILE", "a prompt to fill; may be repeated"},
+    {"run", "RUN", "the run for which the prompts are filled; it may be held out"},
+    {"static", "TEXT|@FILE|-", "the example if there is no reviewed item"},
+    {"query", "TEXT", "an explicit search query; may be repeated"},
+    {"information-present", "ANSWER", "current review: whether enough data is present"},
+    {"missing", "FIELD", "a field to research first; may be repeated"},
     {"bad-format", "ANSWER", "whether the format is wrong"},
     {"wrong-information", "ANSWER", "whether facts are wrong"},
     {"dimensions", "ANSWER", "whether dimensions or units are wrong"},
     {"notes", "TEXT|@FILE|-", "the reviewer's note"},
-    {"as-of", "TIME|SPAN", "what it would have been then"},
+    {"as-of", "TIME|SPAN", "the result as of this time or event"},
     {NULL, NULL, NULL}};
 static const struct option_spec triggers_options[] = {
-    {"as-of", "TIME|SPAN", "the triggers as they were then"}, {NULL, NULL, NULL}};
+    {"as-of", "TIME|SPAN", "the triggers as of this time or event"}, {NULL, NULL, NULL}};
 static const struct option_spec thresholds_options[] = {
-    {"bad-format", "N", "runs of 10 with a bad format; default 3"},
-    {"wrong-information", "N", "runs with wrong information; default 3"},
-    {"dimensions", "N", "runs with wrong dimensions; default 2"},
-    {"missing", "N", "runs that miss the same field; default 2"},
-    {"information-missing", "N", "runs whose information is missing; default 4"},
-    {"reviews-needed", "N", "reviewers that a reviewed run needs; default: that of the settings"},
+    {"bad-format", "N", "threshold of runs with a bad format, of 10; default 3"},
+    {"wrong-information", "N", "threshold of runs with wrong information; default 3"},
+    {"dimensions", "N", "threshold of runs with wrong dimensions; default 2"},
+    {"missing", "N", "threshold of runs that lack the same field; default 2"},
+    {"information-missing", "N", "threshold of runs without enough information; default 4"},
+    {"reviews-needed", "N",
+     "number of reviewers that a reviewed run needs; default: the one in the settings"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec submit_options[] = {
     {"subcategory", "NAME", "subcategory of the item"},
     {"decision", "DECISION", "the reviewer's decision"},
     {"item", "ID", "the item that was reviewed"},
-    {"state", "TEXT", "a state of your own"},
+    {"state", "TEXT", "a state of your own workflow"},
     {"information-present", "ANSWER", "whether enough data is present"},
-    {"missing", "FIELD", "a field to research first; may be given several times"},
+    {"missing", "FIELD", "a field to research first; may be repeated"},
     {"bad-format", "ANSWER", "whether the format is wrong"},
     {"wrong-information", "ANSWER", "whether facts are wrong"},
     {"dimensions", "ANSWER", "whether dimensions or units are wrong"},
-    {"notes", "TEXT|@FILE|-", "what the reviewer noted"},
-    {"snapshot", "JSON|@FILE|-", "the item as it was reviewed, as an object"},
-    {"exposure", "REFERENCE", "prompts of the run, by their reference; may be given several times"},
-    {"reviewer", "USER", "the reviewer, if the token is bound to no user"},
-    {"annotator", "ANNOTATOR", "who or what judged"},
-    {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
+    {"notes", "TEXT|@FILE|-", "the reviewer's note"},
+    {"snapshot", "JSON|@FILE|-", "the reviewed item, as a JSON object"},
+    {"exposure", "REFERENCE", "reference of a prompt of the run; may be repeated"},
+    {"reviewer", "USER", "the reviewer, if the token is not bound to a user"},
+    {"annotator", "ANNOTATOR", "kind of annotator: HUMAN, CODE or LLM"},
+    {"created-at", "TIME|SPAN",
+     "time of the event, to import past ones; needs INTEGRATOR or ADMIN"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec fill_options[] = {
-    {"subcategory", "NAME", "subcategory of the item; default: that of the run's newest review"},
-    {"reviewer", "USER", "the reviewer, if the token is bound to no user"},
+    {"subcategory", "NAME", "subcategory of the item; default: the one of the run's newest review"},
+    {"reviewer", "USER", "the reviewer, if the token is not bound to a user"},
     {NULL, NULL, NULL}};
 static const struct option_spec list_options[] = {
     {"run", "RUN", "only reviews of this run"},
     {"subcategory", "NAME", "only reviews of this subcategory"},
     {"decision", "DECISION", "only reviews with this decision"},
     {"reviewer", "USER", "only reviews by this user"},
-    {"since", "TIME|SPAN", "only reviews from this time on"},
+    {"since", "TIME|SPAN", "only reviews at this time or later"},
     {"until", "TIME|SPAN", "only reviews before this time"},
     CSV_OPTION,
     PAGING_OPTIONS,
@@ -376,24 +379,23 @@ const struct command review_commands[] = {
                   {"errata reviews resolve laptops --run run-19 --json | jq -r .exposureRef |\n"
                    "  xargs errata reviews submit run-19 --subcategory laptops --decision reviewed "
                    "--exposure",
-                   "cites the prompts of the run, so that the effect of guidance is measured"}},
+                   "cite the prompts of the run, so that the effect of guidance is measured"}},
      .options = submit_options,
      COMMAND_CALL("ReviewService/SubmitReview", .print = print_review_id)},
     {.group = "reviews",
      .name = "fill",
      .arguments = "RUN",
      .summary = "review a run on the terminal, question by question",
-     .help =
-         "Shows the item of a run and asks the questions of the form, one key each: y, n, or space "
-         "for no answer; b goes back, q quits. Nothing is stored before the last key. Needs a "
-         "terminal; scripts use `errata reviews submit`.",
+     .help = "Shows the item of a run and the questions of the form one by one. Each is answered "
+             "by one key: y, n, or space for no answer; b goes back, q quits. Nothing is stored "
+             "until the form is submitted. Needs a terminal; scripts use `errata reviews submit`.",
      .examples = {{"errata reviews fill run-17 --subcategory laptops", NULL}},
      .options = fill_options,
      .run = review_fill_run},
     {.group = "reviews",
      .name = "list",
      .summary = "list reviews, newest first",
-     .help = "Lists reviews, newest first, retracted ones too.",
+     .help = "Lists reviews, newest first, including retracted ones.",
      .examples = {{"errata reviews list --subcategory laptops", NULL},
                   {"errata reviews list --run run-17 --csv", NULL}},
      .options = list_options,
@@ -408,28 +410,28 @@ const struct command review_commands[] = {
     {.group = "reviews",
      .name = "run",
      .arguments = "RUN",
-     .summary = "show the reviews of a run together",
-     .help = "Shows whether a run counts as reviewed, who answered what, and how far the reviewers "
-             "agree on each question. Retracted reviews do not count.",
+     .summary = "show the combined reviews of a run",
+     .help = "Shows whether a run counts as reviewed, the answers of each reviewer, and the "
+             "agreement on each question. Retracted reviews do not count.",
      .examples = {{"errata reviews run run-17", NULL}},
      COMMAND_CALL("ReviewService/GetRun", .print = print_run)},
     {.group = "reviews",
      .name = "item",
      .arguments = "RUN JSON|@FILE|-",
      .summary = "store the item that a run extracted and print its id",
-     .help =
-         "Stores the item of a run. The latest item of the reviewed runs of a subcategory is the "
-         "example in its prompts.",
+     .help = "Stores the item of a run. The latest item of the reviewed runs of a subcategory "
+             "becomes the example in its prompts.",
      .examples = {{"errata reviews item run-17 '{\"name\": \"X1\", \"width_mm\": 311}'", NULL}},
      .options = item_options,
      COMMAND_CALL("ReviewService/PutItem", .fill = fill_item, .print = print_item_id)},
     {.group = "reviews",
      .name = "resolve",
      .arguments = "SUBCATEGORY",
-     .summary = "fill the placeholders of prompts by the last reviews",
+     .summary = "fill the placeholders of prompts with guidance from reviews",
      .help = "Fills {{CATEGORIZER_REVIEW}}, {{EXTRACTION_REVIEW}}, {{SUPERVISOR_REVIEW}} and "
              "{{EXAMPLE_ITEM}} of prompts, by the triggers of the subcategory and by a current "
-             "review, and prints the prompts; without prompts, the texts. Standard error reports "
+             "review, and prints the prompts; if no prompts are given, it prints the texts. "
+             "Standard error reports "
              "which signals filled each placeholder, and the reference that the run's reviews "
              "cite (`errata reviews submit --exposure`).",
      .examples =
@@ -442,7 +444,7 @@ const struct command review_commands[] = {
     {.group = "reviews",
      .name = "triggers",
      .arguments = "SUBCATEGORY",
-     .summary = "show what the last reviews of a subcategory have in common",
+     .summary = "show findings that are frequent in a subcategory's reviews",
      .help = "Shows which findings are frequent in the 10 most recently reviewed runs of a "
              "subcategory, and the fields that are often missing.",
      .examples = {{"errata reviews triggers laptops", NULL},
@@ -452,11 +454,10 @@ const struct command review_commands[] = {
     {.group = "reviews",
      .name = "card",
      .arguments = "SUBCATEGORY",
-     .summary = "show how the agent of a subcategory does",
-     .help =
-         "Shows how often runs of a subcategory have each signal, of the last 10 and of all, which "
-         "triggers are true, how many runs are accepted at once, and for each ten runs how often "
-         "a signal came back that one of the 10 runs before had.",
+     .summary = "show statistics of the agent of a subcategory",
+     .help = "Shows how often runs of a subcategory have each signal, among the last 10 and among "
+             "all, which triggers are set, how many runs are accepted at once, and for each ten "
+             "runs how often a signal of the previous 10 runs recurred.",
      .examples = {{"errata reviews card laptops", NULL}},
      COMMAND_CALL("ReviewService/GetAgentCard", .print = print_card)},
     {.group = "reviews",
@@ -470,15 +471,15 @@ const struct command review_commands[] = {
      .name = "thresholds",
      .arguments = "SUBCATEGORY",
      .summary = "set the thresholds of a subcategory",
-     .help = "Sets all thresholds of a subcategory at once; those that are not given become the "
-             "default. Needs an ADMIN token.",
+     .help = "Sets all thresholds of a subcategory at once; thresholds that are not given are "
+             "reset to their default. Needs an ADMIN token.",
      .examples = {{"errata reviews thresholds laptops --bad-format 2 --missing 3", NULL}},
      .options = thresholds_options,
      COMMAND_CALL("ReviewService/SetTriggerThresholds", .print = print_thresholds)},
     {.group = "reviews",
      .name = "sanitize",
      .arguments = "TEXT|@FILE|-",
-     .summary = "sanitise a text for a prompt, as the server does",
+     .summary = "sanitise a text for a prompt, like the server does",
      .help = "Prints a text as the server inserts it into a prompt, without the characters and "
              "markup that could change the prompt's meaning. Standard error reports whether the "
              "text was changed.",

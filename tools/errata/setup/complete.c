@@ -193,14 +193,14 @@ static enum cli_exit run_man(struct cli *cli)
 {
     static const struct command_example examples[] = {
         {"errata context add home --server 127.0.0.1:7443 --token-file admin.token",
-         "once: the server, and the token that it wrote on its first start"},
+         "only once: the server, and the token that it wrote on its first start"},
         {"errata layouts ingest inbox/", "documents arrive"},
         {"errata corrections capture --type EXTRACTION_LINE_CORRECTED --document invoice-17 \\\n"
          "  --before '{\"qty\": 10}' --after '{\"qty\": 12}'",
-         "a person corrects what a model read"},
+         "store a person's correction of the model's result"},
         {"errata examples \"$(errata layouts show invoice-18 --json |\n"
          "  jq -r .document.layoutFingerprint)\" --hints",
-         "what the prompt for the next document of that layout gets"},
+         "the examples for the prompt of the next document of that layout"},
         {NULL, NULL}};
     const struct manual manual = {.set = &command_set,
                                   .date = cli->options.words[0],

@@ -116,7 +116,7 @@ static char *read_secret_line(struct cli *cli, char *line, int bytes)
         hidden.c_lflag &= ~(tcflag_t)ECHO;
         /* First: what is typed while the prompt is read must not be shown. */
         (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
-        print_text(&cli->err, "Token (it is not shown): ");
+        print_text(&cli->err, "Token (input is hidden): ");
         (void)fflush(cli->err.stream);
     }
     read = fgets(line, bytes, stdin);
@@ -148,7 +148,7 @@ static enum cli_exit take_token_file(struct cli *cli, const char *path, struct s
         return result;
     }
     if (realpath(path, real) == NULL || !arena_copy(&cli->kept, slice_text(real), ret_path)) {
-        return cli_local(cli, "%s has no absolute path", path);
+        return cli_local(cli, "%s: its absolute path is unknown", path);
     }
     return CLI_OK;
 }
@@ -241,8 +241,7 @@ static enum cli_exit run_add(struct cli *cli)
     if (result != CLI_OK) {
         return result;
     }
-    cli_note(cli,
-             "the context %s is stored%s; `errata health%s%s` asks whether its server is there",
+    cli_note(cli, "the context %s is stored%s; `errata health%s%s` checks its server",
              cli->options.words[0], change.used ? " and is the current one" : "",
              change.used ? "" : " --context ", change.used ? "" : cli->options.words[0]);
     return CLI_OK;
@@ -327,7 +326,7 @@ static enum cli_exit run_rename(struct cli *cli)
     }
     result = run_change(cli, rename_one, &change);
     if (result == CLI_OK) {
-        cli_note(cli, "the context %s is called %s now", cli->options.words[0],
+        cli_note(cli, "the context %s was renamed to %s", cli->options.words[0],
                  cli->options.words[1]);
     }
     return result;
@@ -353,8 +352,8 @@ static enum cli_exit run_remove(struct cli *cli)
     enum cli_exit result = run_change(cli, remove_one, &change);
 
     if (result == CLI_OK) {
-        cli_note(cli, "the context %s is removed%s", cli->options.words[0],
-                 change.used ? "; there is no current one now" : "");
+        cli_note(cli, "the context %s was removed%s", cli->options.words[0],
+                 change.used ? "; there is no current context now" : "");
     }
     return result;
 }
@@ -448,7 +447,7 @@ static enum cli_exit run_list(struct cli *cli)
         return CLI_OK;
     }
     if (contexts.count == 0) {
-        cli_note(cli, "no contexts yet: `errata context add NAME --server HOST:PORT` makes one");
+        cli_note(cli, "no contexts yet: `errata context add NAME --server HOST:PORT` creates one");
     }
     return print_table(cli, &contexts);
 }
@@ -464,7 +463,7 @@ static struct slice settled_token(struct cli *cli)
         settings->token_file.size > 0 ? settings->token_file : SLICE("the context");
 
     if (settings->token_withheld) {
-        return SLICE("none: the context's is for its own server");
+        return SLICE("none: the token of the context is for its own server");
     }
     if (settings->token_source == SETTINGS_NOWHERE) {
         return SLICE("none");
@@ -511,7 +510,7 @@ static struct slice settled_tls(struct cli *cli)
     }
     return arena_printf(&cli->kept, "authorities: %.*s%s",
                         SLICE_ARGS(tls->ca.size > 0 ? tls->ca : SLICE("the system's")),
-                        tls->client_cert.size > 0 ? "; with a certificate of the client" : "");
+                        tls->client_cert.size > 0 ? ";with a client certificate" : "");
 }
 
 static void print_tls(struct cli *cli)

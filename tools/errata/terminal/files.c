@@ -90,8 +90,8 @@ static bool take_entry(struct files *files, FTSENT *entry, struct files_found *f
     case FTS_SLNONE:
     case FTS_DEFAULT:
         found->size_bytes = (uint64_t)entry->fts_statp->st_size;
-        found->problem = entry->fts_info == FTS_SLNONE ? "it is a link to nothing"
-                                                       : check_kind(entry->fts_statp);
+        found->problem =
+            entry->fts_info == FTS_SLNONE ? "it is a broken link" : check_kind(entry->fts_statp);
         return is_pdf_name(entry->fts_name);
     default: /* other results of fts(3): end of a folder, dots and cycles */
         return false;
@@ -149,9 +149,10 @@ bool files_next(struct files *files, struct files_found *ret_found)
             if (files->folder_files == 0) {
                 *ret_found = (struct files_found){
                     .path = files->folder_word,
-                    .problem = files->recursive
-                                   ? "it holds no *.pdf"
-                                   : "it holds no *.pdf; --recursive looks into its folders too"};
+                    .problem =
+                        files->recursive
+                            ? "it contains no *.pdf"
+                            : "it contains no *.pdf; --recursive looks into its folders too"};
                 return true;
             }
         }

@@ -61,8 +61,8 @@ static bool take_option(struct options *options, const struct option_spec *spec,
                         struct options_input *input)
 {
     if (spec->value == NULL && equals != NULL) {
-        (void)snprintf(options->problem, sizeof(options->problem), "--%s takes no value",
-                       spec->name);
+        (void)snprintf(options->problem, sizeof(options->problem),
+                       "--%s: given with a value; expected no value", spec->name);
         return false;
     }
     if (spec->value == NULL) {

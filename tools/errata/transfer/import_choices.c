@@ -124,7 +124,7 @@ enum cli_exit import_options_read(struct cli *cli, const struct import_source *s
         return result;
     }
     if (source == &import_csv && options->map[0].field == IMPORT_NO_FIELD) {
-        return cli_usage(cli, "csv: needs to know its columns; expected --map COLUMN=FIELD, such "
+        return cli_usage(cli, "csv: the columns are unknown; expected --map COLUMN=FIELD, such "
                               "as --map corrected=after");
     }
     if (source != &import_csv && options->map[0].field != IMPORT_NO_FIELD) {

@@ -329,7 +329,7 @@ static enum cli_exit import_files(struct history *history)
     }
     if (history->exit != CLI_OK) {
         cli_note(cli, history->tally.created > 0
-                          ? "what is stored stays: the same command again continues"
+                          ? "stored data is kept; repeat the command to continue"
                           : "nothing was stored");
         return history->exit;
     }
@@ -350,7 +350,7 @@ static enum cli_exit prepare(struct history *history)
         result = open_files(history);
     }
     if (result == CLI_OK && outputs_open(&history->outputs) != OK) {
-        result = cli_local(history->cli, "no temporary file can be made");
+        result = cli_local(history->cli, "no temporary file can be created");
     }
     if (result == CLI_OK && !sender_init(&history->sender, history->cli, &history->tally)) {
         result = cli_local(history->cli, "out of memory");

@@ -6,15 +6,15 @@
 #include "tools/errata/transfer/import_history.h"
 
 static const struct option_spec import_options[] = {
-    {"join", "FILE", "read only the outputs of this file, which corrections of the others need"},
+    {"join", "FILE", "read only the outputs of this file, for corrections in the others"},
     {"dry-run", NULL, "print what would be stored and what is missing; nothing is sent"},
     {"strict", NULL, "store nothing if a record is damaged, instead of leaving it out"},
     {"map", "COLUMN=FIELD", "csv only: the field of a column, or of a path such as `a.b`"},
-    {"good-from", "[METRIC=]NUMBER", "numbers of this outcome, or of all, from here on are good"},
+    {"good-from", "[METRIC=]NUMBER", "lowest good number of this outcome, or of all outcomes"},
     {"good-label", "LABEL", "an outcome with this label is good"},
     {"bad-label", "LABEL", "an outcome with this label is bad"},
     {"layout", "LAYOUT", "the layout and subcategory of all rows; default: SOURCE:NAME"},
-    {"trust-status", NULL, "take responses without a status for submitted ones (argilla)"},
+    {"trust-status", NULL, "treat responses without a status as submitted (argilla)"},
     {NULL, NULL, NULL}};
 
 static const struct option_spec export_options[] = {
@@ -32,14 +32,13 @@ const struct command transfer_commands[] = {
     {.name = "import",
      .arguments = "SOURCE FILE...",
      .summary = "store the history of another tool",
-     .help =
-         "Reads exports of another tool and stores what people corrected and judged there, with "
-         "its original times: corrections, reviews and verdicts; rules and guidelines are only "
-         "proposed. The files may be JSON lines, JSON, or CSV, of any size and in any order. "
-         "Each record is stored once, however often it is imported; a record that was changed in "
-         "the tool since is stored again, with its new time. A damaged record is reported with "
-         "its line and left out. `tools/IMPORTS.md` describes what is read of each tool. Needs "
-         "an INTEGRATOR or ADMIN token; rules and guidelines need ADMIN.",
+     .help = "Reads exports of another tool and stores people's corrections, reviews and verdicts "
+             "with their original times; rules and guidelines are only proposed. The files may be "
+             "JSON lines, JSON, or CSV, of any size and in any order. Each record is stored once, "
+             "even if it is imported several times; a record that was changed in the tool after an "
+             "import is stored again, with its new time. A damaged record is reported with its "
+             "line and left out. `tools/IMPORTS.md` describes the imported records of each tool. "
+             "Needs an INTEGRATOR or ADMIN token; rules and guidelines need ADMIN.",
      .examples = {{"errata import tensorzero feedback.jsonl --join inferences.jsonl --dry-run",
                    "what would be stored"},
                   {"errata import csv review.csv --map doc=subject --map was=before \\\n"
@@ -51,12 +50,12 @@ const struct command transfer_commands[] = {
     {.name = "export",
      .arguments = "FORMAT",
      .summary = "write corrections for other tools",
-     .help = "Writes corrections on standard output, newest first, one a line: `jsonl` with all "
+     .help = "Writes corrections to standard output, newest first, one per line: `jsonl` with all "
              "their members, which `errata import errata` reads into another organisation; `chat` "
-             "as conversations for fine-tuning: what the model read, and the corrected output; "
-             "`otlp` as OpenTelemetry log records of the event `gen_ai.evaluation.result`. "
-             "Retracted corrections and confirmations of mappings are left out; `chat` also "
-             "leaves out values that were corrected again, and what is not by a person.",
+             "as conversations for fine-tuning: the text that the model read, and the corrected "
+             "output; `otlp` as OpenTelemetry log records of the event `gen_ai.evaluation.result`. "
+             "Retracted corrections and confirmations of mappings are left out; `chat` also leaves "
+             "out values that were corrected again, and corrections that are not by a person.",
      .examples = {{"errata export jsonl > corrections.jsonl", NULL},
                   {"errata export chat --layout a1b2c3 --system 'Return JSON.' > train.jsonl",
                    NULL},

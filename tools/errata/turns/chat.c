@@ -53,16 +53,17 @@ struct reason {
 };
 
 static const struct reason reasons[] = {
-    {"EXPLICIT", "it rejects the answer in words: REJECTED 0.9",
-     "without these words the similarity decides: above 0.85 it is the query in other words"},
-    {"REPHRASED", "it is the query in other words: REJECTED, with the similarity as the confidence",
-     "at 0.8 or below, or with another intent, it is a message of its own"},
-    {"ABANDONMENT", "it gives up: REJECTED 0.85", "without these words the rows below decide"},
-    {"CONTINUATION", "it goes on from the answer: ACCEPTED 0.7",
-     "words that reject, or a similarity above 0.85, would come first"},
-    {"TOPIC_CHANGE", "it is a query about something else: the user moved on",
-     "from a similarity of 0.3 on, or with fewer than 2 content words, it says nothing"},
-    {"NOTHING", "it says nothing of the answer: NEUTRAL 0.5",
+    {"EXPLICIT", "an explicit rejection: REJECTED 0.9",
+     "without these words the similarity decides: above 0.85 the message repeats the query"},
+    {"REPHRASED", "the query in other words: REJECTED, with the similarity as the confidence",
+     "at 0.8 or below, or with another intent, it would be a separate message"},
+    {"ABANDONMENT", "the user gives up: REJECTED 0.85",
+     "without these words the following rows decide"},
+    {"CONTINUATION", "the message continues from the answer: ACCEPTED 0.7",
+     "words of rejection, or a similarity above 0.85, would have precedence"},
+    {"TOPIC_CHANGE", "a query about something else: the user moved on",
+     "at a similarity of 0.3 or more, or with fewer than 2 content words, it would be NEUTRAL"},
+    {"NOTHING", "no feedback on the answer: NEUTRAL 0.5",
      "above a similarity of 0.85, or 0.8 with the same intent, it is REJECTED; below 0.3 ACCEPTED"},
 };
 

@@ -12,56 +12,56 @@
 #define SIMILARITY_CHARACTERS 4
 
 static const struct option_spec record_options[] = {
-    {"query", "TEXT|@FILE|-", "what the user asked"},
-    {"outcome", "VALIDATION", "of the assistant's validation: APPROVE, REVISE, RETRY or FAIL"},
-    {"quality", "NUMBER", "the assistant's own measure of the answer, 0 to 1"},
-    {"response", "TEXT|@FILE|-", "the answer in short"},
+    {"query", "TEXT|@FILE|-", "the user's query"},
+    {"outcome", "VALIDATION",
+     "result of the assistant's validation: APPROVE, REVISE, RETRY or FAIL"},
+    {"quality", "NUMBER", "quality of the answer as measured by the assistant, 0 to 1"},
+    {"response", "TEXT|@FILE|-", "summary of the answer"},
     {"tool", "NAME", "the tool of the strategy"},
-    {"text", "TEXT", "what the tool was called with"},
-    {"intent", "NAME", "the class of the query"},
-    {"created-at", "TIME|SPAN", "time of the turn; now by default"},
+    {"text", "TEXT", "input of the tool"},
+    {"intent", "NAME", "intent of the query"},
+    {"created-at", "TIME|SPAN", "time of the turn; default: now"},
     {"exposure", "REFERENCE",
-     "strategies from which the answer was planned, by their reference; may be given several "
-     "times"},
+     "reference of the strategies from which the answer was planned; may be repeated"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec detect_options[] = {
     {"message", "TEXT|@FILE|-", "the user's message"},
-    {"intent", "NAME", "the class of the message"},
-    {"what-went-wrong", "TEXT", "for the section: what went wrong"},
-    {"advice", "TEXT", "for the section: what to do instead"},
-    {"created-at", "TIME|SPAN", "time of the message; now by default"},
+    {"intent", "NAME", "intent of the message"},
+    {"what-went-wrong", "TEXT", "for the section: the error of the answer"},
+    {"advice", "TEXT", "for the section: the recommended action"},
+    {"created-at", "TIME|SPAN", "time of the message; default: now"},
     {"exposure", "REFERENCE",
-     "strategies from which the previous answer was planned; may be given several times"},
+     "reference of the strategies from which the previous answer was planned; may be repeated"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec judge_options[] = {
     {"status", "TURNSTATUS", "REJECTED, ACCEPTED or NEUTRAL"},
     {"reason", "TEXT", "why"},
-    {"actor", "USER", "the person who judges; the token's user by default"},
+    {"actor", "USER", "the person who judges; default: the token's user"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec list_options[] = {
-    {"session", "SESSION", "only turns of this one"},
-    {"status", "TURNSTATUS", "only turns with this one"},
+    {"session", "SESSION", "only turns of this session"},
+    {"status", "TURNSTATUS", "only turns with this status"},
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 static const struct option_spec search_options[] = {
-    {"intent", "NAME", "count outcomes of this class only"},
-    {"limit", "NUMBER", "maximum number of strategies; 10 by default"},
-    {"similarity-min", "NUMBER", "least similarity, 0 to 1; 0.5 by default"},
-    {"session", "SESSION", "the session that they are for; it may be held out"},
-    {"as-of", "TIME|SPAN", "what it would have been then"},
+    {"intent", "NAME", "count only outcomes of this intent"},
+    {"limit", "NUMBER", "maximum number of strategies (default 10)"},
+    {"similarity-min", "NUMBER", "minimum similarity, 0 to 1 (default 0.5)"},
+    {"session", "SESSION", "the session for which strategies are searched; it may be held out"},
+    {"as-of", "TIME|SPAN", "the result as of this time or event"},
     {NULL, NULL, NULL}};
 
 static const struct option_spec satisfaction_options[] = {
-    {"since", "TIME|SPAN", "only turns from this time on, or of this long"},
+    {"since", "TIME|SPAN", "only turns at this time or later; 7d means seven days ago"},
     {"until", "TIME|SPAN", "only turns before this time"},
-    {"intent", "NAME", "only turns of this class"},
+    {"intent", "NAME", "only turns with this intent"},
     {NULL, NULL, NULL}};
 static const struct option_spec export_options[] = {
-    {"session", "SESSION", "only turns of this one"},
-    {"status", "TURNSTATUS", "only turns with this one"},
+    {"session", "SESSION", "only turns of this session"},
+    {"status", "TURNSTATUS", "only turns with this status"},
     {NULL, NULL, NULL}};
 
 static enum cli_exit fill_query(struct request *request, struct cli *cli)
@@ -181,7 +181,8 @@ const struct command turn_commands[] = {
      .name = "record",
      .arguments = "SESSION TURN --query TEXT --outcome VALIDATION",
      .summary = "store a turn of a conversation and print its id",
-     .help = "Stores what the user asked, how the answer was found, and how it was validated.",
+     .help = "Stores the user's query, the strategy that found the answer, and the result of its "
+             "validation.",
      .examples = {{"errata turns record chat-7 turn-1 --query 'laptops under 1000 dollars' \\\n"
                    "  --outcome APPROVE --tool shop --text 'laptop price<1000'",
                    NULL}},
@@ -190,9 +191,9 @@ const struct command turn_commands[] = {
     {.group = "turns",
      .name = "detect",
      .arguments = "SESSION TURN --message TEXT",
-     .summary = "read a message as feedback on the turn before it",
-     .help = "Marks the previous turn of the session and prints what the message says of it, and "
-             "why. TURN is the turn that the message begins; it need not be recorded yet.",
+     .summary = "read a message as feedback on the previous turn",
+     .help = "Marks the previous turn of the session and prints the feedback in the message with "
+             "its reasons. TURN is the turn that the message begins; it need not be recorded yet.",
      .examples = {{"errata turns detect chat-7 turn-2 --message 'No, I meant gaming laptops'",
                    NULL}},
      .options = detect_options,
@@ -200,7 +201,7 @@ const struct command turn_commands[] = {
     {.group = "turns",
      .name = "list",
      .summary = "list turns, newest first",
-     .help = "Lists turns, newest first, with what was said of them.",
+     .help = "Lists turns, newest first, with the feedback on them.",
      .examples = {{"errata turns list --session chat-7", NULL},
                   {"errata turns list --status REJECTED", NULL}},
      .options = list_options,
@@ -208,8 +209,9 @@ const struct command turn_commands[] = {
     {.group = "turns",
      .name = "judge",
      .arguments = "SESSION TURN --status TURNSTATUS",
-     .summary = "set what is said of a turn",
-     .help = "Sets a turn's status by a person's judgement, which outlasts what messages say.",
+     .summary = "set the status of a turn",
+     .help = "Sets a turn's status by a person's judgement, which has precedence over detected "
+             "feedback.",
      .examples = {{"errata turns judge chat-7 turn-1 --status ACCEPTED --reason 'it was a joke'",
                    NULL}},
      .options = judge_options,
@@ -225,28 +227,29 @@ const struct command turn_commands[] = {
      .name = "satisfaction",
      .summary = "show the mean satisfaction by day and by intent",
      .help =
-         "Prints the mean of the satisfaction of all turns, those without a signal included: -1 "
-         "for a rejected one, else by the validation, and 0.5 more if it was accepted.",
+         "Prints the mean satisfaction of all turns, including those without a signal: -1 for a "
+         "rejected one; for others a value by the validation, plus 0.5 if the turn was accepted.",
      .examples = {{"errata turns satisfaction --since 30d", NULL}},
      .options = satisfaction_options,
      COMMAND_CALL("TurnService/GetSatisfaction", .print = print_satisfaction)},
     {.group = "turns",
      .name = "export",
-     .summary = "write turns as the files metadata.json, one on each line",
-     .help = "Writes all turns, newest first, as an assistant keeps them in a file metadata.json: "
-             "ids, time, validation, quality, and what is said of the answer. A line is a JSON "
-             "object.",
+     .summary = "write turns in the form of metadata.json, one per line",
+     .help =
+         "Writes all turns, newest first, in the form of an assistant's metadata.json: ids, time, "
+         "validation, quality, and the feedback on the answer. Each line is a JSON object.",
      .examples = {{"errata turns export --session chat-7 > turns.jsonl", NULL}},
      .options = export_options,
      .run = turns_export},
     {.group = "turns",
      .name = "chat",
      .arguments = "SESSION",
-     .summary = "try a conversation and see what each message says, and why",
-     .help = "Asks for a message and the answer to it, and so on, in a new session, and prints "
-             "after each message what it says of the answer before it: the cue, the similarity, "
-             "why, and what would have changed it. An empty message ends it. If the input is a "
-             "file, its lines are messages and answers in turn. The turns are stored.",
+     .summary = "try a conversation and see how each message is read",
+     .help =
+         "Prompts for messages and their answers in turn, in a new session, and prints after each "
+         "message the feedback on the previous answer: the cue, the similarity, the reason, and "
+         "the conditions under which it would differ. An empty message ends the conversation. If "
+         "the input is a file, its lines are messages and answers in turn. The turns are stored.",
      .examples = {{"errata turns chat trial-1", NULL},
                   {"printf '%s\\n' 'find laptops' 'Here are three.' 'No, tablets' |\n"
                    "  errata turns chat trial-2",
@@ -257,7 +260,7 @@ const struct command turn_commands[] = {
      .arguments = "TEXT|@FILE|-",
      .summary = "find strategies that worked for similar queries",
      .help = "Prints the strategies of turns with similar queries, accepted ones first, and those "
-             "to avoid. A line is status, similarity, turn, tool and text, separated by tabs.",
+             "to avoid. Each line has status, similarity, turn, tool and text, separated by tabs.",
      .examples = {{"errata turns search 'laptops under 1000 dollars'", NULL}},
      .options = search_options,
      COMMAND_CALL("TurnService/SearchStrategies", .fill = fill_query, .print = print_strategies)},

@@ -19,7 +19,8 @@ static enum cli_exit fill(struct request *request, struct cli *cli)
     enum cli_exit result = CLI_OK;
 
     if (has_rule == options_has(&cli->options, "pattern")) {
-        return cli_usage(cli, "give either RULE, or --pattern with --type");
+        return cli_usage(cli, "RULE: missing, or given together with --pattern; expected either "
+                              "RULE, or --pattern with --type");
     }
     if (has_rule) {
         result = resolve_prefix(cli, SLICE("RULE"), slice_text(cli->options.words[0]), &id);

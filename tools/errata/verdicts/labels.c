@@ -44,20 +44,18 @@ static enum cli_exit run_export(struct cli *cli)
 
 static const struct option_spec export_options[] = {
     {"only-corrected", NULL, "only submissions with corrections"},
-    {"from-seq", "SEQ", "begin at this event, as an earlier export reported"},
+    {"from-seq", "SEQ", "start at this event, as reported by an earlier export"},
     {NULL, NULL, NULL}};
 
 const struct command label_commands[] = {
     {.group = "labels",
      .name = "export",
-     .summary = "print submissions as lines of JSON for training",
+     .summary = "print submissions as JSON lines for training",
      .help = "Prints a line of JSON for each submission that was not retracted, oldest first: "
-             "receipt_id, "
-             "correct_verdict, features, corrections and timestamp. Reports on standard error "
-             "where to begin for "
-             "later submissions, or for the rest after a failure. With --json, prints the replies "
-             "of the server "
-             "instead. Needs an INTEGRATOR or ADMIN token.",
+             "receipt_id, correct_verdict, features, corrections and timestamp. Reports on "
+             "standard error the event at which to start for later submissions, or for the rest "
+             "after a failure. With --json, prints the replies of the server instead. Needs an "
+             "INTEGRATOR or ADMIN token.",
      .examples = {{"errata labels export > labels.jsonl", NULL},
                   {"errata labels export --only-corrected --from-seq 1200 >> labels.jsonl", NULL}},
      .options = export_options,

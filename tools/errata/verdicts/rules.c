@@ -129,7 +129,8 @@ static enum cli_exit fill_list(struct request *request, struct cli *cli)
         return CLI_OK;
     }
     if (options_has(&cli->options, "enabled")) {
-        return cli_usage(cli, "give only one of --enabled and --disabled");
+        return cli_usage(cli,
+                         "--enabled: given together with --disabled; expected only one of them");
     }
     request_raw(request, "enabled", SLICE("false"));
     return CLI_OK;
@@ -217,11 +218,12 @@ static const struct option_spec list_options[] = {
 static const struct option_spec switch_options[] = {IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
 
 static const struct option_spec decide_options[] = {
-    {"reason", "TEXT", "reason of the decision; needed"}, IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
+    {"reason", "TEXT", "reason of the decision; required"}, IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
 static const struct option_spec backtest_options[] = {
-    {"pattern", "TEXT", "a rule that is not stored: its pattern"},
+    {"pattern", "TEXT", "pattern of a rule that is not stored"},
     {"type", "RULETYPE", "with --pattern: its type"},
-    {"adjustment", "NUMBER", "with --pattern: what it adds to a score; default: that of its type"},
+    {"adjustment", "NUMBER",
+     "with --pattern: its adjustment of a score; default: the one of its type"},
     {"max-submissions", "N", "only the newest N submissions"},
     {NULL, NULL, NULL}};
 static const struct option_spec find_options[] = {
@@ -243,9 +245,10 @@ static const struct option_spec import_options[] = {
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec propose_options[] = {
-    {"type", "RULETYPE", "type of the rule; needed"},
-    {"adjustment", "NUMBER", "what it adds to a score; default: that of learned rules of its type"},
-    {"reason", "TEXT", "reason of the proposal; needed"},
+    {"type", "RULETYPE", "type of the rule; required"},
+    {"adjustment", "NUMBER",
+     "adjustment of a score; default: the one of learned rules of its type"},
+    {"reason", "TEXT", "reason of the proposal; required"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 
@@ -277,13 +280,12 @@ const struct command rule_commands[] = {
     {.group = "rules",
      .name = "report",
      .summary = "measure all rules together",
-     .help =
-         "Prints what verdicts that cite scores (`errata verdicts submit --exposure`) measured of "
-         "the rules in effect (live) and of those in SHADOW: the shares of scores in which a rule "
-         "fired (coverage), several fired (overlap), and both directions fired (conflict); "
-         "precision and recall; and the verdicts of scores that the rules changed to the "
-         "reviewer's (right), from the reviewer's (wrong), or between two others. The intervals "
-         "are 95%. Needs a REVIEWER, INTEGRATOR or ADMIN token.",
+     .help = "Prints measures of the rules in effect (live) and of those in SHADOW, from verdicts "
+             "that cite scores (`errata verdicts submit --exposure`): the shares of scores in "
+             "which a rule fired (coverage), several fired (overlap), and both directions fired "
+             "(conflict); precision and recall; and the verdicts of scores that the rules changed "
+             "to the reviewer's (right), from the reviewer's (wrong), or between two others. The "
+             "intervals are 95%. Needs a REVIEWER, INTEGRATOR or ADMIN token.",
      .examples = {{"errata rules report", NULL}},
      COMMAND_CALL("LearningService/GetRuleSetReport", .print = print_report)},
     {.group = "rules",
@@ -298,7 +300,7 @@ const struct command rule_commands[] = {
     {.group = "rules",
      .name = "disable",
      .arguments = "RULE",
-     .summary = "disable a rule, so that it adjusts no score",
+     .summary = "disable a rule, so that it does not adjust scores",
      .help = "Disables a rule. It is still learned and counted, and stays disabled until a person "
              "enables it. Needs a REVIEWER or ADMIN token.",
      .examples = {{"errata rules disable 0192f0c0-1111-7222-8333-444455556666", NULL}},
@@ -345,10 +347,9 @@ const struct command rule_commands[] = {
     {.group = "rules",
      .name = "retire",
      .arguments = "RULE",
-     .summary = "take a rule out of effect for good",
+     .summary = "retire a rule permanently",
      .help = "Puts a rule in the state RETIRED; one that is still proposed becomes REJECTED. It "
-             "stays so "
-             "when it is learned again. Needs a REVIEWER or ADMIN token.",
+             "keeps this state even if it is learned again. Needs a REVIEWER or ADMIN token.",
      .examples = {{"errata rules retire 0192f0c0-1111-7222-8333-444455556666 \\\n"
                    "  --reason 'too many false alarms'",
                    NULL}},
@@ -373,12 +374,13 @@ const struct command rule_commands[] = {
      .run = backtest_run},
     {.group = "rules",
      .name = "find",
-     .summary = "find rules in stored submissions, and propose them",
-     .help = "Looks for patterns that corrected verdicts share, in the newest 20,000 submissions: "
-             "found on the older half, and kept if they hold on the newer half. The lift says how "
-             "much more often a verdict was corrected where the pattern occurs, with its 95% "
-             "interval. The rules are proposed: they have no effect until a person decides. Takes "
-             "up to 30 s. Needs a REVIEWER, INTEGRATOR or ADMIN token.",
+     .summary = "find rules in stored submissions and propose them",
+     .help =
+         "Searches the newest 20,000 submissions for patterns that corrected verdicts have in "
+         "common: patterns are found on the older half, and kept if they are confirmed on the "
+         "newer half. The lift, with its 95% interval, states how much more often a verdict was "
+         "corrected if the pattern occurs. The rules are proposed: they have no effect until a "
+         "person decides. Takes up to 30 s. Needs a REVIEWER, INTEGRATOR or ADMIN token.",
      .examples = {{"errata rules find --dry-run", NULL}, {"errata rules find", NULL}},
      .options = find_options,
      COMMAND_CALL("VerdictService/ProposeRules", .print = found_rules_print)},
@@ -422,11 +424,10 @@ const struct command rule_commands[] = {
      .name = "import",
      .arguments = "FILE",
      .summary = "import rules that were exported",
-     .help = "Imports a document of `errata rules export` (`-`: standard input), all of it or "
-             "nothing. A rule with "
-             "the type and pattern of an existing one gives it its values; other rules are "
-             "created. Prints each "
-             "change. Needs an INTEGRATOR or ADMIN token.",
+     .help =
+         "Imports a document of `errata rules export` (`-`: standard input), all of it or nothing. "
+         "A rule with the type and pattern of an existing one replaces that one's values; other "
+         "rules are created. Prints each change. Needs an INTEGRATOR or ADMIN token.",
      .examples = {{"errata rules import rules.json --dry-run",
                    "check the file and list the changes"},
                   {"errata rules import rules.json --replace",

@@ -16,10 +16,10 @@ static enum cli_exit check_submission(struct request *request, struct cli *cli)
     (void)request;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (!options_has(&cli->options, names[i])) {
-            return cli_usage(cli,
-                             "--%s is missing: expected --original VERDICT, --correct VERDICT "
-                             "and --score SHARE",
-                             names[i]);
+            return cli_usage(
+                cli,
+                "--%s: missing; expected --original VERDICT, --correct VERDICT and --score SHARE",
+                names[i]);
         }
     }
     return CLI_OK;
@@ -118,36 +118,34 @@ static enum cli_exit print_stats(struct cli *cli, struct json_value reply)
 }
 
 static const struct option_spec submit_options[] = {
-    {"original", "VERDICT", "the verdict that the score meant"},
+    {"original", "VERDICT", "the verdict of the score"},
     {"correct", "VERDICT", "the reviewer's verdict"},
     {"score", "SHARE", "the score, from 0 to 1"},
-    {"confirmed", "INDICATOR",
-     "an indicator that was reported and is right; may be given several times"},
-    {"rejected", "INDICATOR",
-     "an indicator that was reported and is wrong; may be given several times"},
-    {"missed", "INDICATOR",
-     "an indicator that should have been reported; may be given several times"},
+    {"confirmed", "INDICATOR", "an indicator that was reported correctly; may be repeated"},
+    {"rejected", "INDICATOR", "an indicator that was reported wrongly; may be repeated"},
+    {"missed", "INDICATOR", "an indicator that should have been reported; may be repeated"},
     {"correction", "KEY=VALUE|KEY=@FILE",
-     "the right value of a field that was read wrongly; may be given several times"},
-    {"notes", "TEXT|@FILE|-", "what the reviewer noted"},
+     "the correct value of a field that was read wrongly; may be repeated"},
+    {"notes", "TEXT|@FILE|-", "the reviewer's note"},
     {"features", "JSON|@FILE|-", "the features that were scored, as an object"},
     {"text", "TEXT|@FILE|-", "the text of the receipt"},
     {"missing-fields", NULL, "missing fields counted in the score"},
-    {"profile-confidence", "SHARE", "how sure the caller is of the document profile, from 0 to 1"},
+    {"profile-confidence", "SHARE", "confidence of the document profile, from 0 to 1"},
     {"profile-subtype", "SUBTYPE", "the kind of document, such as POS_RECEIPT"},
-    {"actor", "USER", "the reviewer, if the token is bound to no user"},
-    {"annotator", "ANNOTATOR", "who or what judged"},
-    {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
+    {"actor", "USER", "the reviewer, if the token is not bound to a user"},
+    {"annotator", "ANNOTATOR", "kind of annotator: HUMAN, CODE or LLM"},
+    {"created-at", "TIME|SPAN",
+     "time of the verdict, to import past ones; needs INTEGRATOR or ADMIN"},
     {"exposure", "REFERENCE",
-     "reference of a score of the receipt, to measure its rules; may be given several times"},
+     "reference of a score of the receipt, to measure its rules; may be repeated"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec score_options[] = {
-    {"indicator", "INDICATOR", "an indicator that was found; may be given several times"},
+    {"indicator", "INDICATOR", "an indicator that was found; may be repeated"},
     {"features", "JSON|@FILE|-", "the features, as an object"},
     {"text", "TEXT|@FILE|-", "the text of the receipt"},
     {"missing-fields", NULL, "missing fields count in the score"},
-    {"profile-confidence", "SHARE", "how sure the caller is of the document profile, from 0 to 1"},
+    {"profile-confidence", "SHARE", "confidence of the document profile, from 0 to 1"},
     {"profile-subtype", "SUBTYPE", "the kind of document, such as POS_RECEIPT"},
     {"reference", NULL,
      "print the reference to cite with the verdict (`errata verdicts submit --exposure`)"},
@@ -165,7 +163,7 @@ const struct command verdict_commands[] = {
          "Stores a verdict and learns from it. Each missed indicator becomes a rule that raises "
          "scores by 0.04, and by 0.05 more if the verdict was changed from REAL to FAKE; each "
          "rejected indicator becomes a rule that lowers them by 0.03 if it was changed from "
-         "FAKE to REAL; confirmed indicators make the rules of that pattern more accurate. "
+         "FAKE to REAL; confirmed indicators increase the accuracy of the rules with that pattern. "
          "Learning a rule again raises its count, not its adjustment. The changed rules are "
          "printed to standard error.",
      .examples = {{"errata verdicts submit receipt-17 --original real --correct fake \\\n"
@@ -194,11 +192,10 @@ const struct command verdict_commands[] = {
      COMMAND_CALL("VerdictService/ScoreDocument", .print = print_score)},
     {.group = "verdicts",
      .name = "stats",
-     .summary = "report how often verdicts were right",
-     .help =
-         "Counts the submissions of the last days: how many original verdicts were right, false "
-         "positives (FAKE changed to REAL), false negatives (REAL changed to FAKE), and the "
-         "indicators that were missed most often.",
+     .summary = "report how often verdicts were correct",
+     .help = "Counts the submissions of the last days: how many original verdicts were correct, "
+             "false positives (FAKE changed to REAL), false negatives (REAL changed to FAKE), and "
+             "the indicators that were missed most often.",
      .examples = {{"errata verdicts stats", NULL}, {"errata verdicts stats --days 7", NULL}},
      .options = stats_options,
      COMMAND_CALL("VerdictService/GetVerdictStats", .print = print_stats)},

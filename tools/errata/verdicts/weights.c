@@ -63,7 +63,7 @@ enum cli_exit weights_fill(struct request *request, struct cli *cli)
         buffer_printf(&list, "}");
     }
     if (list.size == 0) {
-        return cli_usage(cli, "give at least one --rule");
+        return cli_usage(cli, "--rule: missing; expected at least one rule");
     }
     buffer_append_byte(&list, ']');
     request_raw(request, "weights", buffer_slice(&list));

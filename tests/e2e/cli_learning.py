@@ -608,7 +608,7 @@ class Learning(CliCase):
             servicer.learning = reply
             self.assert_fits("analytics", "learning", environment=environment)
             sent = without_colours(self.on_terminal(60, "analytics", "learning", environment=environment))
-            self.assertIn("(each column is the mean of 2 days)", sent)
+            self.assertIn("(column = mean of 2 days)", sent)
             self.assertIn("100,000 ┤", sent)
             self.assertIn("1.00 ┤", sent)
             sent = self.on_terminal(120, "analytics", "learning", "--no-color", environment=environment)

@@ -131,7 +131,7 @@ static void test_days_beyond_the_columns_share_one(void **state)
                 "  │█████████████            █████████████████████\n"
                 "0 └──────────────────────────────────────────────\n"
                 "   2026-01-01                          2026-12-25\n"
-                "   (each column is the mean of 8 days)\n");
+                "   (column = mean of 8 days)\n");
 }
 
 /* Goal: a plot without data draws nothing. */

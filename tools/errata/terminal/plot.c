@@ -380,7 +380,7 @@ void plot_print(struct printer *printer, struct arena *arena, const struct plot 
     print_floor(&drawing);
     print_labels(&drawing);
     if (drawing.points_each > 1) {
-        print_text(printer, "%*s(each column is the mean of %zu %s)\n",
+        print_text(printer, "%*s(column = mean of %zu %s)\n",
                    (int)drawing.label_columns + 1 + AXIS_COLUMNS, "", drawing.points_each,
                    plot->unit);
     }

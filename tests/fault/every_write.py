@@ -529,6 +529,8 @@ class Load:
                 decision=1 + number_of(key + "d", 3), reviewer_comment=comment)), lambda reply: [reply.feedback_id])
         with self.lock:
             self.decisions.setdefault(org, []).append(reported.feedback_id)
+            if number_of(key + "y", 3) == 0:
+                self.retractable.setdefault(org, []).append(reported.feedback_id)
 
     def about_decision(self, name, key, org, token, request_of):
         """A write about a decision that exists."""
@@ -597,7 +599,7 @@ class Load:
             guideline_id=one, reason=key))
 
     def retract(self, key, org, token):
-        """Retracts a capture, a verdict or a review, each once."""
+        """Retracts a capture, a verdict, a review or a decision, each once."""
         with self.lock:
             ids = self.retractable.get(org, [])
             one = ids.pop(number_of(key, len(ids))) if ids else None

@@ -5,6 +5,7 @@
 #include "server/api/decisions/decision_wire.h"
 #include "server/domain/decisions/evaluations.h"
 #include "server/domain/decisions/similar.h"
+#include "server/domain/events/retraction.h"
 #include "server/domain/generation/generation.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/embedding.h"
@@ -255,13 +256,31 @@ static enum err put_evaluations(struct decision_service_get_decision_call *call,
     return OK;
 }
 
-/* Appends a decision without what is private. */
-static void put_decision(const struct decision_view *view, uint32_t field, struct buffer *body)
+/* Appends a decision without what is private, and with its retraction. */
+static enum err put_decision(struct store_txn *txn, struct org_id org,
+                             const struct decision_view *view, uint32_t field, struct buffer *body)
 {
     struct decision_view shown = *view;
+    struct retraction retraction;
+    uint64_t seq = 0;
+    enum err err = log_find(txn, org, view->id, &seq);
 
+    if (err == OK) {
+        err = retraction_read(txn, org, seq, &retraction);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
     shown.theme = slice_of(NULL, 0);
+    if (retraction.seq != 0) {
+        shown.retracted_at_us = retraction.retracted_at_us;
+        shown.has_retracted_at = true;
+        shown.retracted_by = retraction.retracted_by;
+        shown.has_retracted_by = retraction.retracted_by.size > 0;
+        shown.retraction_reason = retraction.reason;
+    }
     decision_view_put(&shown, field, body);
+    return OK;
 }
 
 enum err decision_find_feedback(struct ctx *ctx, struct store_txn *txn, struct org_id org,
@@ -300,7 +319,10 @@ enum err decision_service_get_decision_read(struct decision_service_get_decision
                          "decision");
     }
     if (err == OK) {
-        put_decision(&view, GET_DECISION_RESPONSE_DECISION_FIELD, call->body);
+        err = put_decision(call->txn, call->org, &view, GET_DECISION_RESPONSE_DECISION_FIELD,
+                           call->body);
+    }
+    if (err == OK) {
         err = put_evaluations(call, seq);
     }
     return err;
@@ -315,7 +337,7 @@ static enum err put_decisions(struct store_txn *txn, struct decision_list *list,
     while (err == OK) {
         err = decision_list_next(txn, list, &view);
         if (err == OK) {
-            put_decision(&view, field, list->page->body);
+            err = put_decision(txn, list->org, &view, field, list->page->body);
         }
     }
     return err == ERR_NOT_FOUND ? OK : err;

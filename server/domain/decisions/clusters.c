@@ -265,3 +265,34 @@ enum err cluster_add(struct arena *arena, struct store_txn *txn, const struct cl
     }
     return store_put(txn, TABLE_DECISION_CLUSTER, key_slice(&key), slice_of(row, size));
 }
+
+enum err cluster_subtract(struct arena *arena, struct store_txn *txn,
+                          const struct cluster_space *space, uint64_t cluster_seq,
+                          struct slice theme)
+{
+    struct key key = key_decision_cluster(space->org, space->agent, space->space, cluster_seq);
+    size_t width = theme.size / DECISION_THEME_NUMBER_BYTES;
+    size_t size = COUNT_BYTES + width * SUM_BYTES;
+    uint8_t *row = arena_calloc(arena, 1, size);
+    struct slice value = {NULL, 0};
+    uint32_t count = 0;
+    enum err err =
+        row != NULL ? store_get(txn, TABLE_DECISION_CLUSTER, key_slice(&key), &value) : ERR_MEMORY;
+
+    if (err != OK || value.size != size) {
+        return err == OK || err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    memcpy(row, value.data, size);
+    count = bytes_get_be32(row);
+    if (count <= 1) {
+        return count == 0 ? ERR_CORRUPT : store_del(txn, TABLE_DECISION_CLUSTER, key_slice(&key));
+    }
+    bytes_put_be32(row, count - 1);
+    for (size_t i = 0; i < width; i++) {
+        uint8_t *place = row + COUNT_BYTES + i * SUM_BYTES;
+        uint32_t number = (uint32_t)(int32_t)decision_theme_number(theme, i);
+
+        bytes_put_be32(place, bytes_get_be32(place) - number);
+    }
+    return store_put(txn, TABLE_DECISION_CLUSTER, key_slice(&key), slice_of(row, size));
+}

@@ -81,5 +81,9 @@ MUST_CHECK enum err cluster_support(struct arena *arena, const struct cluster_me
 MUST_CHECK enum err cluster_add(struct arena *arena, struct store_txn *txn,
                                 const struct cluster_space *space, uint64_t cluster_seq,
                                 struct slice theme);
+/* Subtracts a theme that was added, and removes the row of a cluster without members. ERR_CORRUPT if it was not added. */
+MUST_CHECK enum err cluster_subtract(struct arena *arena, struct store_txn *txn,
+                                     const struct cluster_space *space, uint64_t cluster_seq,
+                                     struct slice theme);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "server/domain/decisions/decisions_internal.h"
 #include "server/domain/decisions/keys.h"
+#include "server/domain/events/retraction.h"
 #include "server/domain/settings/decision_settings.h"
 #include "store/scan.h"
 
@@ -34,6 +35,19 @@ static enum err check_room(struct ctx *ctx, struct store_txn *txn,
                          EVALUATORS_OF_DECISION_MAX);
     }
     return err;
+}
+
+/* The counts of evaluators do not have a retracted decision. */
+static enum err check_retraction(struct ctx *ctx, struct store_txn *txn,
+                                 const struct evaluation_request *request)
+{
+    uint64_t retraction_seq = 0;
+    enum err err = retraction_find(txn, request->org, request->decision_seq, &retraction_seq);
+
+    return err != OK || retraction_seq == 0
+               ? err
+               : fault_say(ctx->fault, ERR_PRECONDITION,
+                           "feedback_id: the decision was retracted; expected another one");
 }
 
 static enum err append(struct ctx *ctx, struct store_txn *txn,
@@ -77,8 +91,11 @@ enum err evaluation_submit(struct ctx *ctx, struct store_txn *txn,
         .proposed_action = request->proposed_action,
         .rationale = request->rationale,
     };
-    enum err err = check_room(ctx, txn, request);
+    enum err err = check_retraction(ctx, txn, request);
 
+    if (err == OK) {
+        err = check_room(ctx, txn, request);
+    }
     if (err == OK && !view_encode_parts(&evaluation_submitted_view_type, &view, ctx->arena,
                                         &draft.facts, &draft.content)) {
         err = ERR_MEMORY;
@@ -96,12 +113,13 @@ enum err evaluation_override(struct ctx *ctx, struct store_txn *txn,
         .classification = request->classification,
         .reason = request->rationale,
     };
+    enum err err = check_retraction(ctx, txn, request);
 
-    if (!view_encode_parts(&evaluation_overridden_view_type, &view, ctx->arena, &draft.facts,
-                           &draft.content)) {
-        return ERR_MEMORY;
+    if (err == OK && !view_encode_parts(&evaluation_overridden_view_type, &view, ctx->arena,
+                                        &draft.facts, &draft.content)) {
+        err = ERR_MEMORY;
     }
-    return append(ctx, txn, request, &draft, ret_seq);
+    return err != OK ? err : append(ctx, txn, request, &draft, ret_seq);
 }
 
 /* --- reading --- */

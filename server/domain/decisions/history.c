@@ -4,6 +4,7 @@
 #include "server/domain/decisions/history.h"
 
 #include "server/domain/decisions/keys.h"
+#include "server/domain/events/retraction.h"
 
 #include <stdlib.h>
 
@@ -25,13 +26,25 @@ enum err decision_history_begin(struct scan *scan, struct store_txn *txn,
     return scan_init(scan, txn, &range);
 }
 
-enum err decision_history_next(struct scan *scan, int64_t *ret_created_at_us, uint64_t *ret_seq)
+enum err decision_history_next(struct scan *scan, struct store_txn *txn, struct org_id org,
+                               int64_t *ret_created_at_us, uint64_t *ret_seq)
 {
-    struct slice key = {NULL, 0};
-    struct slice value = {NULL, 0};
-    enum err err = scan_next(scan, &key, &value);
+    uint64_t retraction_seq = 0;
+    enum err err = OK;
 
-    return err != OK ? err : key_read_newest_first(key, ret_created_at_us, ret_seq);
+    do {
+        struct slice key = {NULL, 0};
+        struct slice value = {NULL, 0};
+
+        err = scan_next(scan, &key, &value);
+        if (err == OK) {
+            err = key_read_newest_first(key, ret_created_at_us, ret_seq);
+        }
+        if (err == OK) {
+            err = retraction_find(txn, org, *ret_seq, &retraction_seq);
+        }
+    } while (err == OK && retraction_seq != 0);
+    return err;
 }
 
 static int compare_seqs(const void *a, const void *b)

@@ -18,11 +18,12 @@ struct decision_history_query {
     uint32_t max;
 };
 
-/* Begins a scan of decisions, newest first; decision_history_next returns ERR_NOT_FOUND after the last, or after `max`
+/* Begins a scan of decisions that were not retracted, newest first; decision_history_next returns ERR_NOT_FOUND after the last, or after `max`
  * (`scan->is_cut`: there are more). */
 MUST_CHECK enum err decision_history_begin(struct scan *scan, struct store_txn *txn,
                                            const struct decision_history_query *query);
-MUST_CHECK enum err decision_history_next(struct scan *scan, int64_t *ret_created_at_us,
+MUST_CHECK enum err decision_history_next(struct scan *scan, struct store_txn *txn,
+                                          struct org_id org, int64_t *ret_created_at_us,
                                           uint64_t *ret_seq);
 
 /* Sequence numbers of decisions, ascending. */

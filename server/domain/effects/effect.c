@@ -82,7 +82,7 @@ static enum err count_after(struct measuring *measuring, struct slice agent)
     enum err err = decision_history_begin(&scan, measuring->txn, &query);
 
     while (err == OK) {
-        err = decision_history_next(&scan, &created_at_us, &seq);
+        err = decision_history_next(&scan, measuring->txn, measuring->org, &created_at_us, &seq);
         if (err != OK || created_at_us < measuring->activated_us) {
             break;
         }
@@ -106,7 +106,7 @@ static enum err count_before(struct measuring *measuring, struct slice agent)
     enum err err = decision_history_begin(&scan, measuring->txn, &query);
 
     while (err == OK) {
-        err = decision_history_next(&scan, &created_at_us, &seq);
+        err = decision_history_next(&scan, measuring->txn, measuring->org, &created_at_us, &seq);
         if (err == OK) {
             count(&measuring->effect.before, decision_set_has(&measuring->similar, seq));
         }

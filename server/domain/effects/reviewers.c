@@ -64,7 +64,7 @@ static enum err read_decisions(struct counting *counting, bool *ret_is_cut)
     enum err err = decision_history_begin(&scan, counting->txn, &history);
 
     while (err == OK) {
-        err = decision_history_next(&scan, &created_at_us, &seq);
+        err = decision_history_next(&scan, counting->txn, query->org, &created_at_us, &seq);
         if (err == OK) {
             err = read_decision(counting, seq);
         }

@@ -4,6 +4,7 @@
 #include "server/domain/generation/generation.h"
 
 #include "server/domain/decisions/evaluations.h"
+#include "server/domain/events/retraction.h"
 #include "server/domain/generation/centre.h"
 #include "server/domain/generation/sunset.h"
 #include "store/base/text.h"
@@ -34,9 +35,14 @@ static enum err check_class(struct ctx *ctx, struct store_txn *txn, struct org_i
                             uint64_t decision_seq, bool *ret_is_evidence, bool *is_wanted)
 {
     struct evaluation_view view;
-    enum err err = evaluation_in_effect(ctx->arena, txn, org, decision_seq, &view);
+    uint64_t retraction_seq = 0;
+    enum err err = retraction_find(txn, org, decision_seq, &retraction_seq);
 
-    *ret_is_evidence = true;
+    *ret_is_evidence = retraction_seq == 0;
+    if (err != OK || retraction_seq != 0) {
+        return err;
+    }
+    err = evaluation_in_effect(ctx->arena, txn, org, decision_seq, &view);
     if (err == OK && !slice_equal(view.evaluator_id, SLICE(EVALUATOR_ID))) {
         *ret_is_evidence = view.classification != DECISION_CLASS_POSITIVE &&
                            view.classification != DECISION_CLASS_AMBIGUOUS;
@@ -273,9 +279,10 @@ enum err generation_draft(struct ctx *ctx, struct store_txn *txn,
         err = sum_up(ctx, txn, &drafting, &evidence);
     }
     if (err == ERR_NOT_FOUND) {
-        return fault_say(ctx->fault, ERR_PRECONDITION,
-                         "feedback_ids: all are praise or unclear, by their class; expected "
-                         "decisions with a request");
+        return fault_say(
+            ctx->fault, ERR_PRECONDITION,
+            "feedback_ids: all are praise, unclear by their class, or retracted; expected "
+            "decisions with a request");
     }
     return err != OK ? err : create(ctx, txn, &drafting, &evidence, ret_seq);
 }

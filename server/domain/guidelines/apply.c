@@ -210,6 +210,47 @@ static enum err apply_retired(struct ctx *ctx, struct store_txn *txn, const stru
     return err != OK ? err : end(ctx, txn, event, retired.proposal_seq);
 }
 
+/* Moves a pending proposal to the place of its evidence; one without evidence is rejected. */
+static enum err move_pending(struct store_txn *txn, const struct event *retraction,
+                             struct proposal *proposal, uint32_t count_before)
+{
+    struct proposal_record *record = &proposal->record;
+    struct key before =
+        key_proposal_pending(retraction->org, record->expedited, count_before, proposal->seq);
+    struct key after = key_proposal_pending(retraction->org, record->expedited,
+                                            record->evidence_count, proposal->seq);
+    enum err err = store_del(txn, TABLE_PROPOSAL_PENDING, key_slice(&before));
+
+    if (record->evidence_count == 0) {
+        record->ended_seq = retraction->seq;
+        artifact_life_derive(&record->life, ARTIFACT_STATE_REJECTED, retraction->seq);
+        return err;
+    }
+    return err != OK ? err : log_put_id_row(txn, TABLE_PROPOSAL_PENDING, &after, proposal->seq);
+}
+
+enum err proposal_lose_evidence(struct ctx *ctx, struct store_txn *txn,
+                                const struct event *retraction, uint64_t proposal_seq)
+{
+    struct artifact_life_record before;
+    struct proposal proposal;
+    enum err err = proposal_read(txn, retraction->org, proposal_seq, &proposal);
+
+    if (err == OK && proposal.record.evidence_count == 0) {
+        err = ERR_CORRUPT;
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    before = proposal.record.life;
+    proposal.record.evidence_count--;
+    if (proposal.record.life.state == ARTIFACT_STATE_PROPOSED) {
+        err = move_pending(txn, retraction, &proposal, proposal.record.evidence_count + 1);
+    }
+    return err != OK ? err
+                     : put_row(ctx, txn, retraction->org, proposal_seq, &before, &proposal.record);
+}
+
 enum err guidelines_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     ASSERT(guidelines_applies(event->kind));

@@ -66,3 +66,12 @@ enum err key_read_guideline_agent(struct slice key, struct guideline_agent_key *
     ret_key->proposal_seq = bytes_get_be64(key.data + start + sizeof(uint64_t));
     return OK;
 }
+
+enum err proposal_key_seq(struct slice key, uint64_t *ret_seq)
+{
+    if (key.size < KEY_ORG_BYTES + sizeof(uint64_t)) {
+        return ERR_CORRUPT;
+    }
+    *ret_seq = bytes_get_be64(key.data + key.size - sizeof(uint64_t));
+    return OK;
+}

@@ -25,4 +25,7 @@ struct guideline_agent_key {
 /* ERR_CORRUPT for a key of another form. */
 MUST_CHECK enum err key_read_guideline_agent(struct slice key, struct guideline_agent_key *ret_key);
 
+/* Reads the number of the proposal at the end of a key of PROPOSAL, PROPOSAL_PENDING or GUIDELINE. */
+MUST_CHECK enum err proposal_key_seq(struct slice key, uint64_t *ret_seq);
+
 #endif

@@ -60,6 +60,30 @@ static enum err add_vote(struct arena *arena, const struct event *event,
     return err;
 }
 
+/* Adds that all evidence was retracted, if that ended the proposal. */
+static enum err add_retraction(struct store_txn *txn, const struct proposal *proposal,
+                               struct proposal_view *view)
+{
+    struct event event;
+    enum err err = OK;
+
+    if (proposal->record.life.state != ARTIFACT_STATE_REJECTED ||
+        proposal->record.ended_seq == proposal->record.vote_seq) {
+        return OK;
+    }
+    err = log_read(txn, proposal->event.org, proposal->record.ended_seq, &event);
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    view->status = PROPOSAL_STATUS_REJECTED;
+    view->decided_at_us = event.created_at_us;
+    view->has_decided_at = true;
+    view->rejected_by = event.actor_user_id;
+    view->has_rejected_by = event.actor_user_id.size > 0;
+    view->rejection_reason = SLICE("evidence retracted");
+    return OK;
+}
+
 enum err proposal_put(struct arena *arena, struct store_txn *txn, const struct proposal *proposal,
                       uint32_t field, struct buffer *body)
 {
@@ -73,6 +97,9 @@ enum err proposal_put(struct arena *arena, struct store_txn *txn, const struct p
         if (err == OK) {
             err = add_vote(arena, &event, &vote, &view);
         }
+    }
+    if (err == OK) {
+        err = add_retraction(txn, proposal, &view);
     }
     if (err == OK) {
         proposal_view_put(&view, field, body);
@@ -172,6 +199,17 @@ enum err guideline_encode_active(struct arena *arena, struct store_txn *txn,
     return view_encode(&guideline_view_type, &view, arena, ret_guideline) ? OK : ERR_MEMORY;
 }
 
+static uint32_t count_ids(struct slice run)
+{
+    struct slice id = {NULL, 0};
+    uint32_t count = 0;
+
+    while (view_next(&run, &id)) {
+        count++;
+    }
+    return count;
+}
+
 /* Sets the members of a guideline as it is now. */
 static enum err set_now(struct arena *arena, struct store_txn *txn, const struct proposal *proposal,
                         struct guideline_view *view)
@@ -181,6 +219,8 @@ static enum err set_now(struct arena *arena, struct store_txn *txn, const struct
     if (err == OK && proposal->record.ended_seq != 0) {
         err = add_end(txn, proposal, view);
     }
+    view->retracted_evidence_count =
+        count_ids(proposal->view.created_from_feedback_ids.run) - proposal->record.evidence_count;
     view->sunset_proposed = proposal->record.life.state == ARTIFACT_STATE_SUNSET_PROPOSED;
     return err;
 }

@@ -108,6 +108,10 @@ enum proposal_status proposal_status_of(const struct proposal_record *record);
 /* Whether a proposal is for an agent; empty: any. */
 bool proposal_is_for(const struct proposal *proposal, struct slice agent);
 
+/* Subtracts a retracted decision from the evidence of a proposal or guideline, for apply. */
+MUST_CHECK enum err proposal_lose_evidence(struct ctx *ctx, struct store_txn *txn,
+                                           const struct event *retraction, uint64_t proposal_seq);
+
 /* A list of pending proposals, or of guidelines. */
 struct proposal_list {
     struct org_id org;

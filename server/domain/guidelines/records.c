@@ -23,7 +23,7 @@ static bool fits(const struct proposal_record *record)
     case ARTIFACT_STATE_RETIRED:
         return was_active && record->ended_seq > record->activated_seq;
     case ARTIFACT_STATE_REJECTED:
-        return !was_active && has_ended && record->vote_seq == record->ended_seq;
+        return !was_active && has_ended && record->vote_seq <= record->ended_seq;
     case ARTIFACT_STATE_UNSPECIFIED:
     case ARTIFACT_STATE_SHADOW:
         break;

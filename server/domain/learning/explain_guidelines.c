@@ -2,6 +2,7 @@
  * explain_guidelines.c: guidelines of an agent's prompt: the text of each and the votes for it, the decisions that it was
  * drafted from, and the prompt again. What ended a guideline since is left out.
  */
+#include "server/domain/events/retraction.h"
 #include "server/domain/learning/explain_internal.h"
 
 #include <errata/v1/decision.views.h>
@@ -12,7 +13,7 @@
 #define EVIDENCE_BYTES 800
 
 static void put_decision_event(const struct event *event, const struct decision_view *decision,
-                               struct buffer *evidence)
+                               bool is_retracted, struct buffer *evidence)
 {
     const struct evidence_event_view view = {
         .event_id = event->id,
@@ -23,6 +24,7 @@ static void put_decision_event(const struct event *event, const struct decision_
         .annotator_kind = (enum annotator_kind)event->annotator,
         .created_at_us = event->created_at_us,
         .has_created_at = true,
+        .retracted = is_retracted,
         .decision_id = decision->decision_id,
         .has_decision_id = true,
     };
@@ -37,6 +39,7 @@ static enum err put_decision(struct explaining *explaining, struct store_txn *tx
     struct decision_view decision;
     struct event event;
     struct uuid uuid;
+    uint64_t retraction_seq = 0;
     uint64_t seq = 0;
     enum err err =
         uuid_parse(id, &uuid) ? log_find(txn, explaining->query->org, uuid, &seq) : ERR_CORRUPT;
@@ -49,7 +52,10 @@ static enum err put_decision(struct explaining *explaining, struct store_txn *tx
                                                     : ERR_CORRUPT;
     }
     if (err == OK) {
-        put_decision_event(&event, &decision, evidence);
+        err = retraction_find(txn, explaining->query->org, seq, &retraction_seq);
+    }
+    if (err == OK) {
+        put_decision_event(&event, &decision, retraction_seq != 0, evidence);
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }

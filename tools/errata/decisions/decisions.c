@@ -4,6 +4,7 @@
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
+#include "tools/errata/engine/resolve.h"
 
 static const struct option_spec record_options[] = {
     {"gate", "GATE", "the gate at which the decision was made, such as HITL-1"},
@@ -34,6 +35,8 @@ static const struct option_spec similar_options[] = {
     {"limit", "N", "at most N decisions (default 20)"},
     {"agent", "AGENT", "only decisions on this agent's output"},
     {NULL, NULL, NULL}};
+static const struct option_spec retract_options[] = {
+    {"reason", "TEXT", "why"}, IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
 static const struct option_spec reviewers_options[] = {
     {"agent", "AGENT", "only decisions on this agent's output"},
     {"reviewer", "USER", "only this reviewer"},
@@ -91,6 +94,25 @@ static enum cli_exit print_similar(struct cli *cli, struct json_value reply)
         return CLI_OK;
     }
     return view_print_table(cli, "SimilarDecision", reply, "similar", NULL);
+}
+
+/* Adds the event that recorded the decision of the command line: it has the same id. */
+static enum cli_exit fill_retract(struct request *request, struct cli *cli)
+{
+    struct slice id = {NULL, 0};
+    enum cli_exit result =
+        resolve_prefix(cli, SLICE("FEEDBACK"), slice_text(cli->options.words[0]), &id);
+
+    if (result == CLI_OK) {
+        request_text(request, "event_id", id);
+    }
+    return result;
+}
+
+static enum cli_exit print_retracted(struct cli *cli, struct json_value reply)
+{
+    print_line(&cli->out, reply_text(cli, reply_member(reply, "retraction"), "id"));
+    return CLI_OK;
 }
 
 static enum cli_exit print_reviewers(struct cli *cli, struct json_value reply)
@@ -162,4 +184,16 @@ const struct command decision_commands[] = {
                    NULL}},
      .options = override_options,
      COMMAND_CALL("DecisionService/OverrideEvaluation", .print = print_class)},
+    {.group = "decisions",
+     .name = "retract",
+     .arguments = "FEEDBACK",
+     .summary = "retract a decision",
+     .help = "Takes a decision back: it leaves its cluster, the evidence of proposals and all "
+             "counts, and stays in lists. Other decisions keep the class that was recorded. Cannot "
+             "be undone.",
+     .examples = {{"errata decisions retract 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10 \\\n"
+                   "  --reason 'recorded twice'",
+                   NULL}},
+     .options = retract_options,
+     COMMAND_CALL("EventService/RetractEvent", .fill = fill_retract, .print = print_retracted)},
     {.name = NULL}};

@@ -342,6 +342,30 @@ class Similar(DecisionCase):
                          [far.feedback_id])
         self.assertEqual(len(self.similar(made, threshold=0, limit=1)), 1)
 
+    def find(self, **fields):
+        return [one.feedback_id for one in self.mine.decisions.FindSimilar(
+            decision_service.FindSimilarRequest(**fields)).similar]
+
+    def test_by_text_and_by_vector(self):
+        """A text finds what its own decision would; vectors of the caller are compared in their own space."""
+        made = self.record("Set a timeout on each remote call.")
+        self.record("Sort the imports of each module.")
+        mine = self.record("Close each file.", vector=[1, 0])
+        self.assertEqual(self.find(text="Set a timeout on each remote call."), [made.feedback_id])
+        again = self.record("Set a timeout on each remote call.")
+        by_text = self.mine.decisions.FindSimilar(decision_service.FindSimilarRequest(
+            text="Set a timeout on each remote call.", threshold=0)).similar
+        by_id = self.similar(again, threshold=0)
+        self.assertEqual([one for one in by_text if one.feedback_id != again.feedback_id], list(by_id))
+        self.assertEqual(self.find(vector=decision.DecisionVector(model="mine", values=[2, 0.1])), [mine.feedback_id])
+        self.assertEqual(self.find(vector=decision.DecisionVector(model="other", values=[1, 0])), [])
+        for about in ({}, {"text": ""}):
+            refused = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.find(**about))
+            self.assertEqual(list(bad_fields(refused)), ["about"])
+        refused = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.find(
+            vector=decision.DecisionVector(model="mine", values=[0, 0])))
+        self.assertEqual(list(bad_fields(refused)), ["vector.values"])
+
     def test_other_organisations_are_not_found(self):
         made = self.record("First wish of many reviewers.", vector=[1, 0])
         self.assert_code(grpc.StatusCode.NOT_FOUND, lambda: self.admin.decisions.FindSimilar(

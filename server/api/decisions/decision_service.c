@@ -73,6 +73,45 @@ static enum err read_decision(struct ctx *ctx, const Errata__V1__Decision *given
     return read_tags(ctx->arena, given, view);
 }
 
+/* Takes a vector by a model of the caller. */
+static enum err take_vector(const struct service *service, const Errata__V1__DecisionVector *vector,
+                            struct decision_input *input)
+{
+    struct embedding embedding;
+    enum err err = embedding_of_values(service->ctx, SLICE("vector.values"), vector->values,
+                                       vector->n_values, &embedding);
+
+    if (err == OK) {
+        err = fault_result(service->ctx->fault);
+    }
+    if (err != OK) {
+        return err;
+    }
+    input->kind = THEME_OF_CALLER;
+    input->space = arena_printf(service->ctx->arena, "%.*s:%zu", SPACE_BYTES_MAX, vector->model,
+                                vector->n_values);
+    return embedding.width == 0 ? OK
+                                : theme_make(service->ctx->arena, embedding.values, embedding.width,
+                                             NULL, &input->theme);
+}
+
+/* Makes the vector of words; `input->evaluator` has what they say. */
+static enum err embed(const struct service *service, struct org_id org, struct slice words,
+                      struct decision_input *input)
+{
+    struct embedding embedding;
+    enum err err = embedding_of_text(service, org, words, &embedding);
+
+    if (err != OK) {
+        return err;
+    }
+    input->kind = embedding.has_model ? THEME_OF_MODEL : THEME_OF_NGRAMS;
+    input->space = embedding.space;
+    return embedding.width == 0 ? OK
+                                : theme_make(service->ctx->arena, embedding.values, embedding.width,
+                                             &input->evaluator.signals, &input->theme);
+}
+
 /* Makes the theme of the decision's words, of the caller's vector or by the embedder. */
 static enum err make_theme(struct decision_service_record_decision_call *call,
                            struct decision_input *input)
@@ -80,34 +119,19 @@ static enum err make_theme(struct decision_service_record_decision_call *call,
     const Errata__V1__DecisionVector *vector = call->request->vector;
     struct slice words = decision_words(call->ctx->arena, input->view.reviewer_comment,
                                         input->view.correction_summary);
-    const struct comment_signals *signals = &input->evaluator.signals;
-    struct embedding embedding;
     enum err err = OK;
 
     if (vector != NULL) {
-        err = embedding_of_values(call->ctx, SLICE("vector.values"), vector->values,
-                                  vector->n_values, &embedding);
-        signals = NULL;
-        input->kind = THEME_OF_CALLER;
-        input->space = arena_printf(call->ctx->arena, "%.*s:%zu", SPACE_BYTES_MAX, vector->model,
-                                    vector->n_values);
-    }
-    if (err == OK) {
-        err = fault_result(call->ctx->fault);
-    }
-    if (err != OK || !evaluator_is_evidence(&input->evaluator)) {
+        err = take_vector(call->service, vector, input);
+        if (!evaluator_is_evidence(&input->evaluator)) {
+            input->theme.width = 0;
+        }
         return err;
     }
-    if (vector == NULL) {
-        err = embedding_of_text(call->service, call->org, words, &embedding);
-        input->kind = err == OK && embedding.has_model ? THEME_OF_MODEL : THEME_OF_NGRAMS;
-        input->space = embedding.space;
-    }
-    if (err == OK && embedding.width > 0) {
-        err =
-            theme_make(call->ctx->arena, embedding.values, embedding.width, signals, &input->theme);
-    }
-    return err;
+    err = fault_result(call->ctx->fault);
+    return err != OK || !evaluator_is_evidence(&input->evaluator)
+               ? err
+               : embed(call->service, call->org, words, input);
 }
 
 enum err
@@ -414,6 +438,52 @@ static enum err put_matches(struct decision_service_find_similar_call *call,
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
+/* Makes the theme of a text or vector of the request. */
+static enum err make_query(struct decision_service_find_similar_call *call,
+                           struct decision_theme *ret_theme)
+{
+    const Errata__V1__FindSimilarRequest *request = call->request;
+    struct decision_input *input = arena_calloc(call->ctx->arena, 1, sizeof(*input));
+    struct decision_view view = {.cluster_seq = 0};
+    enum err err = input == NULL ? ERR_MEMORY : OK;
+
+    if (err == OK && request->about_case == ERRATA__V1__FIND_SIMILAR_REQUEST__ABOUT_VECTOR) {
+        err = take_vector(call->service, request->vector, input);
+    } else if (err == OK) {
+        struct slice words = slice_text(request->text);
+
+        err = comment_signals_read(call->ctx->arena, words, &input->evaluator.signals);
+        if (err == OK) {
+            err = embed(call->service, call->org, words, input);
+        }
+    }
+    if (err == OK) {
+        err = decision_theme_write(call->ctx->arena, input, &view.theme);
+    }
+    return err != OK ? err : decision_theme_read(&view, ret_theme);
+}
+
+/* Reads what decisions are compared with. */
+static enum err read_about(struct decision_service_find_similar_call *call,
+                           struct similar_query *query)
+{
+    const Errata__V1__FindSimilarRequest *request = call->request;
+    bool has_text = request->about_case == ERRATA__V1__FIND_SIMILAR_REQUEST__ABOUT_TEXT &&
+                    slice_text(request->text).size > 0;
+    bool has_vector = request->about_case == ERRATA__V1__FIND_SIMILAR_REQUEST__ABOUT_VECTOR;
+
+    if (request->about_case == ERRATA__V1__FIND_SIMILAR_REQUEST__ABOUT_FEEDBACK_ID) {
+        return decision_find_feedback(call->ctx, call->txn, call->org, request->feedback_id,
+                                      &query->seq);
+    }
+    if (!has_text && !has_vector) {
+        fault_add(call->ctx->fault, SLICE("about"),
+                  "missing; expected feedback_id, text or vector");
+        return ERR_INVALID;
+    }
+    return make_query(call, &query->theme);
+}
+
 enum err decision_service_find_similar_read(struct decision_service_find_similar_call *call)
 {
     const Errata__V1__FindSimilarRequest *request = call->request;
@@ -426,9 +496,7 @@ enum err decision_service_find_similar_read(struct decision_service_find_similar
         .is_cancelled = is_cancelled,
         .user = call->service,
     };
-    enum err err = matches == NULL ? ERR_MEMORY
-                                   : decision_find_feedback(call->ctx, call->txn, call->org,
-                                                            request->feedback_id, &query.seq);
+    enum err err = matches == NULL ? ERR_MEMORY : read_about(call, &query);
 
     if (err == OK) {
         err = decision_find_similar(call->txn, &query, matches);

@@ -73,6 +73,9 @@ struct decision_theme {
     struct slice numbers; /* DECISION_THEME_NUMBER_BYTES each; empty: it has no theme */
 };
 
+/* Writes kind, space and theme of an input, as decision_theme_read reads them, in the arena; empty without a theme. */
+MUST_CHECK enum err decision_theme_write(struct arena *arena, const struct decision_input *input,
+                                         struct slice *ret_theme);
 MUST_CHECK enum err decision_theme_read(const struct decision_view *view,
                                         struct decision_theme *ret_theme);
 int16_t decision_theme_number(struct slice theme, size_t index);

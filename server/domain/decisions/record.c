@@ -66,9 +66,8 @@ enum err decision_read_signals(struct arena *arena, struct decision_input *input
     return comment_signals_read(arena, words, &input->evaluator.signals);
 }
 
-/* Writes kind, space and theme as the private part of the event. */
-static enum err put_theme(struct arena *arena, const struct decision_input *input,
-                          struct slice *ret_theme)
+enum err decision_theme_write(struct arena *arena, const struct decision_input *input,
+                              struct slice *ret_theme)
 {
     size_t size = 2 + input->space.size + input->theme.width * DECISION_THEME_NUMBER_BYTES;
     uint8_t *bytes = (uint8_t *)arena_alloc(arena, size);
@@ -280,7 +279,7 @@ static enum err encode(struct ctx *ctx, const struct recording *recording,
 {
     const struct decision_input *input = recording->request->input;
     struct decision_view view = input->view;
-    enum err err = put_theme(ctx->arena, input, &view.theme);
+    enum err err = decision_theme_write(ctx->arena, input, &view.theme);
 
     view.id = draft->stamp.id;
     view.agent_name = recording->agent;

@@ -93,13 +93,16 @@ static enum err search(struct store_txn *txn, const struct similar_query *query,
 enum err decision_find_similar(struct store_txn *txn, const struct similar_query *query,
                                struct similar_matches *ret_matches)
 {
-    struct decision_theme theme;
+    struct decision_theme theme = query->theme;
     struct decision_view view;
     struct event event;
-    enum err err = decision_read(txn, query->org, query->seq, &event, &view);
+    enum err err = OK;
 
     ret_matches->count = 0;
-    if (err == OK) {
+    if (query->seq != 0) {
+        err = decision_read(txn, query->org, query->seq, &event, &view);
+    }
+    if (err == OK && query->seq != 0) {
         err = decision_theme_read(&view, &theme);
     }
     if (err != OK) {

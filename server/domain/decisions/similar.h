@@ -13,7 +13,8 @@
 
 struct similar_query {
     struct org_id org;
-    uint64_t seq; /* seq of the decision */
+    uint64_t seq; /* seq of the decision; 0: `theme` is given */
+    struct decision_theme theme; /* that decisions are compared with; without numbers: with none */
     double threshold; /* shown score */
     size_t limit; /* at most SIMILAR_LIMIT_MAX */
     struct slice agent; /* empty: all agents */

@@ -31,6 +31,7 @@ static const struct option_spec list_options[] = {
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 static const struct option_spec similar_options[] = {
+    {"text", "TEXT|@FILE|-", "compare with this text, not with a decision"},
     {"threshold", "NUMBER", "minimum similarity, 0 to 1 (default 0.8)"},
     {"limit", "N", "at most N decisions (default 20)"},
     {"agent", "AGENT", "only decisions on this agent's output"},
@@ -147,11 +148,12 @@ const struct command decision_commands[] = {
      COMMAND_CALL("DecisionService/ListDecisions", .nothing = "no decisions")},
     {.group = "decisions",
      .name = "similar",
-     .arguments = "FEEDBACK",
-     .summary = "list decisions that are similar to a given one",
-     .help = "Lists decisions whose words are similar to those of a decision, most similar first. "
-             "FEEDBACK is the server's id of the decision.",
-     .examples = {{"errata decisions similar 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
+     .arguments = "[FEEDBACK]",
+     .summary = "list decisions that are similar to one, or to a text",
+     .help = "Lists decisions whose words are similar to those of a decision, or to a text, the "
+             "most similar first. FEEDBACK is the server's id of the decision.",
+     .examples = {{"errata decisions similar 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL},
+                  {"errata decisions similar --text 'Set a timeout on each remote call.'", NULL}},
      .options = similar_options,
      COMMAND_CALL("DecisionService/FindSimilar", .print = print_similar)},
     {.group = "decisions",

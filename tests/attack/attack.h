@@ -78,7 +78,7 @@ struct peer;
 struct attack_kind {
     const char *name;
     const char *what; /* a line for --list */
-    /* Writes what comes first on a connection; NULL: nothing. */
+    /* Writes the first bytes of a connection; NULL: none. */
     void (*begin)(struct peer *peer);
     /* Writes the next piece; NULL: there is none, the connection stays as it is. */
     void (*more)(struct peer *peer);

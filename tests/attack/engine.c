@@ -65,7 +65,7 @@ static void drop(struct peer *peer)
     peer->state = PEER_NONE;
 }
 
-/* The server has closed, or said GOAWAY: that counts, and the kind comes back or not. */
+/* Called when the server has closed the connection or sent GOAWAY: counts it, and reconnects if the kind does. */
 static void sent_away(struct peer *peer)
 {
     struct attack *attack = peer->attack;
@@ -128,7 +128,7 @@ static void connect_peer(struct peer *peer)
     watch(peer, EPOLL_CTL_ADD);
 }
 
-/* Asks the kind for pieces, as fast as rate and buffer let it. */
+/* Requests pieces from the kind, as fast as rate and buffer permit. */
 static void fill(struct peer *peer)
 {
     struct attack *attack = peer->attack;
@@ -187,7 +187,7 @@ static void send_out(struct peer *peer)
     }
 }
 
-/* Takes what the server says. False if the connection is gone. */
+/* Processes the server's output. False if the connection is closed. */
 static bool read_in(struct peer *peer)
 {
     uint8_t buffer[READ_BYTES];

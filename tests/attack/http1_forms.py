@@ -241,7 +241,7 @@ CHUNKS = [
     ("last chunk ends with LF", chunked(b"2\r\n{}\r\n0\r\n\n"), LF),
 ]
 
-# Forms that have one meaning, though they are unusual: the connection goes on, and the next request is served.
+# Forms that have one meaning, though they are unusual: the connection continues, and the next request is served.
 SERVED = [
     ("length with zeros before", of_length(b" 002")),
     ("length between tabs", of_length(b"\t2\t")),

@@ -72,7 +72,7 @@ REPORTED = [
     closed("tls"),
 ]
 
-# Those that keep to the rules, or nearly: what they cost is bounded.
+# Kinds that obey the rules, or nearly: their cost is bounded.
 SERVED = [
     served("early-answers", *PROVOKED, token=False),
     served("provoked-priority", *PROVOKED, token=False),

@@ -18,7 +18,7 @@ static void begin_silent_session(struct peer *peer)
     peer_greet(peer);
 }
 
-/* Comes, says who it is, makes a call and goes. */
+/* Connects, authenticates, makes a call and disconnects. */
 static void begin_and_leave(struct peer *peer)
 {
     peer_greet(peer);

@@ -196,7 +196,7 @@ void peer_call(struct peer *peer, enum target target, struct slice message)
     peer_message(peer, stream, false, message, FLAG_END_STREAM);
 }
 
-/* Notes what the server says to those it sends away. */
+/* Records the server's message to peers that it refuses. */
 static void note_farewell(struct peer *peer, uint32_t code, const uint8_t *text, size_t size)
 {
     struct attack_counts *counts = &peer->attack->counts;

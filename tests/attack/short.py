@@ -29,7 +29,7 @@ RSS_MB = 700  # limit for all kinds together, including the sanitizer's memory
 
 
 class Victim(threading.Thread):
-    """Captures and asks for examples, one after the other, until stopped."""
+    """Captures corrections and requests examples in turn, until stopped."""
 
     def __init__(self, client):
         super().__init__()

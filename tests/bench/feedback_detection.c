@@ -20,7 +20,7 @@
 #define FILE_BYTES_MAX ((size_t)64 << 20)
 #define ROUNDS 20 /* of all messages, for the time */
 
-/* What a message says, as labels distinguish it. */
+/* The feedback of a message, as distinguished by labels. */
 enum label {
     LABEL_EXPLICIT,
     LABEL_REPHRASED,

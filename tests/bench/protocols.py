@@ -149,7 +149,7 @@ class Http2:
         return head[3], head[4], int.from_bytes(head[5:9], "big"), payload
 
     def replies(self, count):
-        """Returns the body of the stream that ends last of so many."""
+        """Returns the body of the last of that many streams."""
         bodies, received = {}, 0
         while count:
             kind, flags, stream, payload = self.take_frame()

@@ -187,7 +187,7 @@ static void compare(struct bench *bench, const char *heat, size_t among)
     double ns[2 * STORES_MAX + 1][ROUNDS_MAX];
     size_t count = list_ways(bench, ways);
 
-    /* The round before the first brings pages and caches into the state that the others find. */
+    /* A round before the first brings pages and caches into the same state as for the others. */
     for (size_t round = 0; round <= bench->rounds; round++) {
         for (size_t i = 0; i < count; i++) {
             struct store *store = &bench->stores[ways[i].store];

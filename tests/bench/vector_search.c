@@ -149,7 +149,7 @@ static void search(const struct vectors_rows *rows, enum vectors_path path, stru
     }
 }
 
-/* Prints the time of a path; returns a checksum of what it found. */
+/* Prints the time of a path; returns a checksum of the results. */
 static uint64_t measure_path(const struct vectors_rows *rows, enum vectors_path path,
                              struct arena *scratch)
 {

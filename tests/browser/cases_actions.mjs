@@ -1,4 +1,4 @@
-// What people do in each view, and what is stored then.
+// Actions of people in each view, and the data that is stored afterwards.
 import { equal, isTrue } from './check.mjs';
 
 const LINE = 'FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED';

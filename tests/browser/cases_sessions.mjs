@@ -1,4 +1,4 @@
-// Turns are shown with what the next message said, and the detector is corrected.
+// Turns are displayed with the feedback of the next message, and the detector is corrected.
 import { equal } from './check.mjs';
 
 async function correct({ browser, Tab, server, tokens }) {

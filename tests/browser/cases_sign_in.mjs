@@ -29,7 +29,7 @@ async function signIn({ browser, Tab, server }) {
   await tab.close();
 }
 
-// A token is revoked while a form is filled in: what was typed is still there after signing in again, and is stored.
+// A token is revoked while a form is filled in: the input is still present after signing in again, and is stored.
 async function revoked({ browser, Tab, server }) {
   const first = await server.call('AdminService/CreateToken', { token: { role: 'ROLE_REVIEWER', userId: 'rosa' } });
   const second = await server.token('REVIEWER', 'rosa');
@@ -51,7 +51,8 @@ async function revoked({ browser, Tab, server }) {
   await tab.close();
 }
 
-// The server is restarted under a filled form: the page says so, and the review is stored once, when the server is back.
+// The server is restarted while a form is filled in: the page reports it, and the review is stored
+// once, when the server is available again.
 async function restarted({ browser, Tab, server }) {
   const tab = await (await Tab.open(browser, server.url)).signedIn(server.admin, '#/reviews/new');
   await tab.fill('run_id', 'run-restart');

@@ -3,7 +3,7 @@ import os from 'node:os';
 import { equal, isTrue } from './check.mjs';
 import { views, PANELS } from './views.mjs';
 
-const IDLE_LOAD = 1.5; // beside other work, a task's time says nothing about the page
+const IDLE_LOAD = 1.5; // on a busy machine a task's time is not a property of the page
 const TASK_MS_MAX = 120;
 const FIRST_VIEW_MS_MAX = 2000;
 

@@ -1,4 +1,4 @@
-// One tab of the browser: goes to views as a person does, and says what is seen.
+// One tab of the browser: opens views like a person, and returns the displayed text.
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 

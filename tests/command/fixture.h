@@ -12,7 +12,7 @@
 #include <protobuf-c/protobuf-c.h>
 #include <uv.h>
 
-/* 2026-01-01T00:00:00Z. The clock does not move: what a test compares has one time. */
+/* 2026-01-01T00:00:00Z. The clock does not move, so that compared values have the same time. */
 #define FIXTURE_START_US INT64_C(1767225600000000)
 
 struct fixture {
@@ -38,8 +38,8 @@ void fixture_init(struct fixture *fixture);
 void fixture_deinit(struct fixture *fixture);
 /* Runs the loop until the flag is set. */
 void fixture_run_until(struct fixture *fixture, const bool *flag);
-/* Makes a call: `head` are the lines of its head, without the last one. Its bytes are fed in pieces of so
- * many. It is open. */
+/* Makes a call: `head` are the lines of its head, without the last one. Its bytes are fed in pieces
+ * of this size. The call stays open. */
 void fixture_call(struct fixture *fixture, struct plain_call *plain, const char *head,
                   const ProtobufCMessage *request, size_t piece);
 /* The same call whole: runs the loop until it has ended, and closes it. */

@@ -56,7 +56,7 @@ static void test_unary_call_is_answered_for_any_pieces(void **state)
 }
 
 /* Goal: refusals before a method runs are the same for every protocol. Method: each refusal of the
- * call layer, and two of the pipeline's. */
+ * call layer, and two of the pipeline. */
 static void test_early_refusals_match_those_of_grpc(void **state)
 {
     static const struct {

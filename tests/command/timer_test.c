@@ -1,5 +1,5 @@
 /*
- * timer_test.c: a command of the domain that no call asks for: a timer hands it to the writer.
+ * timer_test.c: a command of the domain without a call: a timer submits it to the writer.
  */
 #include "server/domain/corrections/capture.h"
 #include "server/domain/events/feedback.h"
@@ -140,7 +140,8 @@ static struct plain_call capture_by_call(struct fixture *fixture, const char *la
     return plain;
 }
 
-/* Equal but for ids, times and what follows from them: the salt, and the hashes of content and chain. */
+/* Compares two events except ids, times and values derived from them: the salt, and the hashes of
+ * content and chain. */
 static void assert_same_event(struct fixture *fixture, uint64_t seq, uint64_t other_seq)
 {
     struct store_txn *txn = NULL;

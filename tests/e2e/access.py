@@ -29,7 +29,7 @@ class Roles(ServerCase):
             self.assertLessEqual(set(rules.backfill_roles), set(rules.roles), path)
 
     def test_every_method_admits_only_its_roles(self):
-        """FR-020 and the table of roles: allowed exactly where the options say."""
+        """FR-020 and the table of roles: a method is allowed if and only if its options permit it."""
         clients = {role: self.server.client(self.admin.create_token(role).secret)
                    for role in ALL_ROLES}
         for path, method, rules in methods():

@@ -56,7 +56,7 @@ class LastToken(unittest.TestCase):
         wait_until(lambda: self.health() == status, "the health of errata.admin", SECONDS)
 
     def server_token(self, days):
-        """An ADMIN token with the flag that ends in so many days; None: never."""
+        """An ADMIN token with the flag that expires in this many days; None: never."""
         end = None if days is None else int((time.time() + days * DAY_SECONDS) * 1e6)
         return self.client.create_token(roles.ROLE_ADMIN, server=True, expire_us=end).secret
 
@@ -265,7 +265,7 @@ class NewToken(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done)
 
     def test_lost_token_is_replaced(self):
-        """The store holds what it held, and one event more, that verify and rebuild know."""
+        """The store has the same content and one more event, which verify and rebuild accept."""
         old = self.server.admin_token
         client = self.server.client()
         stored = client.capture(event_type=LINE, layout_fingerprint="kept", after_json='{"a":1}')

@@ -76,7 +76,7 @@ class Case(unittest.TestCase):
                 *map(str, arguments)]
 
     def bench(self, *arguments, code=0, server=None, token=None):
-        """Runs it; what it printed."""
+        """Runs the program; returns its output."""
         done = subprocess.run(self.command(*arguments, server=server, token=token),
                               capture_output=True, text=True, timeout=100, check=False)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
@@ -181,7 +181,7 @@ class Measures(Case):
             self.assertEqual(report["settings"]["headers"], way)
 
     def test_every_built_in_call_succeeds(self):
-        """Each does what it is for on a server with a few events; layouts without documents are not
+        """Each command works on a server with a few events; layouts without documents are not
         found."""
         names = re.findall(r"(?m)^([a-z-]+)=", self.bench("--list-calls").stdout)
         self.assertGreater(len(names), 10)
@@ -254,7 +254,7 @@ class Times(Case):
         self.assertLess(closed["p90"], 300_000)
 
     def test_interrupted_run_is_reported(self):
-        """The first SIGINT ends the measure; what was measured is reported."""
+        """The first SIGINT ends the measurement; the results so far are reported."""
         bench = subprocess.Popen(self.command("--rate", 100, "--duration", "60s", "--json", "-"),
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(2)
@@ -267,7 +267,7 @@ class Times(Case):
         self.assertTrue(any("interrupted" in note for note in run["notes"]))
 
     def test_own_delay_makes_the_run_invalid(self):
-        """A generator that gets no time says that its run is not valid."""
+        """A generator that gets no processor time reports that its run is invalid."""
         bench = subprocess.Popen(
             [BENCH, "--server", self.server.address, "--token-file", self.token, "--warm-up", "0",
              "--rate", "200", "--duration", "3s"], stdout=subprocess.PIPE, text=True)
@@ -371,8 +371,8 @@ class Requests(Case):
 
 
 class Writes(Case):
-    """Calls that write go to an organisation without data, to one whose first data the program wrote, or
-    where --allow-writes says so."""
+    """Calls that write are sent only to an organisation without data, to one whose first data the program wrote, or
+    with --allow-writes."""
 
     def new_token(self, name):
         """A new organisation's token: its text, and the file that has it."""
@@ -381,7 +381,7 @@ class Writes(Case):
         return text, self.path(f"{name}.token", text)
 
     def write(self, token, *arguments, code=0, server=None):
-        """A run without --allow-writes; what it said."""
+        """Runs without --allow-writes; returns the output."""
         done = subprocess.run(
             [BENCH, "--server", server or self.server.address, "--token-file", token, "--warm-up", "0",
              "--calls", "5", *PATIENT, *arguments], capture_output=True, text=True, timeout=100, check=False)
@@ -856,7 +856,7 @@ class CommandLine(Case):
         self.assertRegex(self.bench("--version").stdout, r"^errata-bench \d+\.\d+\.\d+\n$")
 
     def test_preload_fills_a_store(self):
-        """A store that it filled is served, and has the layouts that its mix asks for."""
+        """A store that it filled is served, and has the layouts that its mix requests."""
         data = self.path("preloaded")
         self.bench("--preload", 600, "--data", data, "--organizations", 2, "--layouts", 20)
         with Server(data=data) as server:

@@ -33,7 +33,7 @@ from erratad import (ROOT, ServerCase, Server, error_details_pb2, feedback, layo
 ERRATA = os.path.join(os.environ["ERRATA_BIN"], "errata")
 LINE = "EXTRACTION_LINE_CORRECTED"
 PDF = pathlib.Path(ROOT, "tests", "data", "pdf")
-# Three invoices of one supplier, measured alike.
+# Three invoices of one supplier with equal measurements.
 INVOICES = [str(PDF / "layout" / f"MustangGnuaccountingBeispielRE-{name}.pdf")
             for name in ("20150613_503", "20151008_504", "20170509_505")]
 # Two of another; only test_documents_are_ingested_and_read stores any of the above in the server that
@@ -111,7 +111,7 @@ class Cli(ServerCase):
                        "TERM": "xterm"}
 
     def run_cli(self, *words, code=0, stdin="", **changes):
-        """Runs one command; its output, and what it said on standard error, as text."""
+        """Runs one command; returns its output and its standard error as text."""
         run = subprocess.run([ERRATA, *words], input=stdin, capture_output=True, text=True,
                              timeout=30, env=self.environment() | changes)
         self.assertEqual(run.returncode, code, f"{words}: {run.stdout}{run.stderr}")
@@ -227,7 +227,7 @@ class Cli(ServerCase):
         return shown["document"]["layoutFingerprint"]
 
     def run_both(self, *words, code):
-        """Runs one command; its output and what it said on standard error."""
+        """Runs one command; returns its output and its standard error."""
         run = subprocess.run([ERRATA, *words], capture_output=True, text=True, timeout=60,
                              env=self.environment())
         self.assertEqual(run.returncode, code, f"{words}: {run.stdout}{run.stderr}")

@@ -117,7 +117,7 @@ class Completion(ServerCase):
         return [line.split("\t")[0] for line in self.run_cli("__complete", "fish", "--",
                                                              *words).splitlines()]
 
-    # --- what may come next ---
+    # --- candidates ---
 
     def test_commands_and_options_are_completed(self):
         """The tables are walked as the program walks them; nothing is offered where nothing fits."""

@@ -107,7 +107,7 @@ class Contexts(CliCase):
         self.assertIn('did you mean "home"?', self.cli("--context", "hom", "health", code=2)[1])
 
     def test_option_outranks_variable_and_context(self):
-        """Command line, environment, context, default; `show` reports which, `health` asks that one."""
+        """Precedence is command line, environment, context, default; `show` reports the source, and `health` uses the same server."""
         with Server() as other:
             other.wait_for_pdf()
             self.add("home", "--token-file", "admin.token")
@@ -136,7 +136,7 @@ class Contexts(CliCase):
             self.assertIn(f"is for its own server, {self.address}", said)
 
     def test_readable_file_is_refused(self):
-        """A file with a wrong mode, or in a folder that others may write: said, with what to do."""
+        """A file with a wrong mode, or in a folder that others may write to, is reported with advice."""
         self.add("home", "--token-file", "admin.token")
         os.chmod(self.config, 0o644)
         self.assertIn("chmod 600", self.cli("health", code=4)[1])
@@ -169,7 +169,7 @@ class Contexts(CliCase):
         self.assertEqual(len(self.stored()["contexts"]), 20)
 
     def test_missing_home_is_reported(self):
-        """A service has none: it needs no contexts, until it asks for one."""
+        """A service without a home folder needs no contexts, unless it names one."""
         bare = {"HOME": None}
         self.cli("health", "--server", self.address, **bare)
         self.assertIn("127.0.0.1:7443", self.cli("context", "show", **bare)[0])

@@ -25,7 +25,7 @@ HOUR = 3600
 
 
 class WrongClock(admin_grpc.AdminServiceServicer, feedback_service_grpc.FeedbackServiceServicer):
-    """Creates tokens and takes corrections three hours ago, and knows nothing else."""
+    """A servicer that creates tokens and accepts corrections three hours ago, and implements nothing else."""
 
     @staticmethod
     def stamp(field):
@@ -102,7 +102,7 @@ class Failures(CliCase):
                                                       code=3))
 
     def test_server_of_another_protocol_is_reported(self):
-        """A web server, and one that hangs up, as a TLS server does: what is likely is said."""
+        """A web server, and one that closes the connection like a TLS server: the likely cause is reported."""
         with peer(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as address:
             said = self.said("--server", address, "health", code=3)
             self.assertIn("not HTTP/2", said)

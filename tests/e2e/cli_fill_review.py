@@ -35,7 +35,7 @@ class Fill(CliCase):
         return Terminal([ERRATA, "reviews", "fill", *words], self.here(), self.folder)
 
     def press(self, terminal, keys, prompt=QUIT):
-        """Sends keys after the prompt; returns what was shown up to it."""
+        """Sends keys after the prompt; returns the output up to the prompt."""
         shown = terminal.read(until=prompt)
         at = shown.index(prompt) + len(prompt)
         terminal.out = shown[at:]

@@ -154,7 +154,7 @@ class Help(CliCase):
             self.fail(f"it does not end: {example}")
 
     def test_every_example_runs(self):
-        """Pasted unchanged, each does what it says; those that watch, until they are stopped."""
+        """Each example, pasted unchanged, works as described; those that watch run until they are stopped."""
         if not shutil.which("jq"):
             self.skipTest("examples pipe into jq, which is not installed")
         self.prepare()
@@ -177,7 +177,7 @@ class Help(CliCase):
                 count += 1
         self.assertGreater(count, 40)
 
-    # --- pages that are made of the same ---
+    # --- pages made from the same tables ---
 
     def test_manual_page_is_valid(self):
         """The manual page covers every command, and formatters report no errors."""

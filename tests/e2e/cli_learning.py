@@ -45,7 +45,7 @@ def rows(text):
 
 
 class PlayedAnalytics(analytics_grpc.AnalyticsServiceServicer):
-    """Answers what a test gave it."""
+    """Responds with values that a test has set."""
 
     def __init__(self):
         self.learning = None
@@ -138,7 +138,7 @@ class Learning(CliCase):
         self.assertIn("expected only MAPPING", said)
 
     def test_mappings_are_listed_and_filtered(self):
-        """Filters, CSV, and a list that says that it is empty."""
+        """Filters, CSV, and the message of an empty list."""
         self.confirm("lists", "A-1", "1")
         self.confirm("lists", "A-2", 'with "quotes", and commas')
         self.run_cli("mappings", "reject", "--customer", "lists", "--sku", "B-1", "--internal", "2")
@@ -465,7 +465,7 @@ class Learning(CliCase):
         self.assertEqual((out, said), ("ab", "it was changed\n"))
         self.assertIn("--profile: missing", self.run_cli("reviews", "sanitize", "x", code=2)[1])
 
-    # --- what was learned ---
+    # --- learning ---
 
     def test_learning_report_has_its_figures(self):
         """Recent events appear in the figures of each table, and the tables agree."""
@@ -536,7 +536,7 @@ class Learning(CliCase):
 
     @contextlib.contextmanager
     def played(self):
-        """A servicer, and the environment of one who asks it."""
+        """A servicer, and the environment of its client."""
         server = grpc.server(concurrent.futures.ThreadPoolExecutor(2))
         servicer = PlayedAnalytics()
         analytics_grpc.add_AnalyticsServiceServicer_to_server(servicer, server)

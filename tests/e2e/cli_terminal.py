@@ -129,7 +129,7 @@ class TerminalCase(CliCase):
         self.assertEqual(sum(line.startswith("ID ") for line in lines), 1)
 
     def test_empty_list_and_single_row_are_shown(self):
-        """An empty list says so, and prints no lonely heading; a single row has one."""
+        """An empty list prints a message instead of a heading; a single row has a heading."""
         out, said = self.run_cli("corrections", "list", "--actor", "nobody")
         self.assertEqual((out, said), ("", "no corrections match\n"))
         self.assertEqual(len(self.run_cli("org", "list")[0].splitlines()), 2)

@@ -119,7 +119,7 @@ class Restart(unittest.TestCase):
         self.expect_all(self.drive(calls).wait(), names)
 
     def test_command_waits_for_a_restart(self):
-        """`errata` finds a server that comes up meanwhile, and soon says so where none does."""
+        """`errata` reaches a server that starts meanwhile, and soon reports an error if there is none."""
         port = free_port()
         command = [os.path.join(BIN, "errata"), "--server", f"127.0.0.1:{port}", "--token-file",
                    os.path.join(self.server.data, "admin.token"), "events", "list"]

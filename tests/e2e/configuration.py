@@ -9,7 +9,7 @@ BIN = os.path.join(os.environ["ERRATA_BIN"], "erratad")
 
 
 def check(*arguments):
-    """Exit status and what was said, of a run that only examines its configuration."""
+    """Exit status and output of a run that only checks its configuration."""
     run = subprocess.run([BIN, *arguments, "--check-config"], capture_output=True, text=True,
                          timeout=20)
     return run.returncode, run.stdout + run.stderr
@@ -32,8 +32,7 @@ class Configuration(unittest.TestCase):
                 self.assertEqual(check(*arguments)[0], 0)
 
     def test_invalid_configuration_is_refused(self):
-        """Goal: each wrong option is refused with a sentence that states what would be right. Method:
-        one wrong thing after another."""
+        """Goal: each wrong option is refused with a sentence that states the expected form. Method: one wrong option after another."""
         for arguments, said in (
             ([], "--data: missing"),
             (["--data"], "no value"),
@@ -79,8 +78,8 @@ class Configuration(unittest.TestCase):
         return handle.name
 
     def test_file_and_variables_have_their_precedence(self):
-        """Goal: the file knows the flags' names, a flag wins, and an error names its line. Method:
-        files right and wrong."""
+        """Goal: the file accepts the flags' names, a flag has precedence, and an error names its line. Method: files
+        right and wrong."""
         right = "# where\ndata = /tmp/x\n\n  listen=0.0.0.0:80  \nlog-level = debug\n"
         self.assertEqual(check("--config", self.file(right))[0], 2)
         self.assertEqual(check("--config", self.file(right), "--listen", "127.0.0.1:80")[0], 0)

@@ -116,7 +116,7 @@ class Capture(ServerCase):
         self.assertEqual(len(events), 3)
 
     def test_several_actors_are_kept_apart(self):
-        """Edge (different users, same draft): each event says who; the newest comes first."""
+        """Edge (different users, same draft): each event names its user; the newest comes first."""
         for user in ("ann", "bob"):
             self.admin.capture(event_type=LINE, draft_order_id="draft-two", actor_user_id=user,
                                entity_type="line", entity_id="1", after_json='{"qty":1}')
@@ -224,8 +224,8 @@ class Examples(ServerCase):
         self.assertEqual(json.loads(kept.hint_examples_json)[0]["output"], {"qty": 12})
 
     def test_wide_corrections_of_one_entity_are_stored_fast(self):
-        """Many corrections of one entity that have hundreds of fields take no writer's minute: at
-        most 25 times what they take on entities of their own."""
+        """Many corrections of one entity with hundreds of fields take at most 25 times as long as corrections of
+        separate entities."""
         def batch(entity):
             events = [feedback.FeedbackEvent(
                 event_type=LINE, entity_type="line", entity_id=entity(i), after_json=text(

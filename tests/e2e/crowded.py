@@ -76,7 +76,7 @@ class Crowded(unittest.TestCase):
             peer.close()
 
     def test_new_connection_is_closed_if_none_is_idle(self):
-        """Refused: the command line names the reason as a likely one, and the log says it."""
+        """A refused command line names the likely reason, and the log has it, too."""
         server = self.serve("--connections-max", "2")
         clients = [server.client() for _ in range(2)]
         watchers = [c.log.WatchEvents(event_service.WatchEventsRequest()) for c in clients]

@@ -159,7 +159,7 @@ class Reviewers(EffectCase):
         self.assertEqual(self.report(reviewer_id="anna")["anna"], found["anna"])
 
     def test_random_history(self):
-        """Parts of random reviewers equal a count of what was recorded."""
+        """Numbers of random reviewers equal a count of the recorded events."""
         rng = random.Random(3)
         rows = []
         for _ in range(60):

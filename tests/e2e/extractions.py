@@ -286,7 +286,7 @@ class Recorded(ExtractionCase):
 
 class Experiment(ExtractionCase):
     def test_arms_equal_the_formula(self):
-        """Every method says the same side of a document, that of the formula, whenever it is asked."""
+        """Every method reports the same side of a document at any time, the one of the formula."""
         self.ready()
         names = [f"doc-{n}" for n in range(60)]
         for percent in (0, 1, 30, 100):

@@ -122,14 +122,14 @@ def symbols(path, *options):
 
 class Tree(unittest.TestCase):
     def test_installed_programs_run(self):
-        """The server runs from there and finds its worker; the others say who they are."""
+        """The server runs from there and finds its worker; the other programs print their versions."""
         server.wait_for_pdf()
         for program in ("erratad", "errata"):
             self.assertRegex(run(installed.path("bin", program), "--version"), r"\d+\.\d+\.\d+")
         self.assertTrue(os.access(installed.path("bin", "errata-bench"), os.X_OK))
 
     def test_expected_files_are_installed(self):
-        """Links of the shared library, and what comes along, where systems look for it."""
+        """Links of the shared library, and accompanying files, are where systems look for them."""
         self.assertEqual(os.readlink(installed.path("lib", "liberrata.so")), "liberrata.so.0")
         for name in ("doc/errata/LICENSE", "doc/errata/NOTICE", "doc/errata/README.md",
                      "man/man1/errata.1", "man/man1/erratad.1", "man/man1/errata-bench.1",
@@ -352,7 +352,7 @@ class Examples(unittest.TestCase):
 
 class ServerThatIsAway(unittest.TestCase):
     def test_corrections_are_stored_once_the_server_is_up(self):
-        """Documents are extracted meanwhile, and what was corrected is stored once the server is there."""
+        """Documents are extracted meanwhile, and corrections are stored once the server is available."""
         built = installed.build_with_make("make-away")
         address = f"127.0.0.1:{free_port()}"
         with tempfile.TemporaryDirectory(dir=installed.scratch) as data, \
@@ -401,7 +401,7 @@ class ServerThatIsAway(unittest.TestCase):
 
 
 def is_watching(pid):
-    """The process watches something by inotify, which it reads as its fdinfo says."""
+    """Returns whether the process watches a file by inotify, according to its fdinfo."""
     for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
         try:
             with open(path, encoding="ascii") as f:

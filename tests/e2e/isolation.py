@@ -143,7 +143,7 @@ class Canaries(ServerCase):
         return client.raw_upload(path, [first.SerializeToString(), rest.SerializeToString()])
 
     def speak(self):
-        """Each field of each method by itself, with a canary; what was answered."""
+        """Sends each field of each method separately, with a canary; returns the responses."""
         said = []
         for path, method, _ in methods():
             for leaf in leaves(method.input_type):

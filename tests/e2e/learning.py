@@ -67,7 +67,7 @@ class Explanations(LearningCase):
         self.assertEqual(matches.artifacts[0].mapping.internal_sku, "X")
         self.assertEqual(matches.artifacts[0].approved_by, "bob")
         self.assertTrue(all(one.text_matches for one in before))
-        # What follows changes what is said of the time since, and nothing else.
+        # Later events change only the data about the time since.
         later = self.correct("stays", 3, entity_id="1", document_id="d1")
         self.client.mappings.RejectMapping(mappings.RejectMappingRequest(
             customer_id="c1", customer_sku="A", internal_sku="X"))

@@ -179,7 +179,7 @@ class Scenarios(MappingCase):
         self.assertEqual({m.status for m in self.list()}, {CONFIRMED}, "the other's supersedes nothing")
 
     def test_fr_014_sc_004_every_confirmation_counts(self):
-        """100 confirmations of 20 SKUs in any order: support is what was confirmed, each time."""
+        """After 100 confirmations of 20 SKUs in any order, support equals the number of confirmations."""
         counts = {}
         for n in range(100):
             sku = f"SC4-{n * 7 % 20}"
@@ -503,7 +503,7 @@ class References(MappingCase):
         self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.match, *["a"] * 1001)
 
     def test_reference_survives_a_restart(self):
-        """The key is the folder's: what was served before the server ended may be cited after it."""
+        """The key belongs to the folder: responses from before the server ended may be cited after it."""
         one = self.confirm("RS-1", "INT-1").mapping
         ref = self.match("RS-1").exposure_ref
         type(self).server.stop()

@@ -182,7 +182,7 @@ class WhileStarting(unittest.TestCase):
     ROUNDS = 3
 
     def race(self, data, stop):
-        """Several servers started at once; the one that serves, and what the others said."""
+        """Starts several servers at once; returns the one that serves, and the messages of the others."""
         processes = [subprocess.Popen([ERRATAD, "--data", data, "--listen", "127.0.0.1:0"],
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                      for _ in range(self.STARTS)]

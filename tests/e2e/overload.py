@@ -90,7 +90,7 @@ class RefusedTokens(ServerCase):
         self.assertEqual(counters["refused_tokens_total"], 50)
         said = self.server.read_log()
         lines = [json.loads(line) for line in said.splitlines() if "token refused" in line]
-        # Allows one more for every ten seconds on a busy machine.
+        # Allows one more attempt for every ten seconds on a busy machine.
         self.assertIn(len(lines), (1, 2, 3))
         self.assertEqual(lines[0]["reason"], "wrong secret")
         self.assertEqual(lines[0]["key_id"], key_id)

@@ -25,7 +25,7 @@ def is_timed(row):
 
 
 def answer(client, document_id, row):
-    """The measures, or why there are none."""
+    """Returns the measures, or the reason why there are none."""
     try:
         document = client.ingest(document_id, pdf_data.read(row["path"]), timeout=100).document
     except grpc.RpcError as e:

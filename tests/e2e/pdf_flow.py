@@ -301,7 +301,7 @@ class Deaths(FlowCase):
         self.assertEqual((self.server.worker(), self.server.pdf_health()), (worker, SERVING))
 
     def test_dead_fork_server_is_restarted(self):
-        """Health says so; jobs are UNAVAILABLE, their children gone; then all is as before."""
+        """Health reports it; jobs are UNAVAILABLE, and their children have ended; then everything works as before."""
         self.serve().wait_for_pdf()
         watch = self.client.health.Watch(health_pb2.HealthCheckRequest(service="errata.pdf"),
                                          timeout=30)
@@ -335,7 +335,7 @@ class Deaths(FlowCase):
         self.assert_works()
 
     def test_dead_server_leaves_no_worker(self):
-        """kill -9: the worker and its children are gone too; what was answered is there again."""
+        """After kill -9 the worker and its children have ended, too; acknowledged data is present after a restart."""
         self.serve().wait_for_pdf()
         stored = self.client.ingest("stored", pdf_data.small())
         _, child = self.start_slow()

@@ -86,7 +86,7 @@ def outcome(client, document_id, content, password=None):
 
 
 def answers_of_row(row):
-    """The documented answers for a file of tests/data/pdf, from what a reader says of it."""
+    """The documented results for a file of tests/data/pdf, from the properties that a reader reports."""
     note = row["note"]
     if row["page_count"] == "encrypted":
         return {"encrypted"}

@@ -111,7 +111,7 @@ class Text(ServerCase):
         self.assert_begins_as_the_snippet(reply)
 
     def test_text_that_takes_too_long_ends_after_a_page(self):
-        """Page 1 in time, page 2 not: stored as without the text, with what was read."""
+        """Page 1 is in time, page 2 is not: the document is stored like one without the text, with the part that was read."""
         make = make_hostile.Maker(0)
         page = (b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font "
                 b"<< /F1 5 0 R >> >> /Contents %d 0 R >>")

@@ -146,7 +146,7 @@ class Measured(ExposureCase):
         self.assertEqual((found.rules_section, found.agent_prompt), ("", served.prompt))
 
     def test_sums_of_a_random_history(self):
-        """Prompts of both arms, cited at random: the counts of each guideline equal a count of what was recorded."""
+        """For prompts of both arms, cited at random, the counts of each guideline equal a count of the recorded events."""
         rng = random.Random(11)
         made = [self.guideline(f"Topic{n} needs the remedy{n}.") for n in range(3)]
         self.mine.update_settings(votes_needed=1, holdout_percent=50)

@@ -18,7 +18,7 @@ from erratad import (ServerCase, bad_fields, event_service, extraction, feedback
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 SHIPPED = "pdf_extract_text_v1"
-HINTS = "<<{{hint_examples}}>>"  # a template that shows what was injected, and nothing else
+HINTS = "<<{{hint_examples}}>>"  # a template that shows only the inserted text
 SNIPPET_CHARACTERS_MAX = 1500
 
 
@@ -171,7 +171,7 @@ class Engine(PromptCase):
                           "trusted_context: no placeholder uses 'C'; expected the name of one"])
 
     def test_a_value_is_never_expanded_again(self):
-        """Neither the caller's own, nor what people wrote; and no value makes a new placeholder."""
+        """Neither the caller's values nor people's texts are expanded again, and no value creates a placeholder."""
         reply = self.fill("{{a}}|{{b}}|{{c}}{{d}}", trusted_context={
             "a": "{{b}}", "b": "B", "c": "{", "d": "{b}}"})
         self.assertEqual(reply.prompt, "{{b}}|B|{{b}}")

@@ -178,7 +178,7 @@ class Nonsense(ServerCase):
         self.assertGreater(compared, 20)
 
     def test_broken_texts_are_refused(self):
-        """Text that is not a JSON object, to every method: INVALID_ARGUMENT, and the connection goes on."""
+        """Text that is not a JSON object gets INVALID_ARGUMENT from every method, and the connection continues."""
         for path, _, _ in methods():
             for body in (b"[]", b'{"a":1,"a":2}', b'{"a":"\xff"}', b'{"a":"\\ud800"}', b"{" * 200, b'{"a":01}'):
                 code, message, _ = self.peer.raw_any(path, body)

@@ -80,7 +80,7 @@ class Rest(ServerCase):
         return response.status, response.read().decode()
 
     def good(self, verb, path, template=None, **options):
-        """Returns the JSON of a response that is as the document says."""
+        """Returns the JSON of a response that conforms to the document."""
         status, text = self.ask(verb, path, **options)
         self.assertEqual(status, 200, text)
         value = json.loads(text)

@@ -153,7 +153,7 @@ class Import(FileCase):
         self.assertEqual(self.score("font", "gone", client=other), self.score("font", "gone"))
         self.assertEqual(recount.check(other), [])
         self.assertEqual(recount.check(self.mine), [])
-        # The document of the other organisation says the same here, except where the rules came from.
+        # The document of the other organisation is equal here, except for the origin of the rules.
         self.assertEqual(self.load(again).unchanged_count, 0)
         self.assertEqual(masked(self.export()), masked(text))
 
@@ -184,7 +184,7 @@ class Import(FileCase):
             (before.id, source, 0.25, 7, 0.75, 2, before.created_at, True))
         self.assertEqual(self.rules()[1], other)
         self.assertEqual(self.score("font"), 0.75)
-        # What was counted before the import counts no more; what comes later does.
+        # Submissions from before the import no longer count; later ones do.
         self.mine.log.RetractEvent(event_service.RetractEventRequest(event_id=made[0].id, reason="wrong"))
         self.assertEqual(self.rules()[0].learned_from_feedback_count, 7)
         last = self.submit(FAKE, FAKE, confirmed_indicators=["font"]).submission

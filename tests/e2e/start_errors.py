@@ -45,7 +45,7 @@ class StartErrors(unittest.TestCase):
         self.data = os.path.join(self.parent, "data")
 
     def refused(self, *arguments, data=None, preexec_fn=None, listen="127.0.0.1:0", prefix=()):
-        """Starts it, which must fail with status 1; what it says."""
+        """Starts the server, which must fail with status 1; returns its message."""
         run = subprocess.run(
             [*prefix, ERRATAD, "--data", data or self.data, "--listen", listen, *arguments],
             capture_output=True, text=True, timeout=30, preexec_fn=preexec_fn)

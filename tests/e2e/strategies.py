@@ -40,7 +40,7 @@ def random_vector(rng, width=WIDTH):
 
 
 class Known:
-    """A turn as the reference knows it."""
+    """A turn in the reference model."""
 
     def __init__(self, name, at, fields, vector):
         self.name = name

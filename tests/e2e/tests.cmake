@@ -54,7 +54,7 @@ if(TARGET errata-bench)
     errata_python_test(e2e_documented_commands FILE tests/e2e/documented_commands.py LABEL e2e TIMEOUT 300)
 endif()
 
-# The C client library, by a program that makes the calls that a test asks for.
+# Tests of the C client library, by a program that makes the calls that a test requests.
 if(TARGET client)
     add_executable(client_driver ${CMAKE_CURRENT_LIST_DIR}/client_driver.c)
     target_link_libraries(client_driver PRIVATE warnings test_warnings defines)

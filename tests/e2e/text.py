@@ -75,7 +75,7 @@ class Texts(CliCase):
         self.assertAlmostEqual(cosine, compare(self.admin, texts[0], texts[3]).cosine, places=5)
 
     def test_texts_are_counted(self):
-        """A text is computed once and then found in the cache: the server's counters say so."""
+        """A text is computed once and then found in the cache, according to the server's counters."""
         def counts():
             counters = self.server.counters(self.admin)
             return counters["embedded_computed_total"], counters["embedded_cached_total"]
@@ -105,7 +105,7 @@ class Texts(CliCase):
         self.assertIn(embed(self.admin, "x").embedder_id, said)
 
     def test_other_files_leave_ngrams(self):
-        """No file, a missing one, one that is not a model: the server serves, by n-grams, and says so."""
+        """With no model file, a missing one, or an invalid one, the server compares by n-grams and reports it."""
         model_id = embed(self.admin, "x").embedder_id
         with tempfile.NamedTemporaryFile() as wrong:
             wrong.write(b"this is not a model" * 100)

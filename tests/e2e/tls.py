@@ -171,7 +171,7 @@ class Clients(TlsCase):
         self.assertGreaterEqual(counters["tls_handshakes_resumed_total"], 2)
 
     def test_the_server_says_that_it_ends(self):
-        """A response that is followed by the end is complete: close_notify says so."""
+        """A response followed by the end is complete, according to close_notify."""
         connection = self.connect(self.context(alpn=["http/1.1"]))
         request = HTTP1.replace(b"Host", b"Connection: close\r\nHost")
         line, _ = self.exchange(connection, request)
@@ -221,7 +221,7 @@ class Refusals(TlsCase):
 
     def test_garbage_and_silence_do_not_disturb_others(self):
         """Goal: broken handshakes end, and are counted and logged once a minute. Method: garbage in all forms, and
-        connections that say nothing, while a client works."""
+        silent connections, while a client works."""
         client = self.grpc_client()
         silent = [socket.create_connection(("127.0.0.1", self.port()), timeout=20) for _ in range(20)]
         before = self.server.counters(client)["tls_handshakes_failed_total"]

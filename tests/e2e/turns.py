@@ -319,7 +319,7 @@ class Commands(CliCase):
         self.assertEqual(said.strip().split("\t"), ["ACCEPTED", "1.0", "turn-1", "shop", "laptop price<1000"])
 
     def test_chat_export_and_satisfaction(self):
-        """A conversation from a file: what each message says and why; then its turns and their mean."""
+        """A conversation is read from a file: the feedback in each message and its reason; then its turns and their mean."""
         lines = ["laptops under 1000 dollars", "Here are three laptops.", "No, I meant gaming laptops", "Here are two.",
                  "thanks, that helps", "You are welcome.", "hmm", ""]
         said = self.run_cli("turns", "chat", "trial-1", stdin="\n".join(lines) + "\n")[0]

@@ -289,7 +289,7 @@ static void test_matches_are_explained_as_they_were(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Removes the content of an event as retention does: with its salt, and the example that was made of it. */
+/* Removes the content of an event like retention does: with its salt, and the example made from it. */
 static void remove_content(struct fixture *fixture, const char *event_id, const char *layout)
 {
     const struct caller caller = {.fixture = fixture, .token = fixture->admin};

@@ -33,7 +33,7 @@ struct explain_correction {
 const char *explain_capture(struct fixture *fixture, const struct explain_correction *correction);
 
 int run_case_tests(void);
-/* Serves so many exposures at random, and explains each. */
+/* Serves this many exposures at random, and explains each. */
 int run_random_tests(unsigned long seed, unsigned exposures);
 
 #endif

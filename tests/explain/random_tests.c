@@ -29,7 +29,7 @@
 #define TEMPLATE "template"
 #define TEXT_BYTES 128
 
-/* What was served, as the response had it. */
+/* The served artifacts, as in the response. */
 struct served {
     enum exposure_kind kind;
     const char *reference;

@@ -42,7 +42,7 @@ struct recount {
     size_t exposure_count;
 };
 
-/* Notes what a judgement, the event `seq`, made of mappings. */
+/* Records the mappings as they are after a judgement, the event `seq`. */
 void recount_judgement(struct recount *recount, const Errata__V1__FeedbackEvent *event,
                        uint64_t seq);
 /* Counts an exposure that is in the log, once. */

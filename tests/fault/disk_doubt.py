@@ -103,7 +103,7 @@ class Doubt(unittest.TestCase):
                       [file for call, _, _, file in calls_in(self.disk.journal) if call == SYNC])
 
     def test_that_a_disk_that_lies_is_seen(self):
-        """The check itself: where syncs do nothing, a power cut takes what was acknowledged."""
+        """The check itself: if syncs do nothing, a power cut loses acknowledged writes."""
         server, load = self.start()
         self.assertTrue(load.do(load.steps[0]))
         self.disk.turn("lie")

@@ -49,7 +49,7 @@ class FailingDisk(unittest.TestCase):
         self.addCleanup(self.client.close)
 
     def capture(self, number, timeout=10):
-        """The status code; what was acknowledged is remembered."""
+        """Returns the status code; remembers acknowledged writes."""
         code = self.client.raw(disk_fixture.CAPTURE, request_of(number), timeout,
                                metadata=[("idempotency-key", f"n{number}")])[0]
         if code == grpc.StatusCode.OK:
@@ -95,8 +95,8 @@ class FailingDisk(unittest.TestCase):
         self.expect_stored()
 
     def test_a_commit_that_can_not_be_finished(self):
-        """The server ends with 75; the next start has all that was acknowledged, and a repeat of
-        what was in doubt stores it once."""
+        """The server ends with 75; the next start has all acknowledged writes, and a repeat of an uncertain one stores
+        it once."""
         for number in range(3):
             self.assertEqual(self.capture(number), grpc.StatusCode.OK)
         self.disk.turn("meta")
@@ -134,7 +134,7 @@ class FailingDisk(unittest.TestCase):
             self.assertEqual(refused.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
             self.assertTrue(has_retry_info(refused.exception()))
             self.assertEqual(dict(refused.trailing_metadata())[PUSHBACK], "1000")
-        # Allows one more for every ten seconds on a busy machine.
+        # Allows one more attempt for every ten seconds on a busy machine.
         self.assertIn(self.server.read_log().count("write refused: the disk"), (1, 2, 3))
         self.wait_for_writing(health_pb2.HealthCheckResponse.NOT_SERVING)
         self.expect_stored()

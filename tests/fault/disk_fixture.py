@@ -178,7 +178,7 @@ class Step:
         self.key_id = None  # key id of the token that is revoked
 
     def as_of(self, position):
-        """The same step as it was when the journal had so many bytes."""
+        """The same step at the time when the journal had this many bytes."""
         then = Step(self.what, self.names)
         for at, answer in enumerate(self.answers):
             if answer is not None and self.positions[at] <= position:
@@ -203,7 +203,7 @@ def make_steps(count, with_documents):
 
 
 class Load:
-    """Does steps, and knows what was acknowledged, and when by the disk's journal."""
+    """Performs steps, and records the acknowledged ones with their position in the disk's journal."""
 
     def __init__(self, steps, disk):
         self.steps = steps
@@ -212,7 +212,7 @@ class Load:
         self.problems = []
         self.acknowledgements = []  # (position of the journal, kind of id, id)
         self.refusals = {}  # status code -> number of refusals
-        self.last_refusal = ""  # as a sentence
+        self.last_refusal = ""  # the step as a sentence
 
     def call(self, path, request, key, seconds=CALL_SECONDS):
         """The reply's bytes; None where it was refused."""
@@ -264,7 +264,7 @@ class Load:
         return self.document(layout.IngestDocumentRequest(document_id=key, content=read(INVOICE)), key)
 
     def document(self, request, key):
-        """As often as the server asks for another attempt, which it does if the machine is too busy to measure."""
+        """Repeats a call as often as the server requests another attempt, which it does if the machine is too busy to measure."""
         for _ in range(DOCUMENT_ATTEMPTS):
             self.last_refusal = ""
             reply = self.call("/errata.v1.LayoutService/IngestDocument", request, key, DOCUMENT_SECONDS)
@@ -390,7 +390,7 @@ def check_stored(client, steps):
 
 
 def repeat_all(load):
-    """Repeats every step that was begun under its key: answers are equal, what was in doubt comes."""
+    """Repeats every step that was begun under its key: responses are equal, and uncertain steps complete."""
     for step in load.steps:
         load.do(step)
         if not step.is_acknowledged():

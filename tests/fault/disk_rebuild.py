@@ -36,7 +36,7 @@ class Rebuild:
         os.unlink(os.path.join(self.template, "reserve"))
 
     def run(self, recoveries, **how):
-        """Rebuilds a copy while the disk does as `how` says, and starts the server on it; problems."""
+        """Rebuilds a copy while the disk fails as `how` specifies, and starts the server on it; returns the problems."""
         server = disk_fixture.FaultServer()
         try:
             shutil.copytree(self.template, server.data, dirs_exist_ok=True)

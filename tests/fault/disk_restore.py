@@ -33,7 +33,7 @@ class Restore(disk_rebuild.Rebuild):
                               encoding="utf-8", timeout=60, check=False)
 
     def run(self, recoveries, **how):
-        """Restores while the disk does as `how` says, and starts a server on what came of it; problems."""
+        """Restores while the disk fails as `how` specifies, and starts a server on the result; returns the problems."""
         server = disk_fixture.FaultServer()
         problems = []
         try:

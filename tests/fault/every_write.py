@@ -145,7 +145,7 @@ class Ack:
 
 
 class Load:
-    """Writes of every kind, until stopped, and what was acknowledged of them."""
+    """Writes of every kind, until stopped, and the acknowledged ones."""
 
     def __init__(self, pdfs, writes=WRITES):
         self.pdfs = pdfs  # empty without a worker
@@ -225,7 +225,7 @@ class Load:
             return len(self.acks)
 
     def write(self, kind, key, org, token, request, ids):
-        """Makes a write of one message and keeps it; `ids` names what it stored, of its reply."""
+        """Makes a write of one message and records it; `ids` names the stored ids in its reply."""
         body = request.SerializeToString()
         reply = self.call(kind, key, token, body)
         reported = REPLIES[kind].FromString(reply)
@@ -353,7 +353,7 @@ class Load:
                          mappings.MatchLinesResponse).exposure_ref
 
     def again(self, kind, org, key):
-        """Something that was cited before, with what was answered, now and then."""
+        """Sometimes returns an earlier citation, with its response."""
         with self.lock:
             served = self.served.setdefault((kind, org), [])
             return served[number_of(key, len(served))] if served and number_of(key, 5) == 0 else None
@@ -365,8 +365,8 @@ class Load:
             del served[:-SERVED_MAX]
 
     def cite(self, kind, key, org, token, request, id_of):
-        """A write that cites. What was cited for the same subject before has the same answer, and makes
-        no event."""
+        """A write that cites. An earlier citation for the same subject has the same response, and makes no
+        event."""
         before = self.again(kind, org, key)
         if before is not None:
             reply = self.call(kind, key, token, before[0])
@@ -464,7 +464,7 @@ class Load:
             self.turns.setdefault(org, []).append((session, key))
 
     def detect(self, key, org, token):
-        """A message of a turn of its own, which may reject, accept or say nothing."""
+        """A message of a separate turn, which may reject, accept or be neutral."""
         words = ("that's wrong", "thanks!", "hmm", "never mind")[number_of(key + "w", 4)]
         session = f"session-{number_of(key + 's', 6)}"
         self.write("detect", key, org, token, turn_service.DetectFeedbackRequest(
@@ -544,7 +544,7 @@ class Load:
                 self.keep(name, org, key, body, reply, [None])
 
     def generate(self, key, org, token):
-        """Runs the batch; what it makes has no key."""
+        """Runs the batch; its proposals have no key."""
         self.write("generate", key, org, token, guideline_service.GenerateProposalRequest(),
                    lambda reply: [one.id for one in reply.proposals])
 

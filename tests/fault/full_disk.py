@@ -62,7 +62,7 @@ class Volume:
                     pass
 
     def leave(self, blocks):
-        """Fills it but for so many blocks."""
+        """Fills the disk except for this many blocks."""
         self.fill()
         path = os.path.join(self.path, "neighbour")
         os.truncate(path, max(os.path.getsize(path) // BLOCK_BYTES - blocks, 0) * BLOCK_BYTES)
@@ -238,7 +238,7 @@ class FullDisk:
         self.assertEqual(self.server.stop(), 0)
 
     def start_with(self, blocks):
-        """A first start with so many free blocks: it serves, or ends and states why."""
+        """A first start with this many free blocks: the server serves, or ends and states the reason."""
         self.volume.leave(blocks)
         code = self.server.launch({})
         if code is None:

@@ -32,7 +32,7 @@ def ask(disk, load, *arguments):
 
 
 def check_answers(disk, load, count):
-    """A cut right after each of the last answers, with only what was promised then; returns
+    """A cut right after each of the last responses, with only the synced data; returns the
     problems."""
     code, lines = ask(disk, load, "--seed", 1, "--answer", count)
     return [] if code == 0 else [f"a power cut then: {line.strip()}" for line in lines]

@@ -59,7 +59,7 @@ static void send_request(struct wire_fixture *fixture, struct fuzz_input *input,
     wire_headers(fixture, stream, method, (how & 1) != 0, fields, count);
 }
 
-/* A message; one that asks a method of the wire tests for many bytes asks for fewer. */
+/* A message; if it requests many bytes from a method of the wire tests, the number is reduced. */
 static void send_message(struct wire_fixture *fixture, struct fuzz_input *input, uint32_t stream)
 {
     uint8_t how = fuzz_take_byte(input);

@@ -59,7 +59,7 @@ static struct reading read_slowly(struct arena *arena, struct slice packed, int 
     return reading;
 }
 
-/* Inflates, and holds the result to what zlib said. */
+/* Inflates, and compares the result with zlib's. */
 static void check(struct arena *work, struct slice packed, size_t limit)
 {
     struct reading reading = read_slowly(work, packed, WINDOW_GZIP);

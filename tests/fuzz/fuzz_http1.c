@@ -13,7 +13,7 @@
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 #define HASH_TIMES UINT64_C(0x100000001b3)
 
-/* What was read of the input, as a hash (FNV-1a) without the borders of a body's pieces. */
+/* The parsed input as a hash (FNV-1a), independent of the pieces of a body. */
 struct reading {
     struct http1_parser parser;
     uint64_t hash;

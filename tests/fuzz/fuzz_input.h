@@ -33,7 +33,7 @@ static inline uint8_t fuzz_take_byte(struct fuzz_input *input)
     return byte;
 }
 
-/* A number of so many bytes, 1 to 8, the highest first. */
+/* A number of 1 to 8 bytes, big-endian. */
 static inline uint64_t fuzz_take_number(struct fuzz_input *input, size_t bytes)
 {
     uint64_t number = 0;
@@ -60,7 +60,7 @@ static inline struct slice fuzz_take_bytes(struct fuzz_input *input, size_t max)
     return bytes;
 }
 
-/* The same, of a length that the input says in a byte. */
+/* The same, with a length that the input gives in a byte. */
 static inline struct slice fuzz_take_text(struct fuzz_input *input)
 {
     return fuzz_take_bytes(input, fuzz_take_byte(input));

@@ -63,7 +63,7 @@ class Curl(ServerCase):
             file.write(struct.pack(">BI", 0, len(message)) + message)
             file.flush()
             for version in VERSIONS:
-                # It has no end: curl gives up after two seconds, with what it has read.
+                # The stream has no end: curl gives up after two seconds, with the data read so far.
                 code, status, body, _ = self.curl(*STREAM, "--data-binary", f"@{file.name}", path=WATCH,
                                                   version=version, seconds=2)
                 self.assertEqual((code, status), (28, 200))

@@ -36,7 +36,7 @@ def describe_published():
 
 
 def split(descriptor_set):
-    """Name -> a file's descriptor and its very bytes, cut out of the set unparsed."""
+    """Name -> a file's descriptor and its exact bytes, cut from the set unparsed."""
     files, at = {}, 0
     while at < len(descriptor_set):
         assert descriptor_set[at] == 10  # field 1, length-delimited

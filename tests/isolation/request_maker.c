@@ -156,7 +156,7 @@ uint64_t maker_draw(struct request_maker *maker, uint64_t count)
     return number % count;
 }
 
-/* The next letter or digit of its kind, so that UUIDs, key ids and base64 stay what they are. */
+/* Returns the next letter or digit of its kind, so that UUIDs, key ids and base64 remain valid. */
 static uint8_t next_of_its_kind(uint8_t c)
 {
     if (c >= '0' && c <= '9') {

@@ -171,7 +171,7 @@ static void test_incomplete_text_has_a_warning(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: a stream asks for the text in its first message only. Method: the flag in the second one. */
+/* Goal: a stream requests the text in its first message only. Method: the flag in the second one. */
 static void test_flag_of_a_stream_is_in_its_first_message(void **state)
 {
     Errata__V1__IngestDocumentStreamRequest piece =

@@ -192,7 +192,7 @@ struct sums {
     uint64_t corrected_fields;
 };
 
-/* A correction, as the event says it. */
+/* A correction as described by its event. */
 struct recounted_correction {
     unsigned document;
     int64_t created_at_us;

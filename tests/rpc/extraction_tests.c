@@ -139,7 +139,7 @@ static void test_invalid_reference_stores_nothing(void **state)
                    all);
     assert_int_equal(extractions_count_events(&fixture, EXPOSURES), 0);
 
-    /* The same reference, whole and at home. */
+    /* The same reference, intact and in its own organisation. */
     (void)extractions_record(&fixture, &(struct sent){.layout = "layout", .references = {good}});
     fixture_deinit(&fixture);
 }

@@ -64,7 +64,7 @@ struct org_id extractions_org_of(const char *org_id);
 /* Returns the sums of a layout as stored. */
 struct layout_stats_record extractions_stats_of(struct fixture *fixture, const char *org_id,
                                                 const char *layout);
-/* A text as messages want it; no one writes to it. */
+/* A text in the type that messages need; it is never written to. */
 char *extractions_text(const char *text);
 
 #endif

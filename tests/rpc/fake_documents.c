@@ -1,5 +1,5 @@
 /*
- * fake_documents.c: document jobs that answer what a test says.
+ * fake_documents.c: document jobs whose answer a test determines.
  */
 #include "tests/rpc/fake_documents.h"
 

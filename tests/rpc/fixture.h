@@ -121,7 +121,7 @@ void exchange_close(struct exchange *exchange);
 /* A whole unary call: the code, and the reply where it is OK and wanted (`ret_reply` may be NULL). */
 enum status_code fixture_call(struct fixture *fixture, const struct exchange_start *start,
                               const ProtobufCMessage *request, void *ret_reply);
-/* Does the same, for what the status said. */
+/* Does the same, and checks the message of the status. */
 struct exchange fixture_call_whole(struct fixture *fixture, const struct exchange_start *start,
                                    const ProtobufCMessage *request);
 

@@ -30,7 +30,7 @@ static void pair_init(struct pair *pair)
                    fixture_capture(&pair->fixture, pair->owner, NULL, "shared layout")->id);
 }
 
-/* Two answers say the same, except the ids that they repeat. */
+/* Two responses are equal, except for the ids that they repeat. */
 static void assert_same_refusal(const struct exchange *a, const struct exchange *b)
 {
     assert_int_equal(a->code, STATUS_NOT_FOUND);
@@ -137,8 +137,8 @@ static void test_foreign_organisation_id_is_unknown(void **state)
     fixture_deinit(&pair.fixture);
 }
 
-/* Goal: lists, examples and the log show only the own organisation. Method: the stranger asks for
- * everything, and for the owner's layout. */
+/* Goal: lists, examples and the log show only the own organisation. Method: the stranger requests
+ * everything, and the owner's layout. */
 static void test_lists_show_only_the_own_organisation(void **state)
 {
     static struct pair pair;

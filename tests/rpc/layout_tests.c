@@ -16,7 +16,7 @@
 #define CONTENT SLICE("%PDF-1.4 one")
 #define OTHER_CONTENT SLICE("%PDF-1.4 another")
 
-/* Asks for a document, by the caller's id or the server's. */
+/* Requests a document, by the caller's id or the server's. */
 static enum status_code get_document(struct fixture *fixture, const char *token,
                                      const char *document_id, const char *id,
                                      Errata__V1__Document **ret_document)
@@ -140,7 +140,7 @@ static void test_document_with_cut_rulings_is_measured_again(void **state)
 }
 
 /* Goal: no part of a document is visible to another organisation, which may use the same ids.
- * Method: a stranger asks for everything, by correct ids. */
+ * Method: a stranger requests everything, by correct ids. */
 static void test_documents_are_invisible_to_others(void **state)
 {
     struct fixture fixture;

@@ -1,5 +1,5 @@
 /*
- * mapping_tests.c: what matchers and people say about mappings, through calls: suggestions,
+ * mapping_tests.c: statements of matchers and people about mappings, through calls: suggestions,
  * confirmations and rejections, their feedback events, permissions, and backdated judgements. Each
  * test ends with a replay of its log.
  */

@@ -553,7 +553,7 @@ static void model_suggest(struct pair_model *pair, double confidence, int64_t at
     }
 }
 
-/* Keeps what was said after all that was said of the same time or before. */
+/* Inserts a statement after all statements of the same or an earlier time. */
 static void model_say(struct model *model, int sku, const struct said *said)
 {
     struct said *all = model->said[sku];
@@ -567,7 +567,7 @@ static void model_say(struct model *model, int sku, const struct said *said)
     model->pairs[sku][said->internal].support_count += said->is_confirmed;
 }
 
-/* Makes the statuses again from all that was said, in the order of its time. */
+/* Rebuilds the statuses from all statements, in the order of their times. */
 static void model_settle(struct model *model, int sku)
 {
     struct pair_model *pairs = model->pairs[sku];

@@ -199,8 +199,8 @@ static void test_lists_have_the_newest_of_each_name(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: a VIEWER sees which templates exist and never what people wrote. Method: reads, the list
- * and the event. */
+/* Goal: a VIEWER sees the list of templates, but never their texts. Method: reads, the list and the
+ * event. */
 static void test_viewer_sees_templates_without_text(void **state)
 {
     struct fixture fixture;

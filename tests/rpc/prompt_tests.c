@@ -21,7 +21,7 @@
 #include <errata/v1/extraction_service.fields.h>
 #include <errata/v1/prompt_service.fields.h>
 
-/* The prompt is refused, and the status says so of `field`, or has `words`. */
+/* Asserts that the prompt is refused, and that the status names `field`, or has `words`. */
 static void expect_refused(struct fixture *fixture, const Errata__V1__PreparePromptRequest *request,
                            const char *field, const char *words)
 {
@@ -223,8 +223,8 @@ static void test_inserted_values_are_not_expanded(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: what people wrote is sanitised, what the program wrote is not. Method: marks with an
- * effect, in both maps. */
+/* Goal: texts of people are sanitised, texts of the program are not. Method: marks with an effect,
+ * in both maps. */
 static void test_only_what_people_wrote_is_sanitised(void **state)
 {
     struct fixture fixture;

@@ -1,5 +1,5 @@
 /*
- * refusal_tests.c: what the log says of refusals: each kind is counted, and has one line now and then.
+ * refusal_tests.c: log lines of refusals: each kind is counted, and has one line per interval.
  */
 #include "tests/rpc/fixture.h"
 

@@ -143,7 +143,7 @@ static void test_new_admin_token_is_valid_once_kept(void **state)
     fixture_deinit(&fixture); /* compares the tables with a replay */
 }
 
-/* Does to a store what its log says. */
+/* Applies the events of its log to a store. */
 static void replay(struct fixture *fixture, const char *org_text, struct store_txn *from,
                    struct store_txn *to)
 {

@@ -57,7 +57,7 @@ static bool point_fails(struct fault_driver *driver, const char *name)
 
 #endif
 
-/* Half of what can go wrong does in a run, each as often as the draw says. */
+/* Each run enables half of the failures, each with a random frequency. */
 static uint32_t draw_chance(struct sim *sim, uint32_t most)
 {
     return sim_draw(sim, 2) == 0 ? 0 : 1 + (uint32_t)sim_draw(sim, most);

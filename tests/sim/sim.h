@@ -26,7 +26,7 @@
 /* Maximum threads that wait at once: the writer's and the pool's. */
 #define SIM_WAITS_MAX 3
 #define SIM_MESSAGE_BYTES 512
-/* Chances are of so many. */
+/* Denominator of chances. */
 #define SIM_ALWAYS 10000u
 
 struct sim;
@@ -126,9 +126,9 @@ _Static_assert(SIM_COUNTS <= 16, "counts has room for them all");
 void sim_init(struct sim *sim, uint64_t seed);
 void sim_deinit(struct sim *sim);
 
-/* Something is wrong with the server: the run ends, and says the first of them. */
+/* Records a defect of the server: the run ends, and reports the first one. */
 void sim_fail(struct sim *sim, const char *format, ...) PRINTF_LIKE(2, 3);
-/* A line of the trace: what happened, without addresses. */
+/* A line of the trace: the event, without addresses. */
 void sim_trace(struct sim *sim, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* A number below `below`, which is not 0. */

@@ -63,7 +63,7 @@ enum sim_op {
     SIM_LIST_MAPPINGS,
     SIM_ANALYTICS,
     SIM_REPORT,
-    SIM_FOREIGN_REFERENCE, /* what another organisation was served */
+    SIM_FOREIGN_REFERENCE, /* the data served to another organisation */
     SIM_RETRACT, /* an acknowledged event, perhaps again */
     SIM_VERDICT,
     SIM_RULE, /* a rule is enabled or disabled */

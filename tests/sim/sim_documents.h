@@ -21,7 +21,7 @@ struct sim_documents {
 };
 
 void sim_documents_init(struct sim_documents *documents, struct sim *sim);
-/* The process is gone: what waits ends, cancelled. */
+/* Called when the process has ended: waiting jobs end as cancelled. */
 void sim_documents_end(struct sim_documents *documents);
 
 #endif

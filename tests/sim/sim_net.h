@@ -51,7 +51,7 @@ struct sim_net {
 void sim_net_open(struct sim *sim);
 void sim_net_close(struct sim *sim);
 
-/* A client connects; the server hears of it, or the client that there is none, a little later. */
+/* A client connects; a little later the server accepts it, or the client learns that there is no server. */
 struct sim_link *sim_link_open(struct sim *sim, struct sim_connection *client);
 /* Bytes that a pipe takes now, up to SIM_PIPE_BYTES in it. */
 size_t sim_pipe_room(const struct sim_pipe *pipe);

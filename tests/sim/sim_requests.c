@@ -18,7 +18,7 @@
 #define LARGE_BODY_BYTES 140000
 #define DOCUMENT_BYTES_MAX 40000
 #define DOCUMENT_PIECE_BYTES 8000
-/* 2025-06-01: what an integrator brings is that old. */
+/* 2025-06-01: the time of events that an integrator imports. */
 #define HISTORY_SECONDS INT64_C(500000000) /* 1985, earlier than any jump of the clock */
 
 #define ADMIN "/errata.v1.AdminService/"
@@ -278,7 +278,7 @@ static void batch(struct sim_member *member)
     }
 }
 
-/* What may be retracted is not expected in replies any more. */
+/* Events that may be retracted are no longer expected in replies. */
 static void count_retracted(struct sim_org *org, const struct sim_write *write)
 {
     if (write->kind == SIM_WRITE_VERDICT) {

@@ -7,7 +7,7 @@
 
 #include "tests/sim/sim.h"
 
-/* Runs a seed with so many calls; false: something was wrong, and `sim->message` states what. */
+/* Runs a seed with this many calls; returns false after a defect, which `sim->message` describes. */
 MUST_CHECK bool sim_run(struct sim *sim, uint64_t seed, unsigned steps);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * sim_server.c: the life of the simulated server: its parts, its start, its deaths. What it does in
- * between is in sim_server_loop.c.
+ * sim_server.c: the life cycle of the simulated server: its parts, its start, and its end. Its
+ * running state is in sim_server_loop.c.
  */
 #include "tests/sim/sim_server_internal.h"
 

@@ -64,11 +64,11 @@ struct sim_server {
 void sim_server_open(struct sim *sim);
 /* Ends the server, and checks that nothing is left. */
 void sim_server_close(struct sim *sim);
-/* Asks for a start after a delay. */
+/* Requests a start after a delay. */
 void sim_server_start(struct sim *sim, int64_t delay_us);
-/* The process is gone, at once; another one is started later. */
+/* The process ends at once; another one is started later. */
 void sim_server_crash(struct sim *sim, const char *why);
-/* A signal asks it to end; another one is started later. */
+/* A signal requests its end; another one is started later. */
 void sim_server_stop(struct sim *sim);
 /* Returns whether it was killed while one of its threads is on the stack. */
 bool sim_server_is_doomed(const struct sim *sim);

@@ -1,5 +1,5 @@
 /*
- * sim_server_internal.h: what the two files of the simulated server share.
+ * sim_server_internal.h: shared by the two files of the simulated server.
  */
 #ifndef ERRATA_TESTS_SIM_SIM_SERVER_INTERNAL_H
 #define ERRATA_TESTS_SIM_SIM_SERVER_INTERNAL_H

@@ -26,7 +26,7 @@ void sim_store_open(struct sim *sim);
 void sim_store_close(struct sim *sim);
 /* Returns the back end for the server. */
 struct store_backend *sim_store_backend(struct sim *sim);
-/* The process is gone, or a new one starts. */
+/* Called when the process has ended, or a new one starts. */
 void sim_store_set_dead(struct sim *sim, bool dead);
 /* A few of the next reads fail. */
 void sim_store_fail_reads(struct sim *sim);

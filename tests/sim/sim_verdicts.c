@@ -100,7 +100,7 @@ static void ask_stats(struct sim_member *member)
     sim_call_start(call, &request.base);
 }
 
-/* Asks for the score of a receipt with all shared indicators of the organisation, and perhaps a proposed rule's. */
+/* Requests the score of a receipt with all shared indicators of the organisation, and perhaps a proposed rule's. */
 static void ask_score(struct sim_member *member)
 {
     Errata__V1__ScoreDocumentRequest request = ERRATA__V1__SCORE_DOCUMENT_REQUEST__INIT;

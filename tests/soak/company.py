@@ -228,7 +228,7 @@ class Company:
         client.close()
 
     def vanish(self):
-        """A connection that breaks off in the middle of a frame, or says nothing."""
+        """A connection that is closed in the middle of a frame, or sends nothing."""
         host, port = self.server.address.rsplit(":", 1)
         peer = socket.create_connection((host, int(port)), timeout=10)
         peer.sendall(self.random.choice((b"", PREFACE[:10], PREFACE, PREFACE + b"\x00\x40\x00\x01\x04")))

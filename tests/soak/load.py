@@ -34,7 +34,7 @@ class Bench:
                 return json.load(f)
 
     def find_knee(self):
-        """The highest rate that was sustained, and what was seen on the way."""
+        """The highest rate that was sustained, and the measurements on the way."""
         report = self.run("--sweep", SWEEP, "--duration", "3s", "--knee-p99", KNEE_P99,
                           "--lag-max", LAG_MAX)
         if report is None or report["sweep"]["knee_rate"] is None:

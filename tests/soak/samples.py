@@ -7,7 +7,7 @@ from erratad import Client, admin, event_service
 
 
 def process_numbers(pid):
-    """Memory in KB, descriptors and threads; None where the process is gone."""
+    """Memory in KB, descriptors and threads; None if the process has ended."""
     try:
         with open(f"/proc/{pid}/status", encoding="ascii") as f:
             status = dict(line.split(":", 1) for line in f if ":" in line)

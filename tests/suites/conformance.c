@@ -101,7 +101,7 @@ static struct exchange *exchange_of(struct suite_call *call)
 static void add_value(struct call *call, struct slice name, struct slice value, bool trailing)
 {
     if (grpc_name_is_binary(name) && grpc_base64_decode(call->arena, value, &value) != OK) {
-        return; /* the suite misses it, and says so */
+        return; /* the suite misses it, and reports that */
     }
     if (trailing) {
         call_add_trailing(call, name, value);

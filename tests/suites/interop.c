@@ -143,7 +143,7 @@ static bool read_request(struct suite_call *call, struct slice message,
     return true;
 }
 
-/* The message that is being delivered came compressed, or not, as its sender says. */
+/* Whether the delivered message was compressed, according to its sender. */
 static bool check_compression(struct suite_call *call, bool is_given, bool expected)
 {
     const struct call_core *core = call_core_of(suite_call_of(call));
@@ -226,7 +226,7 @@ static void unary_call(struct suite_call *call, struct slice message)
     end_well(call);
 }
 
-/* The replies that one request of a streamed answer asks for. */
+/* The replies that one request of a streamed call requests. */
 static void reply_stream(struct suite_call *call, struct slice message)
 {
     struct wire_reader reader = wire_reader_of(message);

@@ -147,7 +147,7 @@ class Peer:
         try:
             self.serve(connection)
         except (OSError, ValueError):
-            pass # the other side is gone, or close() was called
+            pass # the other side has ended, or close() was called
 
     def close(self):
         self.closed = True

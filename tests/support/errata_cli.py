@@ -90,7 +90,7 @@ class CliCase(ServerCase):
         return self.environment(**(usual | changes))
 
     def run_cli(self, *words, code=0, stdin="", environment=None):
-        """Runs one command: its output, and what it said on standard error."""
+        """Runs one command; returns its output and its standard error."""
         run = subprocess.run([ERRATA, *words], input=stdin, capture_output=True, text=True,
                              timeout=SECONDS, cwd=self.folder, env=environment or self.here())
         self.assertEqual(run.returncode, code, f"{words}: {run.stdout}{run.stderr}")

@@ -428,7 +428,7 @@ def _ignore(_connectivity):
 
 
 def pieces(document_id, content, password=None, piece_bytes=128 << 10):
-    """The messages of a client stream that brings a PDF."""
+    """The messages of a client stream with a PDF."""
     yield layout.IngestDocumentStreamRequest(document_id=document_id, password=password)
     for start in range(0, len(content), piece_bytes):
         yield layout.IngestDocumentStreamRequest(content=content[start:start + piece_bytes])
@@ -495,7 +495,7 @@ def has_retry_info(error):
 
 
 def wait_until(holds, what, seconds=10, step_seconds=0.02):
-    """Waits until `holds` says something true, which it answers."""
+    """Waits until `holds` returns a true value, and returns it."""
     end = time.monotonic() + seconds
     while True:
         answer = holds()
@@ -572,7 +572,7 @@ def internal(message):
 
 
 def service_modules():
-    """The stubs of every service of ours, also of one that no test knows by name."""
+    """The stubs of every service of ours, including those that no test names."""
     for name in sorted(os.listdir(os.path.join(STUBS, "errata", "v1"))):
         if name.endswith("_service_pb2.py"):
             yield importlib.import_module(f"errata.v1.{name[:-3]}")

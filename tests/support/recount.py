@@ -793,7 +793,7 @@ def compare(arms):
     return reported
 
 
-# --- what the server says ---
+# --- the server's data ---
 
 def differs(wanted, reported, path, problems, tolerance=1e-9):
     """Compares two messages; numbers of statistics within a tolerance."""

@@ -10,7 +10,7 @@ set(errata_stubs ${CMAKE_BINARY_DIR}/gen/python)
 if(GRPC_PYTHON_PLUGIN)
     add_custom_command(
         OUTPUT ${errata_stubs}/made
-        COMMAND ${CMAKE_COMMAND} -E rm -rf ${errata_stubs} # with the stubs of a .proto that is gone
+        COMMAND ${CMAKE_COMMAND} -E rm -rf ${errata_stubs} # with the stubs of a .proto that was removed
         COMMAND ${CMAKE_COMMAND} -E make_directory ${errata_stubs}
         COMMAND ${errata_protoc} --python_out=${errata_stubs} --grpc_python_out=${errata_stubs}
                 --plugin=protoc-gen-grpc_python=${GRPC_PYTHON_PLUGIN}

@@ -1,6 +1,7 @@
 /*
- * order_test.c: frames of streams that may have none any more, or none yet (RFC 9113, 5.1): what no
- * honest peer sends ends the connection, and what may cross with our own end of a stream does not.
+ * order_test.c: frames of streams that may no longer, or not yet, have any (RFC 9113, 5.1): frames
+ * that a correct peer never sends end the connection; frames that may cross with our own end of a
+ * stream do not.
  */
 #include "server/http2/h2_seen.h"
 #include "tests/wire/wire.h"

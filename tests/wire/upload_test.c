@@ -49,7 +49,7 @@ static void assert_refused(struct wire_fixture *fixture, uint32_t stream, int gr
     assert_int_equal(call_server_stats(fixture->calls).body_bytes_live, 0);
 }
 
-/* The connection is as good as new. */
+/* Asserts that the connection is in its initial state. */
 static void assert_goes_on(struct wire_fixture *fixture, uint32_t stream)
 {
     wire_call(fixture, stream, WIRE_ECHO, SLICE("still here"));

@@ -139,7 +139,7 @@ struct wire_fixture {
     uint32_t writables;
     uint64_t live_max; /* maximum number of live calls after feeding a piece */
     size_t output_bytes_max; /* the most that a stream had queued */
-    size_t input_bytes_max; /* the most that an upload's messages had in memory */
+    size_t input_bytes_max; /* maximum memory of an upload's messages */
 };
 
 /* A field of a request. */

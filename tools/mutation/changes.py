@@ -202,7 +202,7 @@ def statement_changes(text, tokens, at, end):
 
 
 def statements_of(tokens):
-    """Index pairs (first token, semicolon) of simple statements; `for` heads are none."""
+    """Index pairs (first token, semicolon) of simple statements, excluding the heads of `for`."""
     start, at = 0, 0
     while at < len(tokens):
         text = tokens[at].text

@@ -13,7 +13,7 @@ LOOKUP_RATE = 2000  # calls per second of lookups whose latency is measured duri
 
 
 def requests(method, path):
-    """Ready-made bodies instead of a call that errata-bench knows."""
+    """Prepared bodies instead of a call of errata-bench."""
     return ("--requests", f"made={method}@{path}")
 
 

@@ -22,7 +22,7 @@ class Server:
 
 
 class Servers:
-    """Everything that was started, ended with it. What they say goes to NAME.log in the folder."""
+    """Starts processes and ends them together. Their output is written to NAME.log in the folder."""
 
     def __init__(self, programs, folder):
         self.programs = programs
@@ -30,7 +30,7 @@ class Servers:
         self.processes = []
 
     def start(self, command, ready):
-        """Waits until `ready` of what it has said so far."""
+        """Waits until `ready` is true of the output so far."""
         log = os.path.join(self.folder, f"{os.path.basename(command[0])}.log")
         with open(log, "wb") as f:
             process = subprocess.Popen([*machine.ON_SERVER_CORE, *command], stdout=f,

@@ -31,8 +31,8 @@ class Stores:
         return os.path.join(self.folder, name)
 
     def errata(self, events, event_bytes):
-        """A data folder as so many captures leave it. One that was captured into is rebuilt: the
-        newest examples then have other lengths."""
+        """A data folder as left by that many captures. One that was captured into is rebuilt: the newest examples then
+        have other lengths."""
         return self.made_by_preload(f"store-{events}-{event_bytes}", events, event_bytes)
 
     def made_by_preload(self, name, events, event_bytes, *more):
@@ -93,7 +93,7 @@ class Stores:
                 shutil.rmtree(self.path(name))
 
     def close(self):
-        """Removes what this run made, or what it found and used."""
+        """Removes the folders that this run made, or found and used."""
         for name in self.made:
             self.remove(self.path(name))
         self.made = []

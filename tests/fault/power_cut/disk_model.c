@@ -322,7 +322,7 @@ static void promise_version(struct disk_node *node, const struct disk_version *v
     node->promised_bytes = end > node->promised_bytes ? end : node->promised_bytes;
 }
 
-/* Keeps what is not promised: of sectors and lengths that got a promise, what is newer. */
+/* Keeps the unsynced data: of synced sectors and lengths, the newer versions. */
 static void promise(struct disk_node *node, uint64_t from, uint64_t to)
 {
     size_t kept = 0;

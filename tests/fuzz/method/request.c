@@ -146,7 +146,7 @@ static struct slice draw_key(struct maker *maker)
     return slice_text(keys[fuzz_take_choice(maker->input, COUNT_OF(keys))]);
 }
 
-/* A text of which the contract says nothing. */
+/* A text without a format in the contract. */
 static struct slice draw_plain_text(struct maker *maker, const struct field_info *field)
 {
     const struct field_info *within = maker->frames[maker->depth - 1].field;

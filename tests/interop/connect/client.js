@@ -59,7 +59,7 @@ async function all(stream) {
   return messages;
 }
 
-// A machine that is busy with other tests may refuse a document, and then says so.
+// A machine that is busy with other tests may refuse a document, and then reports it.
 async function whenThereIsTime(call) {
   for (let i = 0; i < 5; i += 1) {
     try {

@@ -1,4 +1,4 @@
-// Calls the client as the test asks: a line of JSON for each call, and one for its result.
+// Makes the client's calls that the test requests: a line of JSON for each call, and one for its result.
 import { createInterface } from "node:readline";
 import { Code, connect, ConnectError } from "@errata/client/node";
 

@@ -11,7 +11,7 @@
 
 #define LOOPBACK_CONNECTIONS_MAX 4
 
-/* Serves so many connections, one after the other, each by a script of its own. */
+/* Serves this many connections, one after the other, each by a separate script. */
 struct loopback {
     char address[32]; /* 127.0.0.1:PORT */
     uint16_t port;

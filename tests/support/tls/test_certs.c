@@ -12,7 +12,7 @@
 
 #define DAY_S 86400L
 
-/* What a certificate says. */
+/* The content of a certificate. */
 struct subject {
     const char *name;
     const char *alternatives; /* names and addresses; NULL for an authority */

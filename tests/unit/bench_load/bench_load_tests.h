@@ -1,10 +1,10 @@
 /*
- * bench_load_tests.h: the groups of tests of the load engine, each a file, and what they share.
+ * bench_load_tests.h: the groups of tests of the load engine, each in a file, and their shared functions.
  */
 #ifndef ERRATA_TESTS_UNIT_BENCH_LOAD_TESTS_H
 #define ERRATA_TESTS_UNIT_BENCH_LOAD_TESTS_H
 
-/* cmocka.h wants these four before it. */
+/* cmocka.h requires these four before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

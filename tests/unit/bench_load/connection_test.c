@@ -42,7 +42,7 @@ static void on_answer(void *owner, size_t connection, const struct answer *answe
     scene->answers[scene->answer_count++] = *answer;
 }
 
-/* Moves bytes both ways until both sides have nothing more to say. */
+/* Moves bytes both ways until neither side has output. */
 static void pump(struct scene *scene)
 {
     struct slice bytes;

@@ -1,5 +1,5 @@
 /*
- * main.c: runs the groups of tests of the load engine, and holds what they share.
+ * main.c: runs the groups of tests of the load engine, and contains their shared functions.
  */
 #include "tests/unit/bench_load/bench_load_tests.h"
 

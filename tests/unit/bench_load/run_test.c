@@ -208,7 +208,8 @@ static void test_stall_is_in_open_loop_latencies(void **state)
     close_fixture(at, &total);
 }
 
-/* Does the same with a server that allows few streams: calls wait in the client instead, and are counted alike. */
+/* Does the same with a server that allows few streams: calls wait in the client instead, and are
+ * counted in the same way. */
 static void test_stall_is_in_latencies_with_few_streams(void **state)
 {
     struct fixture_of_run *at = open_fixture(*state);

@@ -7,7 +7,7 @@
 
 #define MS UINT64_C(1000000)
 
-/* A server that answers at most so many calls a second, with a queue in front of it. */
+/* A server that responds to a limited number of calls a second, with a queue in front of it. */
 struct model {
     double capacity;
     uint64_t idle_p99_ns;

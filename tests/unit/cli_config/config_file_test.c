@@ -95,7 +95,7 @@ static void write_file(const char *path, const char *text, mode_t mode)
     assert_int_equal(chmod(path, mode), 0);
 }
 
-/* Goal: the file is where the XDG specification has it. Method: what the two variables may hold. */
+/* Goal: the file is where the XDG specification has it. Method: all kinds of values of the two variables. */
 static void test_file_is_where_xdg_puts_it(void **state)
 {
     const char *path = NULL;

@@ -88,7 +88,7 @@ static void test_order_of_outputs_does_not_matter(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: a row keeps what it knows itself. Method: a correction with a before and a name of its own. */
+/* Goal: a row keeps its own values. Method: a correction with a before and a name of its own. */
 static void test_row_keeps_its_own_values(void **state)
 {
     struct import_row row = {.kind = IMPORT_CORRECTION};

@@ -1,6 +1,6 @@
 /*
- * keepalive_test.c: how a session finds out that the other end is gone, on a clock that the test moves;
- * and the heap of deadlines that such clocks are read from.
+ * keepalive_test.c: how a session detects that the other end has failed, on a clock that the test
+ * moves; and the heap of deadlines that such clocks are read from.
  */
 #include "client/deadlines.h"
 #include "client/header.h"
@@ -60,7 +60,7 @@ static int64_t at(struct peer *peer, int64_t now_ms)
     return next_ms;
 }
 
-/* A peer and a session that have shaken hands when the clock said `now_ms`. */
+/* A peer and a session that completed the handshake at `now_ms`. */
 static struct peer *meet(const struct peer_script *script, int64_t now_ms)
 {
     struct peer *peer = peer_new(script, 1);
@@ -175,7 +175,7 @@ static void test_stopped_program_does_not_end_the_connection(void **state)
     peer_free(peer);
 }
 
-/* Goal: a call that gives up does not hide that the server is gone from the next one.
+/* Goal: a cancelled call does not prevent the next one from detecting that the server has failed.
  * Method: the call is cancelled while the answer to a PING is due. */
 static void test_cancelled_call_does_not_hide_a_lost_server(void **state)
 {

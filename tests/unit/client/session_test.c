@@ -122,8 +122,8 @@ static void expect(const struct peer_script *script, const struct method_info *m
     }
 }
 
-/* Goal: a unary call brings its reply, and asks as gRPC asks.
- * Method: an ordinary answer; the request's fields and bytes as the peer saw them. */
+/* Goal: a unary call returns its reply, and its request conforms to gRPC. Method: an ordinary
+ * answer; the request's fields and bytes as the peer saw them. */
 static void test_unary_call_returns_its_reply(void **state)
 {
     const struct client_metadata metadata[] = {{SLICE("idempotency-key"), SLICE("k1")},
@@ -191,8 +191,8 @@ static void test_status_is_read_from_trailers_or_headers(void **state)
     peer_free(peer);
 }
 
-/* Goal: answers that break the protocol end with the code that gRPC says, never with OK.
- * Method: one script for each way to break it. */
+/* Goal: answers that break the protocol end with the code that gRPC defines, never with OK. Method:
+ * one script for each way to break it. */
 static void test_broken_answer_is_never_ok(void **state)
 {
     static const char *const not_found[] = {":status", "404", "content-type", "text/html", NULL};
@@ -327,8 +327,8 @@ static void test_large_request_passes_through_the_window(void **state)
     peer_free(peer);
 }
 
-/* Goal: a cancelled call ends once, with CANCELLED, and the server hears of it, once.
- * Method: cancelled before anything was sent, while it waits, and from inside a reply. */
+/* Goal: a cancelled call ends once, with CANCELLED, and the server is notified once. Method:
+ * cancelled before anything was sent, while it waits, and from inside a reply. */
 static void test_cancelled_call_ends_once(void **state)
 {
     const struct peer_script silent = {.silent = true};

@@ -1,5 +1,5 @@
 /*
- * queue_test.c: one test a rule of the queue: what is sent when, and what becomes of it.
+ * queue_test.c: one test for each rule of the queue: the order and time of sending, and the results.
  */
 #include "tests/unit/client_captures/captures_tests.h"
 #include "tests/unit/client_captures/fixture.h"

@@ -119,7 +119,7 @@ static struct errata_captures *start(const struct server *server, struct reporte
     return captures;
 }
 
-/* Waits, for at most a minute, until so many are stored. */
+/* Waits, for at most a minute, until this many are stored. */
 static void wait_for_stored(struct errata_captures *captures, uint64_t count)
 {
     struct errata_captures_statistics now = {0};

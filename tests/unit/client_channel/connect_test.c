@@ -7,7 +7,7 @@
 
 static const struct client_options patient = {.wait_for_ready = true};
 
-/* Answers the oldest call of a connection, so that the server has been heard on it. */
+/* Answers the oldest call of a connection, so that the connection counts as answered. */
 static void answer_first(struct fake_connection *connection)
 {
     fake_answer(fake_at(connection, 0), "here");

@@ -52,7 +52,7 @@ struct fake_connection {
     unsigned number; /* number among all opened connections, from 1 */
     unsigned room; /* number of accepted calls before ERR_BUSY */
     enum err refusal; /* result of the next start, unless OK */
-    bool reported[CLIENT_CONNECTION_LOST + 1]; /* the moves that the channel knows */
+    bool reported[CLIENT_CONNECTION_LOST + 1]; /* transitions known to the channel */
     bool closed; /* closed by the channel */
 };
 

@@ -106,7 +106,7 @@ static void check_life(struct life *life)
     }
 }
 
-/* --- what happens --- */
+/* --- events --- */
 
 static void start_call(struct life *life);
 

@@ -10,7 +10,7 @@
 
 #define RESTART_CALLS 200
 
-/* A fixture with one connection that is made, and one call on it that was answered. */
+/* A fixture with one established connection, and one call on it that was answered. */
 static struct fake_connection *start_ready(struct fixture *fixture)
 {
     struct asked asked = {0};
@@ -391,7 +391,7 @@ static void test_repeats_are_limited_by_the_bucket(void **state)
     } while (asked.code == CLIENT_CODE_OK && repeats <= 5 * CLIENT_RETRY_TOKENS_MAX);
     assert_int_equal(asked.attempts, 1);
     assert_int_equal(repeats, (5 * CLIENT_RETRY_TOKENS_MAX - 1) / 4);
-    /* A lost connection is not what the server said. */
+    /* A lost connection is not a response of the server. */
     assert_int_equal(ask(&fixture, &asked, &method_read, &none), OK);
     fake_report(connection, CLIENT_CONNECTION_LOST, "cut");
     fake_vanish(fake_at(connection, 0));

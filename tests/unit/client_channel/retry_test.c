@@ -95,7 +95,7 @@ static void test_status_decides_whether_to_repeat(void **state)
         status.details = slice_of(retry_info, sizeof(retry_info) - 1);
         assert_int_equal(client_repeat_allowed(&status, &wait_ms), CLIENT_REPEAT_HARMLESS);
         assert_int_equal(wait_ms, 0);
-        /* Details that do not decode say nothing. */
+        /* Details that do not decode have no effect. */
         status.details = slice_of(retry_info, sizeof(retry_info) - 3);
         assert_int_equal(client_repeat_allowed(&status, &wait_ms), code == CLIENT_CODE_UNAVAILABLE
                                                                        ? CLIENT_REPEAT_HARMLESS

@@ -1,6 +1,6 @@
 /*
- * alloc.h: a malloc that fails when a test says so. It is in front of what this executable's own
- * objects call; what shared libraries allocate goes past it.
+ * alloc.h: a malloc that fails when a test requests it. It replaces the one that this executable's
+ * own objects call; allocations of shared libraries are not affected.
  */
 #ifndef ERRATA_TESTS_UNIT_CLIENT_LIBRARY_ALLOC_H
 #define ERRATA_TESTS_UNIT_CLIENT_LIBRARY_ALLOC_H

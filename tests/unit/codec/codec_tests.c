@@ -1,5 +1,5 @@
 /*
- * codec_tests.c: runs the groups of tests of server/codec, and holds what they share.
+ * codec_tests.c: runs the groups of tests of server/codec, and contains their shared functions.
  */
 #include "tests/unit/codec/codec_tests.h"
 

@@ -430,8 +430,8 @@ static void test_record_above_its_limit_is_refused(void **state)
 }
 
 /* Goal: an envelope's times are within the contract's range, so that sums with them fit. Method:
- * the first and last valid ones, and their invalid neighbours, after a whole envelope: the last
- * counts. */
+ * the first and last valid ones, and their invalid neighbours, appended to a whole envelope, since
+ * the last value of a field counts. */
 static void test_times_out_of_range_are_corrupt(void **state)
 {
     static const int64_t first_us = INT64_C(-62135596800000000);

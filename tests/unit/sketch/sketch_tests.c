@@ -144,8 +144,9 @@ static bool are_family(struct family_sketch left, struct family_sketch right)
     return family_sketch_is_family(&left, &right, &similarity);
 }
 
-/* Goal: fonts and rulings do not suffice for a family of pages with words. Method: pages as similar with and
- * without the words that it takes: six, or half of those of the page with fewer. */
+/* Goal: fonts and rulings do not suffice for a family of pages with words. Method: equally similar
+ * pages with and without the required shared words: six, or half of those of the page with fewer
+ * words. */
 static void test_words_are_required_for_a_family(void **state)
 {
     (void)state;

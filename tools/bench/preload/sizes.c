@@ -183,7 +183,7 @@ static enum err read_example_bytes(struct script *script, struct store_txn *txn,
     return OK;
 }
 
-/* Writes the first event of a stream, and counts what it takes. */
+/* Writes the first event of a stream, and counts its bytes. */
 static enum err write_one(struct script *script, struct store_txn *txn, enum script_stream stream,
                           struct sizes *sizes)
 {

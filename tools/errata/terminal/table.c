@@ -131,7 +131,7 @@ static size_t next_to_leave(const struct table *table, const struct table_layout
     return found;
 }
 
-/* Omits columns until cutting the others suffices. */
+/* Omits columns until cutting the remaining ones suffices. */
 static void leave_out(const struct table *table, int width, struct table_layout *layout)
 {
     while (row_width(table, layout, true) > width) {

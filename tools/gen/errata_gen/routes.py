@@ -49,7 +49,7 @@ class Route:
 
 
 def routes(model):
-    """All aliases, by path and verb; two of one form are refused."""
+    """All aliases, by path and verb; two aliases of the same form are refused."""
     found = [Route(model, method, rule) for method in model.methods()
              for rule in model.http_rules(method)]
     found.sort(key=lambda route: (route.path, route.verb))

@@ -67,6 +67,11 @@ static enum err open_journal(struct app *app)
             " commits are only in the journal and in memory; they can be read, and writes are "
             "refused until the tables have room for them",
             stats.commits_waiting);
+    } else if (stats.recovered > 0) {
+        logger_printf(LOGGER_INFO,
+                      "stored %" PRIu64
+                      " commits in the tables that an earlier process had left in the journal",
+                      stats.recovered);
     }
     return OK;
 }

@@ -82,6 +82,7 @@ static enum err recover(struct journal *journal, struct fault *fault)
     if (err == OK) {
         err = segments_replay(journal->segments, &replay, fault, &journal->committed);
     }
+    journal->stats.recovered = err == OK ? journal->committed - replay.after : 0;
     if (err == OK && memtable_bytes(journal->active) > 0) {
         err = store_recovered(journal, journal->committed);
     }

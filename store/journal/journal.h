@@ -42,6 +42,7 @@ struct store_journal_stats {
     uint64_t stores; /* memtables that were stored in the tables */
     int64_t store_duration_us; /* total duration of storing them */
     uint64_t waits; /* commits that waited for the tables */
+    uint64_t recovered; /* commits that the tables lacked at the opening */
 };
 
 /* Opens the journal, and stores the missing commits in the tables. If the disk is too full for that, they stay in memory,

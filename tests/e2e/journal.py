@@ -79,6 +79,8 @@ class Journal(unittest.TestCase):
             for end in (Server.kill9, Server.stop):
                 server, client = self.start("own", engine)
                 self.expect_stored(client)
+                if engine == "journal" and end == Server.kill9:
+                    self.assertRegex(server.read_log(), r"stored \d+ commits in the tables that an earlier process")
                 self.capture(client, 3)
                 if end == Server.stop:
                     self.back_up(server)

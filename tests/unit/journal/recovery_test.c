@@ -119,6 +119,7 @@ static void expect_rows(struct store_backend *backend, uint32_t first, uint32_t 
 static void commits_are_recovered(void **state)
 {
     struct fixture *fixture = *state;
+    struct store_journal_stats stats;
 
     assert_int_equal(open_journal(fixture, 0), OK);
     fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, FAILS_FROM_NOW_ON, ERR_IO);
@@ -137,6 +138,8 @@ static void commits_are_recovered(void **state)
     close_journal(fixture);
     fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, 0, OK);
     assert_int_equal(open_journal(fixture, 1), OK); /* stores it record by record */
+    store_journal_stats(fixture->journal, &stats);
+    assert_int_equal(stats.recovered, 1);
     expect_rows(fixture->journal, 1, 301, OK);
     expect_rows(fixture->memory, 1, 301, OK);
     expect_rows(fixture->journal, 302, 302, ERR_NOT_FOUND);

@@ -3,7 +3,7 @@
 
 Goal: corrections are stored once whoever dies, reads fail open within their time limit, and the package works as ESM and
 as CommonJS, with strict types. Method: a driver in Node makes the calls that a test asks for, through a proxy that
-freezes; servers and drivers are killed.
+freezes, and over TLS; servers and drivers are killed.
 """
 import json
 import os
@@ -15,6 +15,7 @@ import tempfile
 import time
 import unittest
 
+from certificates import Authority
 from client_driver import Proxy, stored_names
 from erratad import BIN, ROOT, Server, main, wait_until
 
@@ -31,9 +32,10 @@ def free_port():
 
 
 class Driver:
-    def __init__(self, place, **options):
+    def __init__(self, place, environment=None, **options):
         self.process = subprocess.Popen(["node", os.path.join(place, "driver.mjs"), json.dumps(options)], text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=place)
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=place,
+                                        env={**os.environ, **(environment or {})})
 
     def __call__(self, name, *values):
         """Returns the result of an operation; raises RuntimeError with the code of a failed one."""
@@ -52,11 +54,16 @@ class Driver:
 
 
 class Package(unittest.TestCase):
+    """The installed package, which all tests share, and a server."""
+    place = None
+
     @classmethod
     def setUpClass(cls):
+        if Package.place is not None:
+            return
         made = subprocess.run([os.path.join(ROOT, "tools", "package-typescript"), "--bin", BIN, "--out",
                                os.path.join(BUILD, "typescript")], check=True, stdout=subprocess.PIPE, text=True)
-        cls.place = tempfile.mkdtemp(prefix="errata-typescript-")
+        Package.place = tempfile.mkdtemp(prefix="errata-typescript-")
         # What npm would install beside the tarball is there already, with the versions of the lock file.
         modules = os.path.join(cls.place, "node_modules")
         shutil.copytree(os.path.join(BUILD, "typescript", "node_modules"), modules, symlinks=True)
@@ -65,15 +72,15 @@ class Package(unittest.TestCase):
         subprocess.run(["tar", "-xzf", made.stdout.strip().splitlines()[-1], "-C", home, "--strip-components=1"], check=True)
         shutil.copy(DRIVER, cls.place)
 
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.place)
-
     def setUp(self):
-        self.server = Server(arguments=["--listen", f"127.0.0.1:{free_port()}"]).start()
-        self.addCleanup(self.server.close)
         self.folder = tempfile.mkdtemp(prefix="errata-spool-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.server = Server(arguments=["--listen", f"127.0.0.1:{free_port()}", *self.files()]).start()
+        self.addCleanup(self.server.close)
+
+    def files(self):
+        """Further arguments of the server."""
+        return []
 
     def driver(self, **options):
         driver = Driver(self.place, **{"server": self.server.address, "spoolFolder": self.folder, "readTimeoutMs": PATIENCE_MS,
@@ -94,6 +101,8 @@ class Package(unittest.TestCase):
     def spooled(self):
         return [name for _, _, names in os.walk(self.folder) for name in names if name.endswith(".queue")]
 
+
+class Calls(Package):
     def test_correction_becomes_an_example(self):
         driver = self.driver()
         driver("correct", {"qty": 10}, {"qty": 12}, {"layout": LAYOUT, "snippet": "12 pcs"})
@@ -178,6 +187,43 @@ class Package(unittest.TestCase):
             "ERRATA_TOKEN_FILE": os.path.join(self.server.data, "admin.token")}).stdout
         self.assertIn("order-1 was given 0 examples\norder-2 was given 1 examples", shown)
         self.assertEqual(json.loads(shown.splitlines()[-1])["queue"], {"waiting": 0, "sent": 4, "rejected": 0})
+
+
+class Tls(Package):
+    def files(self):
+        self.authority = Authority(self.folder)
+        cert, key = self.authority.sign("server")
+        return ["--tls-cert", cert, "--tls-key", key]
+
+    def secure(self, authority):
+        """A driver that trusts the authority; Node reads it from its environment."""
+        port = self.server.address.rsplit(":", 1)[1]
+        return self.driver(server=f"https://localhost:{port}", environment={"NODE_EXTRA_CA_CERTS": authority.path},
+                           spoolFolder=os.path.join(self.folder, "spool"))
+
+    def test_calls_and_streams_go_over_tls(self):
+        driver = self.secure(self.authority)
+        driver("correct", {"qty": 10}, {"qty": 12}, {"layout": LAYOUT, "snippet": "12 pcs"})
+        self.assertTrue(driver("flush", PATIENCE_MS))
+        self.assertEqual([one["output"] for one in driver("examples", {"layout": LAYOUT})["list"]], [{"qty": 12}])
+        self.assertEqual(driver("watch", 2), ["1", "2"])
+
+    def test_corrections_wait_for_a_trusted_server(self):
+        """A server that is not trusted gets nothing and refuses nothing; the next program sends what waited, in order."""
+        first = self.secure(Authority(self.folder, "other"))
+        for n in range(3):
+            self.correct(first, f"e{n}")
+        self.assertFalse(first("flush", 1000))
+        self.assertEqual((first("counts")["queue"], first("refused")), ({"waiting": 3, "sent": 0, "rejected": 0}, []))
+        first.kill()
+        second = self.secure(self.authority)
+        self.assertTrue(second("flush", PATIENCE_MS))
+        events = second("events", {"layoutFingerprint": LAYOUT})
+        self.assertEqual([entity for _, entity, _, _ in reversed(events)], ["e0", "e1", "e2"])
+
+
+def tearDownModule():
+    shutil.rmtree(Package.place, ignore_errors=True)
 
 
 def node_version():

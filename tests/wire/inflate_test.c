@@ -79,7 +79,7 @@ static void send_packed(struct scene *scene, uint32_t stream, enum wire_method m
     wire_message(&scene->fixture, stream, 1, packed, true);
 }
 
-/* The pool does one thing, and what follows is sent. */
+/* The pool runs one job, and the resulting output is sent. */
 static void step(struct scene *scene)
 {
     assert_true(wire_pool_step(&scene->fixture));

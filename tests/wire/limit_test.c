@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The connection was ended for the peer's behaviour, and everything on it is gone. */
+/* Asserts that the connection was ended for the peer's behaviour, with everything on it. */
 /* Goal: the 129th stream is refused, the others continue. Method: 128 held calls and one more; one
  * ends; the next is accepted. SETTINGS announced the limit. */
 static void test_stream_above_the_limit_is_refused(void **state)
@@ -280,7 +280,7 @@ static void test_excess_pings_end_the_connection(void **state)
     wire_teardown(&fixture);
 }
 
-/* Goal: honest pings are accepted. Method: one each 10 s; and one after each of 50 answers. */
+/* Goal: legitimate pings are accepted. Method: one every 10 s; and one after each of 50 responses. */
 static void test_honest_pings_are_accepted(void **state)
 {
     struct wire_fixture fixture;
@@ -637,7 +637,7 @@ static uint64_t next_random(uint64_t *seed)
     return *seed >> 11;
 }
 
-/* Requests of all kinds, as an honest client sends them. */
+/* Requests of all kinds, as a correct client sends them. */
 static void write_requests(struct wire_fixture *fixture)
 {
     static const struct wire_field extra[] = {

@@ -35,7 +35,7 @@ static bool client_sees_end(int fd, bool with_goaway)
     return step == 0 && (memmem(bytes, size, goaway, sizeof(goaway) - 1) != NULL) == with_goaway;
 }
 
-/* Asks by HTTP/1.1, and gets words. */
+/* Sends a request by HTTP/1.1, and expects a text. */
 static bool client_is_served(int fd)
 {
     char bytes[16];

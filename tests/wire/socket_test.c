@@ -13,7 +13,7 @@
 #define LARGE_REPLY_BYTES (8u << 20) /* larger than the kernel's buffers of a socket */
 #define BURST_CALLS 100
 
-/* Reads nothing until the server has had ticks to see what it queues. */
+/* Reads nothing until the server's ticks have noticed the queued output. */
 static void client_slow(struct fixture *fixture)
 {
     int fd = client_start_call(fixture);

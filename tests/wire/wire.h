@@ -11,7 +11,7 @@
 #include "server/http/http_cors.h"
 #include "server/http2/h2.h"
 
-/* cmocka.h wants these before it. */
+/* cmocka.h requires these before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -162,15 +162,15 @@ void wire_join(struct wire_fixture *fixture, struct wire_fixture *first);
 void wire_leave(struct wire_fixture *fixture);
 /* Closes what is open, finishes held calls, and asserts that nothing lives. */
 void wire_teardown(struct wire_fixture *fixture);
-/* Feeds what the client has written, and reads what the server answers, until both are silent. */
+/* Feeds the client's output, and reads the server's, until both are silent. */
 void wire_run(struct wire_fixture *fixture);
 /* Does the same, but the client reads nothing: what a full socket is like. */
 void wire_feed_only(struct wire_fixture *fixture);
-/* The pool does its oldest job, and the loop hears of it; false if it has no job. */
+/* Runs the pool's oldest job, and notifies the loop; false if it has no job. */
 bool wire_pool_step(struct wire_fixture *fixture);
 /* Moves time, with the ticks that come with it. */
 void wire_pass(struct wire_fixture *fixture, int64_t by_us);
-/* The connection is gone. */
+/* Asserts that the connection has ended. */
 void wire_disconnect(struct wire_fixture *fixture);
 bool wire_finished(const struct wire_fixture *fixture);
 /* Finishes a held call with a reply, or (code not OK) an error. */
@@ -209,7 +209,7 @@ bool wire_has_field(const struct wire_answer *answer, const char *line);
 void wire_bytes_append(struct wire_bytes *bytes, struct slice more);
 /* Counts one more message. */
 void wire_upload_add(struct wire_upload *upload, struct slice message);
-/* The reply of stream `id` says just this. */
+/* Asserts that the reply of stream `id` is exactly this. */
 void wire_assert_upload(struct wire_fixture *fixture, uint32_t stream,
                         const struct wire_upload *upload);
 /* Byte `index` of patterned bytes. */

@@ -356,7 +356,7 @@ static void on_wake(struct net_link *link)
     fixture->woken = true;
 }
 
-/* The pool: what it is given waits until the fixture has it done. */
+/* The pool: its jobs wait until the fixture runs them. */
 static enum err run_on_pool(void *user, void (*work)(void *job),
                             void (*done)(void *job, enum err result), void *job)
 {
@@ -534,7 +534,7 @@ void wire_teardown(struct wire_fixture *fixture)
     free_client(&fixture->client);
 }
 
-/* Takes what the server has; false if it has nothing. */
+/* Reads the server's output; false if there is none. */
 static bool drain(struct wire_fixture *fixture)
 {
     static uint8_t buffer[WIRE_DRAIN_BYTES];
@@ -559,7 +559,7 @@ static void note_live(struct wire_fixture *fixture)
     fixture->live_max = live > fixture->live_max ? live : fixture->live_max;
 }
 
-/* Feeds what the client has written; between the pieces that the server takes it is drained or not. */
+/* Feeds the client's output; between the pieces that the server accepts it is drained or not. */
 static void feed(struct wire_fixture *fixture, bool drained)
 {
     struct wire_bytes out = fixture->client.out;

@@ -45,7 +45,7 @@ static const char *copy(struct arena *arena, const char *from, size_t size)
     return arena_copy(arena, slice_of(from, size), &whole) ? (const char *)whole.data : NULL;
 }
 
-/* Reads NAME=METHOD and what follows: `@FILE`, or for a template `{...}`. */
+/* Reads NAME=METHOD and the rest: `@FILE`, or for a template `{...}`. */
 static enum err define_call(struct arena *arena, struct arguments *arguments, const char *option,
                             const char *text, struct fault *fault)
 {

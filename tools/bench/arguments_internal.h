@@ -1,5 +1,5 @@
 /*
- * arguments_internal.h: what the two files of the command line share.
+ * arguments_internal.h: shared by the two files of the command line.
  */
 #ifndef ERRATA_TOOLS_BENCH_ARGUMENTS_INTERNAL_H
 #define ERRATA_TOOLS_BENCH_ARGUMENTS_INTERNAL_H

@@ -1,6 +1,6 @@
 /*
- * guard.c: see guard.h. Asks for the first events of each organisation, one after the other, before
- * anything is measured.
+ * guard.c: see guard.h. Requests the first events of each organisation, one after the other, before
+ * any measurement.
  */
 #include "tools/bench/guard.h"
 

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* Terms, and where what they mean begins. */
+/* The terms, and the column at which their meanings begin. */
 #define INDENT 2
 #define OPTION_COLUMN 33
 #define CALL_COLUMN 19

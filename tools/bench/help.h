@@ -1,5 +1,5 @@
 /*
- * help.h: what errata-bench says of itself.
+ * help.h: the help texts of errata-bench.
  */
 #ifndef ERRATA_TOOLS_BENCH_HELP_H
 #define ERRATA_TOOLS_BENCH_HELP_H
@@ -9,7 +9,7 @@
 void help_print(struct printer *out);
 /* Prints the usage line, for a call without arguments. */
 void help_print_usage(struct printer *out);
-/* The calls that --mix knows, each with its template, in the form that --call takes. */
+/* The calls of --mix, each with its template, in the form of --call. */
 void help_print_calls(struct printer *out);
 
 #endif

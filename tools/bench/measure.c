@@ -130,7 +130,7 @@ static enum err measure_sweep(struct ctx *ctx, struct report *report, struct swe
             return err;
         }
         if (report->stopped) {
-            /* Half a run says nothing of its rate. */
+            /* Half a run is not sufficient to determine its rate. */
             break;
         }
         run = report->runs[report->run_count - 1];

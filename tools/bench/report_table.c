@@ -50,7 +50,7 @@ static const struct table_column cost_columns[] = {
 /* The last of them. */
 #define LAG_COLUMNS 2
 
-/* CPU is split into user and system by ticks of 10 ms: fewer than fifty say nothing. */
+/* CPU is split into user and system by ticks of 10 ms: fewer than fifty are not significant. */
 #define SPLIT_NS_MIN UINT64_C(500000000)
 
 /* Formats 1234567 as 1,234,567. */
@@ -172,7 +172,7 @@ static void print_calls(const struct report_run *run, struct arena *arena, struc
 
 /* --- resources used --- */
 
-/* The part in user mode, where there were ticks enough to say so. */
+/* Returns the part in user mode, if there were enough ticks. */
 static struct slice user_text(const struct engine_usage *usage, struct arena *arena)
 {
     uint64_t ticks_ns = usage->user_ns + usage->system_ns;

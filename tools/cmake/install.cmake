@@ -24,7 +24,7 @@ include(CMakePackageConfigHelpers)
 # Libraries for users are installed completely; of their dependencies only the required parts.
 set(library_roots client_library client_captures client_easy client_typed stubs)
 errata_closure(library_modules "${library_roots}")
-# Messages that the stubs, and the details of errors, are made of.
+# Messages that the stubs, and the details of errors, consist of.
 set(library_messages "${errata_gen}/wire/(errata/v1|google/api|google/rpc|grpc/health/v1)/"
                      "${errata_gen}/wire/google/protobuf/(any|descriptor|duration|timestamp)\\.")
 list(JOIN library_messages "|" library_messages)

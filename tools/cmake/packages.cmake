@@ -82,7 +82,7 @@ file(WRITE ${CMAKE_BINARY_DIR}/packaging/triggers "activate-noawait ldconfig\n")
 # Outside the prefix; cmake --install to another prefix leaves it out.
 install(FILES ${packaging}/erratad.conf DESTINATION /etc/errata COMPONENT server EXCLUDE_FROM_ALL)
 
-# Debian's policy wants each package's licence, and a changelog, under its own name.
+# Debian's policy requires each package's licence, and a changelog, under its own name.
 string(TIMESTAMP packages_date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 foreach(component server client library development)
     string(TOUPPER ${component} upper)

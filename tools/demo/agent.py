@@ -60,7 +60,7 @@ def draw_reviewer(draw):
 
 
 def form_of(reviewer, errors, missing, draw):
-    """What a reviewer says of a result: the careful one all, the lenient one half of it, the harsh one more than is so."""
+    """The findings of a reviewer: the careful one reports all, the lenient one half of them, the harsh one more than there are."""
     seen = {signal for signal in sorted(errors) if reviewer != "lenient" or draw.random() < 0.5}
     fields = [field for field in missing if reviewer != "lenient" or draw.random() < 0.5]
     if reviewer == "harsh":

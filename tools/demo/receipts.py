@@ -10,7 +10,7 @@ SIGNS = {
     "font_mismatch": (0.50, 0.03, 0.0),  # the scorer does not know these
     "edited_total": (0.30, 0.01, 0.0),
     "vat_number_invalid": (0.25, 0.02, 0.0),
-    "paper_folded": (0.30, 0.32, 0.0),  # says nothing
+    "paper_folded": (0.30, 0.32, 0.0),  # no answer
     "shop_unknown": (0.35, 0.15, 0.0),
 }
 FAKE_SIGNS = {name for name, (fake, real, _) in SIGNS.items() if fake > 2 * real}
@@ -34,7 +34,7 @@ class Receipt:
 
 
 class Review:
-    """What a reviewer says about a receipt that the program called `said_fake`."""
+    """The review of a receipt for which the program returned `said_fake`."""
 
     def __init__(self, receipt, reviewer, said_fake, draw):
         self.reviewer = reviewer

@@ -86,7 +86,7 @@ def experiment(client):
 
 
 def is_clear(comparison):
-    """More than chance makes of so many orders."""
+    """Returns whether a difference is larger than chance explains for this many orders."""
     arms = comparison.treatment, comparison.control
     return (comparison.HasField("p_value") and comparison.p_value < SIGNIFICANT and
             min(arm.extraction_count for arm in arms) >= ARM_ORDERS_MIN)
@@ -251,7 +251,7 @@ class Report:
                    f"{gain * control.extraction_count:,.0f}: the price of knowing.")
 
     def by_layout(self):
-        """The layouts with most orders; a difference that may be chance says so."""
+        """Prints the layouts with most orders; marks differences that may be chance."""
         def size(one):
             return one.comparison.treatment.extraction_count + one.comparison.control.extraction_count
 

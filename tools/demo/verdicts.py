@@ -118,7 +118,7 @@ class Department:
 
 
 def rule_lines(department):
-    """A row for each rule: what it weighs, how often it fired, and how often the reviewers agreed."""
+    """A row for each rule: its weight, the number of its firings, and how often the reviewers agreed."""
     rows = []
     for rule in department.rules():
         found = department.client.verdicts.GetLearnedRule(verdict_service.GetLearnedRuleRequest(id=rule.id))

@@ -26,7 +26,7 @@ CONFIGURE = ["-G", "Ninja", "-DCMAKE_C_COMPILER=gcc", "-DCMAKE_C_FLAGS=" + FLAGS
              "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
 PRODUCT = ("server/", "store/", "client/", "tools/errata/")
 
-# A test may take this, times what it takes without a change, and so much more: machines are noisy.
+# A test may take this factor times its duration without a change, plus this: machines are noisy.
 TIMES, MORE_SECONDS = 8, 20
 COMPILE_SECONDS = 120
 STEP_SECONDS = 0.1  # interval of the checks whether a command is still needed
@@ -145,7 +145,7 @@ class Tree:
         return [p for p in out.splitlines() if os.path.isfile(os.path.join(self.root, p))]
 
     def copy(self):
-        """Brings the copy to what the working tree is; files that are the same keep their times."""
+        """Updates the copy to the working tree; equal files keep their times."""
         files = self.files()
         total = hashlib.sha256()
         for path in files:
@@ -304,7 +304,7 @@ class Tree:
         os.replace(path, path + ".original")
 
     def put_back(self):
-        """Every file that was moved aside; what a mutant made instead is gone."""
+        """Restores every file that was moved aside; a mutant's files in their places are removed."""
         if not os.path.exists(self.note):
             return
         with open(self.note, encoding="utf-8") as f:

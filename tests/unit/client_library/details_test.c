@@ -1,5 +1,5 @@
 /*
- * details_test.c: what an error says beyond its text, as a program gets it.
+ * details_test.c: the details of an error beyond its text, as a program gets them.
  */
 #include "store/base/arena.h"
 #include "store/base/wire.h"

@@ -161,8 +161,8 @@ static void test_message_deeper_than_100_is_refused(void **state)
     assert_int_equal(fixture->fault.total_count, 1);
 }
 
-/* Goal: the element budget counts fields, packed elements and unknown fields alike. Method: exactly
- * the budget, and one more, of each kind. */
+/* Goal: the element budget counts fields, packed elements and unknown fields equally. Method:
+ * exactly the budget, and one more, of each kind. */
 static void test_elements_above_the_budget_are_refused(void **state)
 {
     struct fixture *fixture = *state;

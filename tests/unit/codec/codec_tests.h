@@ -5,7 +5,7 @@
 #ifndef ERRATA_TESTS_UNIT_CODEC_TESTS_H
 #define ERRATA_TESTS_UNIT_CODEC_TESTS_H
 
-/* cmocka.h wants these four before it. */
+/* cmocka.h requires these four before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

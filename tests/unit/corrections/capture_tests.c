@@ -490,7 +490,7 @@ static void capture_others(struct fixture *fixture)
     }
 }
 
-/* Lists what a filter wants; it must be these two events, and nothing else is looked at. */
+/* Lists the events of a filter, which must be these two, without examining others. */
 static void expect_two_rows(struct fixture *fixture, const struct list_filter *filter,
                             uint64_t newer, uint64_t older)
 {

@@ -27,7 +27,7 @@
 #define LINE FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 #define FIELD FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 
-/* An event as the model knows it. Numbers from 1; 0: not named. */
+/* An event in the model. Numbers from 1; 0: not named. */
 struct fact {
     uint64_t seq;
     int64_t created_at_us;
@@ -39,7 +39,7 @@ struct fact {
     unsigned entity;
     unsigned fields; /* bits */
     uint8_t values[FIELDS];
-    int number; /* line_no of what was corrected; 0: it has none */
+    int number; /* line_no of the corrected line; 0: it has none */
     struct uuid id;
     uint64_t retracted_by; /* seq of the retraction; 0: it was not retracted */
 };
@@ -51,7 +51,7 @@ struct model {
     uint64_t last_seq; /* with retractions */
 };
 
-/* What a lookup asks for. */
+/* The query of a lookup. */
 struct asked {
     unsigned layout;
     unsigned document;
@@ -421,7 +421,7 @@ static void draw_asked(struct model *model, struct asked *asked)
     };
 }
 
-/* Asks once, and checks the answer. Returns the number of examples in it. */
+/* Makes one lookup, and checks the response. Returns the number of examples in it. */
 static size_t ask(struct model *model, struct store_txn *txn)
 {
     struct asked asked;

@@ -26,7 +26,7 @@
 #define FIELDS 4
 #define DAY_US (INT64_C(86400) * 1000000)
 
-/* An event as the model knows it. Numbers from 1; 0: not named. */
+/* An event in the model. Numbers from 1; 0: not named. */
 struct fact {
     uint64_t seq;
     int64_t created_at_us;
@@ -566,7 +566,7 @@ static size_t check_retracted(struct model *model, struct store_txn *txn, uint32
     return count > 0;
 }
 
-/* Adds up what the counters of one day should say, and compares. Returns how many are not 0. */
+/* Computes the expected counters of one day, and compares. Returns how many are not 0. */
 static size_t check_day(struct model *model, struct store_txn *txn, uint32_t day)
 {
     size_t rows = 0;

@@ -74,7 +74,7 @@ static void test_explicit_rejections(void **state)
     }
 }
 
-/* Goal: words of a rejection that are none are not row 1. */
+/* Goal: guarded words of rejection do not select row 1. */
 static void test_look_alikes_of_rejections(void **state)
 {
     static const struct expected rows[] = {
@@ -187,7 +187,7 @@ static void test_abandonment(void **state)
     assert_true(fabsf(cues_detect(&example).confidence - 0.85F) < 1e-6F);
 }
 
-/* Goal: row 4 is everything that goes on from the answer. */
+/* Goal: row 4 covers every continuation from the answer. */
 static void test_continuations(void **state)
 {
     static const char *const messages[] = {

@@ -1,5 +1,5 @@
 /*
- * veto_tests.c: the model beside the table: what it may change, and what it never does.
+ * veto_tests.c: the model in addition to the table: its permitted changes, and their limits.
  */
 #include "server/domain/cues/veto.h"
 #include "tests/unit/cues/cues_tests.h"

@@ -60,7 +60,7 @@ static void test_text_is_folded(void **state)
     expect_words("", "", false);
 }
 
-/* Goal: abbreviations are replaced by what they mean. */
+/* Goal: abbreviations are expanded. */
 static void test_abbreviations_are_expanded(void **state)
 {
     (void)state;

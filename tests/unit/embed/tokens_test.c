@@ -55,8 +55,8 @@ static void test_text_is_normalised(void **state)
     EXPECT("b b", 9, 7, 9, 7);
 }
 
-/* Goal: unknown characters are one token a run. Method: letters without pieces,
- * invalid UTF-8, a start of a piece that does not go on. */
+/* Goal: each run of unknown characters is one token. Method: letters without pieces, invalid UTF-8,
+ * an incomplete piece. */
 static void test_unknown_runs_are_one_token(void **state)
 {
     (void)state;

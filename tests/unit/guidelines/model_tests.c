@@ -81,7 +81,7 @@ static uint32_t approvers_of(const struct modelled *proposal)
     return count;
 }
 
-/* Votes, and expects what the model says. */
+/* Votes, and expects the model's result. */
 static void approve(struct model *model, struct modelled *proposal, size_t user,
                     struct modelled *retired)
 {

@@ -143,7 +143,7 @@ static void test_stored_guidelines(void **state)
     store_abort(txn);
 }
 
-/* Goal: a prompt of the past has what was in effect after each event, and ends if the caller left. */
+/* Goal: a prompt of the past has the guidelines in effect after each event, and ends if the call is cancelled. */
 static void test_past(void **state)
 {
     struct store_fixture *f = *state;

@@ -1,5 +1,5 @@
 /*
- * journal_tests.h: the groups of this program, and what they share.
+ * journal_tests.h: the groups of this program, and their shared functions.
  */
 #ifndef ERRATA_TESTS_UNIT_JOURNAL_JOURNAL_TESTS_H
 #define ERRATA_TESTS_UNIT_JOURNAL_JOURNAL_TESTS_H

@@ -182,7 +182,8 @@ static void checkpoint_stores_what_was_committed_before(void **state)
     fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, 0, OK);
 }
 
-/* Goal: while the tables cannot be written to, writes are refused with the reason, reads go on, and writes recover. */
+/* Goal: while the tables cannot be written to, writes are refused with the reason, reads continue,
+ * and writes recover. */
 static void writes_recover_with_the_tables(void **state)
 {
     struct fixture *fixture = *state;

@@ -160,7 +160,7 @@ static void records_are_read_again_in_order(void **state)
     expect_read(fixture, 9, 9);
 }
 
-/* Goal: what was cut off is not read, what follows in the next segment is. */
+/* Goal: a truncated record is not read; records in the next segment are. */
 static void torn_record_ends_a_segment(void **state)
 {
     struct fixture *fixture = *state;

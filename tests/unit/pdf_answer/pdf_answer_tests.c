@@ -480,7 +480,7 @@ static void none_in_one(errata_worker_Frame *frame)
     memset(frame, 0, sizeof(*frame));
 }
 
-/* The frames in front of each, and what may be wrong with it. */
+/* The frames that precede each one, and the possible defects of it. */
 enum kind {
     REFUSAL,
     TEXT,

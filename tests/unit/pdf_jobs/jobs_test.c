@@ -62,7 +62,7 @@ static int set_up(void **state)
 {
     static struct fixture fixture;
 
-    /* The pool's threads and what they open are there before the count. */
+    /* The pool's threads and their descriptors exist before the count. */
     memset(&fixture, 0, sizeof(fixture));
     assert_int_equal(uv_loop_init(&fixture.loop), 0);
     assert_int_equal(uv_timer_init(&fixture.loop, &fixture.watchdog), 0);

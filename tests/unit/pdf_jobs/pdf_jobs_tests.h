@@ -1,5 +1,5 @@
 /*
- * pdf_jobs_tests.h: the groups of this folder, and what they share.
+ * pdf_jobs_tests.h: the groups of this folder, and their shared functions.
  */
 #ifndef ERRATA_TESTS_UNIT_PDF_JOBS_PDF_JOBS_TESTS_H
 #define ERRATA_TESTS_UNIT_PDF_JOBS_PDF_JOBS_TESTS_H

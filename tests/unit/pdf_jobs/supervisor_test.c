@@ -63,7 +63,7 @@ static void begin(struct fixture *fixture, const char *program, uint32_t ready_m
     pdf_supervisor_start(&fixture->supervisor, &fixture->loop, on_change, fixture);
 }
 
-/* Turns of the loop until so many changes were seen. */
+/* Runs turns of the loop until this many changes were seen. */
 static void run_until(struct fixture *fixture, size_t changes)
 {
     assert_int_equal(uv_timer_start(&fixture->watchdog, on_watchdog, TEST_WAIT_MS, 0), 0);
@@ -179,7 +179,7 @@ static void test_worker_that_is_never_ready_is_given_up(void **state)
     assert_non_null(strstr(fixture->supervisor.problem, "has protocol version 4"));
 }
 
-/* Lines with `text` in a file. */
+/* Returns the number of lines with `text` in a file. */
 static unsigned count_lines(int file, const char *text)
 {
     static char content[65536];
@@ -222,8 +222,8 @@ static void test_missing_program_is_reported_once(void **state)
     assert_int_equal(close(file), 0);
 }
 
-/* Goal: a worker that is replaced is gone, and another one starts. Method: a worker that does not
- * end by itself, as it is stopped by a signal. */
+/* Goal: a replaced worker has ended, and another one starts. Method: a worker that does not end by
+ * itself, as it is stopped by a signal. */
 static void test_replaced_worker_is_gone(void **state)
 {
     struct fixture *fixture = *state;

@@ -120,7 +120,7 @@ static void test_empty_page_has_a_line_feed_as_snippet(void **state)
     measure_close(document);
 }
 
-/* Pages that each say so many times `word `, without the last space. */
+/* Pages that each contain `word ` this many times, without the last space. */
 static int write_pages(int pages, int words)
 {
     static struct pdf_writer writer;

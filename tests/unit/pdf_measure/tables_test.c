@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* A grid at 100, 100 with so many borders, `width` and `height` points apart. */
+/* A grid at 100, 100 with this many borders, `width` and `height` points apart. */
 struct grid {
     int across;
     int down;

@@ -15,7 +15,7 @@
 
 #define RULINGS_EACH_WAY 20000
 #define WORDS 100000
-/* Ten times what it takes under a sanitizer on a slow machine; a thousandth of what it must not. */
+/* Ten times the duration under a sanitizer on a slow machine; a thousandth of the duration without the limit. */
 #define SECONDS_MAX 20
 
 /* Measures a page and prints the CPU time of it. */

@@ -1,6 +1,6 @@
 /*
- * learned.h: random writes of what is learned: mappings suggested, confirmed and rejected, extractions
- * that cite what was served, settings, templates, and retractions.
+ * learned.h: random writes: mappings suggested, confirmed and rejected, extractions that cite
+ * served examples, settings, templates, and retractions.
  */
 #ifndef ERRATA_TESTS_UNIT_REPLAY_LEARNED_H
 #define ERRATA_TESTS_UNIT_REPLAY_LEARNED_H

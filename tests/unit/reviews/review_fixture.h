@@ -50,7 +50,7 @@ struct slice reviews_name(struct store_fixture *fixture, const char *kind, unsig
 /* The field missing_spec of the texts. */
 struct slice reviews_specs(struct store_fixture *fixture, const char *const *texts, size_t count);
 
-/* Stores a random review, or retracts one, and changes the model alike. */
+/* Stores a random review, or retracts one, and changes the model in the same way. */
 void model_step(struct model *model, struct store_fixture *fixture, struct store_txn *txn);
 /* Returns whether the review counts after the event. */
 bool model_counts(const struct model_review *review, uint64_t as_of_seq);

@@ -370,7 +370,7 @@ static void test_facts_that_no_update_wrote_are_corrupt(void **state)
     static const struct slice bad[] = {
         {(const uint8_t *)"", 0}, /* no bytes follow */
         {(const uint8_t *)"\x12\x02\x08\x65", 4}, /* 101 percent */
-        {(const uint8_t *)"\x12\x02\x10\x00", 4}, /* a mode that is not said */
+        {(const uint8_t *)"\x12\x02\x10\x00", 4}, /* a mode that is not specified */
         {(const uint8_t *)"\x12\x02\x10\x63", 4}, /* an unknown mode */
         {(const uint8_t *)"\x12\x02\x20\x00", 4}, /* a grouping that is not set */
         {(const uint8_t *)"\x12\x03\x1a\x01\x04", 5}, /* an unknown kind of annotator */

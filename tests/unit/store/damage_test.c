@@ -206,7 +206,7 @@ static struct lmdb_meta newest(struct fixture *fixture)
     return metas[metas[1].txn > metas[0].txn];
 }
 
-/* Opening says that it is damaged, with these words. */
+/* Opening reports that the store is damaged, with these words. */
 static void expect_refused(struct fixture *fixture, const char *part)
 {
     char text[1024];

@@ -376,7 +376,7 @@ static void test_invalid_configuration_is_refused(void **state)
     assert_int_equal(store_lmdb_open(&fixture->config, &fixture->fault, &backend), ERR_IO);
 }
 
-/* Puts rows of 64 KiB until something says no; returns what it was, and how many were committed. */
+/* Puts rows of 64 KiB until one fails; returns the error, and the number of committed rows. */
 static enum err fill_map(struct store_backend *backend, uint64_t *ret_rows)
 {
     static uint8_t bytes[65536];

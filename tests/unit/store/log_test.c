@@ -9,7 +9,7 @@
 #include "store/records.h"
 #include "tests/support/store/store_fixture.h"
 
-/* Kinds of subjects, which only the domain knows. */
+/* Kinds of subjects, which only the domain defines. */
 #define KIND_ONE 1
 #define KIND_TWO 2
 
@@ -485,7 +485,7 @@ static void test_replay_makes_the_same_rows(void **state)
     store_memory_close(copy);
 }
 
-/* An engine that records what it is asked to make durable. */
+/* An engine that records the events that it is to make durable. */
 struct noting_engine {
     struct log_engine engine; /* must be the first member: the log engine */
     struct log_range ranges[4];

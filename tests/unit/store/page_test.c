@@ -8,7 +8,7 @@
 
 #define ITEM_BYTES 1024
 
-/* Rows are (org, seq) of a table of which the store asks nothing. */
+/* Rows are (org, seq) of a table for which the store has no rules. */
 static void put_rows(struct store_txn *txn, uint64_t first, uint64_t last)
 {
     for (uint64_t seq = first; seq <= last; seq++) {

@@ -36,7 +36,7 @@ static struct template_value find(struct slice name)
     return (struct template_value){false, {NULL, 0}};
 }
 
-/* The text comes out as `wanted`, and `others` are its names without a value, with commas between. */
+/* Asserts that the result is `wanted`, and that `others` are its names without a value, separated by commas. */
 static void expect(const char *text, const char *wanted, const char *others)
 {
     struct template_value values[TEMPLATE_NAMES_MAX];

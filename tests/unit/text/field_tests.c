@@ -171,8 +171,8 @@ static void test_unsafe_text_becomes_empty_and_counts(void **state)
     arena_deinit(&arena);
 }
 
-/* A text of `size` characters that takes `rounds` rounds: each mark that goes makes one of what was around
- * it. Letters fill it up. */
+/* A text of `size` characters that takes `rounds` rounds: removing a mark creates another one from
+ * the text around it. The rest is filled with letters. */
 static struct slice nested_marks(struct arena *arena, size_t rounds, size_t size)
 {
     struct buffer text;
@@ -224,7 +224,7 @@ static void test_rounds_are_limited(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: notes are in separate quotes, at most 2,000 characters of them. Method: honest, empty and
+/* Goal: notes are in separate quotes, at most 2,000 characters of them. Method: ordinary, empty and
  * forging ones; six of 450 characters. */
 static void test_notes_are_quoted_unforgeably(void **state)
 {

@@ -49,7 +49,7 @@ static void expect(struct slice text, const char *wanted)
 
 #define EXPECT(text, wanted) expect(SLICE(text), wanted)
 
-/* Goal: honest text is unchanged. Method: texts of the kind that invoices have. */
+/* Goal: ordinary text is unchanged. Method: texts that are typical of invoices. */
 static void test_honest_text_is_unchanged(void **state)
 {
     (void)state;

@@ -63,7 +63,7 @@ static void sessions_take_as_few_bytes_as_they_like(void **state)
     pair_deinit(&pair);
 }
 
-/* Goal: net may stop after any piece. Method: the session takes 10 bytes a call, and says that it holds more. */
+/* Goal: net may stop after any piece. Method: the session takes 10 bytes per call, and reports that it holds more. */
 static void pieces_of_a_record_are_held(void **state)
 {
     struct pair pair;

@@ -55,7 +55,7 @@ static void a_session_may_go_on_after_its_peer_has_ended(void **state)
     pair_deinit(&pair);
 }
 
-/* The socket ends without close_notify: what was received may be a part. */
+/* The socket ends without close_notify: the received data may be incomplete. */
 static void sockets_end(void **state)
 {
     struct pair pair;

@@ -9,7 +9,7 @@
 #include "server/tls/tls.h"
 #include "tests/support/tls/test_certs.h"
 
-/* cmocka.h wants these before it. */
+/* cmocka.h requires these before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,13 +54,13 @@ struct pair {
     struct fault_driver *faults; /* what fails on the server's side; NULL: nothing */
     /* Of the protocol below. */
     size_t step; /* 0: any number */
-    bool half_closes; /* a session goes on after its peer has ended */
+    bool half_closes; /* a session continues after its peer has ended */
     bool open_fails;
     const char *opened; /* ALPN's name of the protocol whose session was opened last; NULL: none */
     struct pair_session *echo; /* the open one; NULL: none */
 };
 
-/* What a test may change. NULL: the usual one. */
+/* The options of a test. NULL: the default. */
 struct pair_setup {
     const char *cert;
     const char *server_ca; /* the server requires certificates of clients */

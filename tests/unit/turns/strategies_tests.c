@@ -20,7 +20,7 @@
 #define OPEN 5 /* transactions that stay open while later ones are searched */
 #define WRITES_BETWEEN 20
 
-/* A transaction, and what was found in it when it was the newest. */
+/* A transaction, and its search result when it was the newest. */
 struct snapshot {
     struct store_txn *txn;
     struct strategies expected;

@@ -202,7 +202,7 @@ static void check_list(const struct view_list *read, const struct view_list *wri
     assert_true(slice_equal(read->run, written->run));
 }
 
-/* Each member of what was read is that of what was written. */
+/* Asserts that each member that was read equals the one that was written. */
 static void check_same(const struct viewed_view *read, const struct viewed_view *written)
 {
     assert_true(uuid_equal(read->id, written->id));

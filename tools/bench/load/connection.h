@@ -14,13 +14,13 @@
 
 /* Used if the server sets no limit: more concurrent calls than a connection ever needs. */
 #define CONNECTION_STREAMS_MAX 100000
-/* Maximum calls that wait for a stream, 16 bytes each. What comes on top is not sent, and counted so. */
+/* Maximum calls that wait for a stream, 16 bytes each. Further calls are not sent, and are counted as such. */
 #define CONNECTION_WAITING_MAX ((size_t)1 << 22)
 /* No new call starts while more than this waits for the socket. */
 #define CONNECTION_OUT_BYTES_MAX ((size_t)256 * 1024)
 /* Receive window. It is large so that the generator never blocks the server. */
 #define CONNECTION_WINDOW ((uint32_t)1 << 30)
-/* Header fields of the caller's own. */
+/* The caller's own header fields. */
 #define CONNECTION_EXTRA_MAX 32
 /* A reply's header fields, of which none matters beyond this. */
 #define CONNECTION_MESSAGE_BYTES_MAX 256
@@ -55,7 +55,7 @@ MUST_CHECK enum err connection_new(const struct connection_shared *shared, size_
                                    struct connection **ret_connection);
 void connection_free(struct connection *take_connection);
 
-/* The server has said what it allows: calls may start. */
+/* Called when the server's settings have arrived: calls may start. */
 bool connection_is_ready(const struct connection *connection);
 /* Returns the bytes to send; valid until the next call of a function of this file. */
 struct slice connection_output(const struct connection *connection);

@@ -60,7 +60,7 @@ static enum answer_wrong judge_grpc(const struct load_kind *kind, const struct c
     return call->grpc_status != 0 || is_one_message(call) ? ANSWER_RIGHT : ANSWER_FRAMING;
 }
 
-/* The server has ended the stream: what it said is weighed. */
+/* Called when the server has ended the stream: evaluates the response. */
 static void end_answer(struct connection *connection, struct call *take_call)
 {
     const struct load_kind *kind = &connection->shared->kinds[take_call->kind];

@@ -196,7 +196,7 @@ static bool add_messages(struct builder *builder, struct slice scope, message_pr
     return true;
 }
 
-/* The list grows while it is walked: each message brings those inside it. */
+/* The list grows while it is walked: each message adds those inside it. */
 static enum err name_all(struct builder *builder, const file_set *set)
 {
     for (size_t i = 0; i < set->n_file; i++) {

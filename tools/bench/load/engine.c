@@ -97,13 +97,13 @@ static enum err connect_all(struct engine *engine, struct fault *fault)
         }
         if (err == OK) {
             link_flush(&engine->links[i], now_ns());
-            wait_and_read(engine, 0); /* handshakes go on meanwhile */
+            wait_and_read(engine, 0); /* handshakes continue meanwhile */
         }
     }
     return err;
 }
 
-/* Waits until the server has said on each connection what it allows. */
+/* Waits until the server's settings have arrived on each connection. */
 static enum err await_ready(struct engine *engine, struct fault *fault)
 {
     uint64_t end_ns = now_ns() + ENGINE_READY_NS;
@@ -136,7 +136,7 @@ static void find_processes(struct engine *engine, struct engine_result *result)
     process_add_children(&engine->tree);
 }
 
-/* Calls are due meanwhile: what takes long, such as looking at all processes, was done before. */
+/* Calls are due meanwhile, so slow work, such as examining all processes, was done before. */
 static void note_start(struct engine *engine)
 {
     engine->server_known = process_read(&engine->tree, &engine->server_before);
@@ -149,7 +149,7 @@ static struct engine_usage difference(const struct process_usage *before,
 {
     struct engine_usage usage = {.known = true, .seconds = seconds, .at_end = *after};
 
-    /* A process that ended unwaited for takes what it used with it. */
+    /* The usage of a process that ended without being waited for is lost. */
     usage.cpu_ns = after->cpu_ns > before->cpu_ns ? after->cpu_ns - before->cpu_ns : 0;
     usage.user_ns = after->user_ns > before->user_ns ? after->user_ns - before->user_ns : 0;
     usage.system_ns =

@@ -44,7 +44,7 @@ struct hpack {
     enum hpack_way way;
     nghttp2_hd_deflater *deflater; /* owned; of the literal way */
     uint32_t limit_bytes; /* the peer's limit, at most HPACK_TABLE_BYTES_MAX */
-    bool limit_changed; /* the next block says so first */
+    bool limit_changed; /* the next block announces it first */
     uint32_t used_bytes;
     uint32_t count;
     struct hpack_field entries

@@ -86,7 +86,7 @@ void link_close(struct link *link)
 
 /* --- sending --- */
 
-/* Output of the connection; a body longer than it holds goes on once there is room. */
+/* Output of the connection; a larger body continues once there is room. */
 static struct slice plain_output(struct link *link, uint64_t now_ns)
 {
     struct connection *connection = connection_of(link);

@@ -1,6 +1,6 @@
 /*
- * methods.h: the methods that calls can be made of: those of the contract that is compiled in, and
- * those of a set of descriptors; and kinds of calls made from them.
+ * methods.h: the methods that can be called: those of the compiled-in contract, and those of a set
+ * of descriptors; and kinds of calls made from them.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_METHODS_H
 #define ERRATA_TOOLS_BENCH_LOAD_METHODS_H

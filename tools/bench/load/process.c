@@ -43,7 +43,7 @@ static uint64_t number_after(const char *text, const char *name)
     return at != NULL ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Skips so many words. */
+/* Skips this many words. */
 static const char *skip_words(const char *text, size_t count)
 {
     for (text += strspn(text, " "); count > 0; count--) {

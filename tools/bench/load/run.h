@@ -117,7 +117,7 @@ MUST_CHECK enum err run_init(struct run *run, const struct run_options *options,
                              size_t token_count, struct fault *fault);
 /* Takes a zeroed one. */
 void run_deinit(struct run *run);
-/* Frees the connections of a run that has ended; what it found out stays. */
+/* Frees the connections of a run that has ended; its results are kept. */
 void run_disconnect(struct run *run);
 
 bool run_is_ready(const struct run *run);
@@ -127,7 +127,7 @@ void run_begin(struct run *run, uint64_t now_ns);
 uint64_t run_turn(struct run *run, uint64_t now_ns);
 /* Bytes from the server. Without effect once a connection was lost. */
 void run_feed(struct run *run, size_t connection, struct slice bytes, uint64_t now_ns);
-/* A connection has ended, or has room again for what it has to send. */
+/* Called when a connection has ended, or has room for its output again. */
 void run_lose(struct run *run, size_t connection, const char *problem, uint64_t now_ns);
 void run_advance(struct run *run, size_t connection, uint64_t now_ns);
 /* The next connection with something new to send; false if there is none. */

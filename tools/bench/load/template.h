@@ -74,8 +74,8 @@ struct template_source {
 
 void template_source_init(struct template_source *source, uint64_t seed, uint64_t serial);
 
-/* Compiles a text into the arena of `ctx`; `message` is what the JSON says, NULL for a text that goes
- * out as it is. ERR_INVALID with a sentence in the fault. */
+/* Compiles a text into the arena of `ctx`; `message` is the type of the JSON; NULL for a text that
+ * is sent unchanged. ERR_INVALID with a sentence in the fault. */
 MUST_CHECK enum err template_compile(struct ctx *ctx, const struct message_info *message,
                                      struct slice text, const struct template_keys *keys,
                                      struct template *ret_template);

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-/* The clock is asked once in so many events. */
+/* Number of events between two readings of the clock. */
 #define LOOK_EVERY 1024
 #define SECOND_US 1000000
 

@@ -13,7 +13,7 @@
 #define PROGRESS_LINE_US 5000000
 
 struct progress {
-    FILE *out; /* NULL: says nothing */
+    FILE *out; /* NULL: reports nothing */
     const struct clock *clock;
     uint64_t total;
     uint64_t done;

@@ -197,7 +197,7 @@ static enum err write_one(struct script *script, struct store_txn *txn, enum scr
     return err != OK ? err : count_stream(script, txn, stream, sizes);
 }
 
-/* Writes one event of each stream, a correction with texts of so many bytes last. */
+/* Writes one event of each stream, finally a correction with texts of this many bytes. */
 static enum err write_each(struct script *script, struct store_txn *txn, size_t text_bytes,
                            struct sizes *sizes)
 {

@@ -89,7 +89,7 @@ static struct slice cell_verdicts(struct cli *cli, struct json_value submission)
     return arena_printf(&cli->arena, "%.*s to %.*s", SLICE_ARGS(original), SLICE_ARGS(correct));
 }
 
-/* Returns a short description of what was recorded; empty if the kind is sufficient. */
+/* Returns a short description of the event; empty if the kind is sufficient. */
 struct slice cell_event_summary(struct cli *cli, struct json_value object, const char *name)
 {
     struct slice what =

@@ -139,7 +139,7 @@ static enum cli_exit add_cues(struct request *request, struct cli *cli)
     return CLI_OK;
 }
 
-/* Returns whether an option says for how long content is kept. */
+/* Returns whether an option specifies how long content is kept. */
 static bool has_retention(struct cli *cli)
 {
     return options_has(&cli->options, "corrections-days") ||

@@ -1,5 +1,5 @@
 /*
- * analytics.h: `errata analytics`: shows what was learned. Each command has a file; this header
+ * analytics.h: `errata analytics`: shows learning results. Each command has a file; this header
  * declares their shared functions.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ANALYTICS_ANALYTICS_H

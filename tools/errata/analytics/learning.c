@@ -1,5 +1,5 @@
 /*
- * learning.c: `errata analytics learning`: what was corrected and learned in a range of days, as
+ * learning.c: `errata analytics learning`: corrections and learning results in a range of days, as
  * sentences, plots and tables, or one of its tables as CSV.
  */
 #include "tools/errata/analytics/analytics.h"
@@ -159,7 +159,7 @@ static enum cli_exit print_types(struct cli *cli, struct json_value reply)
     struct table table;
 
     if (most == 0) {
-        return CLI_OK; /* the plot has reported that there are none */
+        return CLI_OK; /* the plot has reported that there is no data */
     }
     print_title(cli, "By type");
     table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));

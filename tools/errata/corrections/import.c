@@ -34,7 +34,7 @@ struct import {
     uint64_t line_number;
     int64_t batch_events;
     uint64_t read_bytes;
-    bool closed; /* the reader of the output is gone */
+    bool closed; /* the reader of the output has closed it */
 };
 
 struct batch_event {

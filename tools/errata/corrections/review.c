@@ -208,7 +208,7 @@ static enum cli_exit show(struct review *review)
 
 /* --- keys --- */
 
-/* Asks for the reason of a retraction; empty if none is given. */
+/* Prompts for the reason of a retraction; empty if none is given. */
 static struct slice ask_reason(struct cli *cli)
 {
     const char *given = options_get(&cli->options, "reason");

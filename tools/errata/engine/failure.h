@@ -1,6 +1,5 @@
 /*
- * failure.h: prints failures for people: what happened, every invalid field, when to try again, and
- * what to do about it.
+ * failure.h: prints failures for people: the error, every invalid field, the time of the next attempt, and advice.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_FAILURE_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_FAILURE_H

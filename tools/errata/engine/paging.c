@@ -16,7 +16,7 @@ struct pages {
     int64_t seen;
     bool begun; /* the first page was received */
     bool last; /* the last page was shown */
-    bool closed; /* the reader of the output is gone */
+    bool closed; /* the reader of the output has closed it */
     struct table_layout layout; /* layout shared by all pages, so that there is one heading */
     struct view view;
     const char *rows; /* the reply's array */

@@ -103,7 +103,7 @@ static struct slice make_ref(struct arena *arena, const struct import_source *so
                                       (const char *)id.data));
 }
 
-/* What was judged: the kind of it, as the layout or the subcategory. */
+/* The kind of the judged object, as the layout or the subcategory. */
 static struct slice layout_of(struct arena *arena, const struct import_source *source,
                               const struct import_choices *choices, const struct import_row *row)
 {
@@ -486,7 +486,7 @@ static bool is_row(struct arena *arena, const struct import_row *row,
                         row->text[IMPORT_ORIGINAL_VERDICT]) &&
                has_time(arena, row, stored);
     case IMPORT_GUIDELINE:
-        /* A pending or active rule that says the same. */
+        /* A pending or active rule with the same content. */
         return is_value(fields_text(arena, stored, "kind"), SLICE("DUPLICATE"));
     case IMPORT_RULE:
     case IMPORT_OUTPUT:

@@ -101,7 +101,7 @@ static bool is_in_array(const struct json_stream *stream)
     return stream->open_count > 0 && stream->open[stream->open_count - 1] == '[';
 }
 
-/* Ends the array of records; the page around it goes on, without its bytes. */
+/* Ends the array of records; the page around it continues, without its bytes. */
 static void close_array(struct json_stream *stream)
 {
     stream->open_count--;
@@ -210,7 +210,7 @@ static enum ending take_structure(struct json_stream *stream, uint8_t byte)
     }
 }
 
-/* A number, a word or a string as a record: it ends where the array goes on, or with the line. */
+/* A number, a word or a string as a record: it ends where the array continues, or with the line. */
 static enum ending take_scalar(struct json_stream *stream, uint8_t byte)
 {
     bool ends = byte == '\n' || (is_in_array(stream) && (byte == ',' || byte == ']'));
@@ -230,7 +230,7 @@ static enum ending take_scalar(struct json_stream *stream, uint8_t byte)
     return end_record(stream);
 }
 
-/* A line feed: what it means depends on the form of the file, which the first ones show. */
+/* Handles a line feed, whose meaning depends on the form of the file, which the first ones show. */
 static enum ending take_line_feed(struct json_stream *stream)
 {
     bool inside = stream->in_record || stream->open_count > 0;

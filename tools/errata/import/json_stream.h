@@ -1,7 +1,7 @@
 /*
- * json_stream.h: splits a file into the JSON records that it holds, one at a time, however large the file is:
- * JSON lines, one array of records, or pages whose member (such as `data`) is the array. Finds where records
- * begin and end, and does not check them; json_check does. A damaged line of JSON lines costs only that line.
+ * json_stream.h: splits a file of any size into its JSON records, one at a time: JSON lines, one array
+ * of records, or pages whose member (such as `data`) is the array. Finds where records begin and end,
+ * and does not check them; json_check does. A damaged line of JSON lines costs only that line.
  */
 #ifndef ERRATA_TOOLS_ERRATA_IMPORT_JSON_STREAM_H
 #define ERRATA_TOOLS_ERRATA_IMPORT_JSON_STREAM_H
@@ -62,7 +62,7 @@ struct json_stream {
     const char *problem; /* a phrase */
 };
 
-/* `is_lines`: the file's name says that each line is a record. */
+/* `is_lines`: according to the file's name, each line is a record. */
 void json_stream_init(struct json_stream *stream, FILE *file, const char *const *lists,
                       bool is_lines);
 void json_stream_deinit(struct json_stream *stream);

@@ -193,7 +193,7 @@ static void put_review(struct import_call *call, struct import_row *row)
     } else if (row->text[IMPORT_DECISION].size > 0) {
         call->sink->row(call->sink->user, row);
     } else if (row->text[IMPORT_VALUE].size == 0 && row->text[IMPORT_NOTES].size > 0) {
-        /* A comment without an outcome asks for something. */
+        /* A comment without an outcome is a request. */
         IMPORT_TEXT(row, IMPORT_DECISION, "CHANGES_REQUESTED");
         call->sink->row(call->sink->user, row);
     } else if (row->text[IMPORT_VALUE].size == 0) {

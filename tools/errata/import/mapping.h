@@ -20,9 +20,9 @@ void import_lose(struct import_call *call, size_t loss);
 #define IMPORT_TEXT(row, field, literal) ((row)->text[field] = slice_text(literal))
 /* HUMAN, CODE or LLM for a tool's word, such as `model`, `AI_JUDGE` or `app`; empty for an unknown one. */
 struct slice import_annotator(struct slice word);
-/* Returns whether the words or the command line say what a label means. */
+/* Returns whether the meaning of a label is known from its words or from the command line. */
 bool import_knows_label(const struct import_call *call, struct slice label);
-/* An id made of several, in the arena. */
+/* Returns an id composed of several, in the arena. */
 struct slice import_join_ids(struct import_call *call, struct slice a, struct slice b);
 
 #endif

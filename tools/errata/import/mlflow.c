@@ -5,7 +5,7 @@
  */
 #include "tools/errata/import/mapping.h"
 
-/* More assessments than a trace has; further ones are not looked through for what they override. */
+/* Maximum assessments that are searched for overrides; a trace has fewer. */
 #define ASSESSMENTS_MAX 1000
 
 static bool is_root(struct import_call *call, struct json_value span)

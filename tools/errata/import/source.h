@@ -23,8 +23,8 @@ enum import_kind {
 enum import_field {
     IMPORT_NO_FIELD,
     IMPORT_ID, /* the record's own id: with the source's name and the row's type, `source_ref` */
-    IMPORT_SUBJECT, /* the id of what was judged: the output, document, run or receipt */
-    IMPORT_NAME, /* the kind of what was judged: the function, task or project; layout and subcategory */
+    IMPORT_SUBJECT, /* id of the judged object: the output, document, run or receipt */
+    IMPORT_NAME, /* kind of the judged object: the function, task or project; layout and subcategory */
     IMPORT_INPUT, /* what the model read */
     IMPORT_ACTOR,
     IMPORT_ANNOTATOR, /* HUMAN, CODE or LLM */
@@ -57,7 +57,7 @@ struct import_row {
     struct slice text[IMPORT_FIELD_COUNT];
     struct json_value before; /* JSON_NULL: unknown */
     struct json_value after;
-    bool has_no_before; /* the tool keeps only what is right, not what it replaced */
+    bool has_no_before; /* the tool stores only the correct value, not the one that it replaced */
     struct json_value raw; /* a correction that Errata exported, whole; else JSON_NULL */
 };
 
@@ -68,7 +68,7 @@ struct import_member {
     const char *path;
 };
 
-/* What a person said about labels and numbers, and about the export (options of the command). */
+/* The user's options on labels and numbers, and on the export. */
 struct import_choices {
     bool trusts_status; /* --trust-status */
     struct slice layout; /* --layout; or empty */

@@ -139,7 +139,7 @@ static enum cli_exit measure(struct cli *cli, const struct pdf_bytes *bytes,
     return CLI_OK;
 }
 
-/* --- what follows from the measures --- */
+/* --- derived values --- */
 
 /* Measures the PDF with the same limits as a server. */
 static enum cli_exit take_measures(struct cli *cli, struct explained *explained)

@@ -1,6 +1,5 @@
 /*
- * explain_print.c: see explain.h. A person who doubts a fingerprint finds here each number that went
- * into it, and what it was made of.
+ * explain_print.c: see explain.h. It shows each number that a fingerprint depends on, and its origin.
  */
 #include "tools/errata/layouts/explain.h"
 

@@ -248,7 +248,7 @@ static void note_unreadable(struct ingest *ingest, const struct upload_file *fil
                              sentence ? "" : "cannot read the file:  ", problem));
 }
 
-/* Puts the text of a stored document where --text says. */
+/* Writes the text of a stored document to the place of --text. */
 static void put_text(struct ingest *ingest, const struct upload_file *file, struct slice text)
 {
     struct slice problem = {NULL, 0};
@@ -392,7 +392,7 @@ static bool next(void *user, struct upload_file *ret_file)
 
 /* --- the command --- */
 
-/* Walks all once, so that progress knows its end. */
+/* Walks over all files once, so that the progress display knows their total. */
 static enum cli_exit count_files(struct ingest *ingest, bool recursive)
 {
     struct cli *cli = ingest->cli;

@@ -1,6 +1,6 @@
 /*
- * ingest_progress.c: see ingest_progress.h. Files count alike, however large: most of what they take
- * is being measured. Half of a file counts once it is sent.
+ * ingest_progress.c: see ingest_progress.h. Files count equally regardless of their size, since
+ * most of their time is spent on measuring. Half of a file counts once it is sent.
  */
 #include "tools/errata/layouts/ingest_progress.h"
 

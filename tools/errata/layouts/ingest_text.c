@@ -78,7 +78,7 @@ static struct slice path_of(struct arena *arena, const char *folder, const char 
     return arena_printf(arena, "%s/%.*s.txt", folder, (int)size, name);
 }
 
-/* Writes a new file and puts it in its place. */
+/* Writes a new file and renames it to its final name. */
 static bool write_file(struct arena *arena, const char *path, struct slice text)
 {
     struct slice copy = arena_printf(arena, "%s.XXXXXX", path);

@@ -1,6 +1,6 @@
 /*
- * ingest_text.h: the texts that `errata layouts ingest --text` asks the server for: printed, or each
- * written to a file of its own.
+ * ingest_text.h: the texts that `errata layouts ingest --text` requests from the server: printed,
+ * or each written to a file.
  */
 #ifndef ERRATA_TOOLS_ERRATA_LAYOUTS_INGEST_TEXT_H
 #define ERRATA_TOOLS_ERRATA_LAYOUTS_INGEST_TEXT_H

@@ -191,7 +191,7 @@ static enum cli_exit run_show(struct cli *cli)
     return command_call_once(cli, &show_call);
 }
 
-/* A server does not keep PDFs: of its documents there is what it stored. */
+/* A server does not keep PDFs, so the stored measurements are printed. */
 static enum cli_exit run_explain(struct cli *cli)
 {
     if (!options_has(&cli->options, "document")) {

@@ -14,7 +14,7 @@
 
 /* `595 x 842` of points, without the zeros of a fraction. */
 struct slice measures_size(struct cli *cli, double width, double height);
-/* A text and what follows it. */
+/* A text and its advice. */
 struct slice measures_with(struct cli *cli, struct slice text, const char *more);
 
 /* Page sizes as `1-3  595 x 842`, a line for each run of equal ones. */

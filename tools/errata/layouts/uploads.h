@@ -20,8 +20,8 @@ _Static_assert(PDF_DOCUMENT_BYTES_MAX == 64 * 1024 * 1024, "see the text below")
 #define UPLOADS_TICK_MS 200
 /* Default time limit of one upload, as declared by the method. */
 #define UPLOAD_TIMEOUT_MS 300000
-/* Pauses of one file where the server is busy: doubled from the first to the last (or longer, where
- * the server says so), and all together. */
+/* Pauses of one file if the server is busy: the first, the last (each is twice the previous one, or
+ * longer if the server requests it), and the maximum in total. */
 #define UPLOAD_PAUSE_FIRST_MS 100
 #define UPLOAD_PAUSE_LAST_MS 8000
 #define UPLOAD_BUSY_MS_MAX 600000

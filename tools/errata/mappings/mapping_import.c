@@ -304,8 +304,8 @@ static enum calls_step next(void *user, struct calls_item *ret_item)
     return CALLS_ITEM;
 }
 
-/* Confirmations and rejections answer alike; of a suggestion the mapping is enough, whose id is that of
- * the first event about it. */
+/* Confirmations and rejections have the same response; of a suggestion the mapping suffices, whose
+ * id is that of its first event. */
 static void take_reply(struct mapping_import *import, uint64_t line_number, struct slice reply)
 {
     struct cli *cli = import->cli;

@@ -21,7 +21,7 @@ struct printing {
     const struct method_info *method;
     struct arena arena; /* memory of one reply */
     enum cli_exit result;
-    bool closed; /* the reader of the output is gone */
+    bool closed; /* the reader of the output has closed it */
 };
 
 static bool print_reply(void *user, struct slice message)

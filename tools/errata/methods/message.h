@@ -14,7 +14,8 @@
 
 /* `Service` of `package.Service`. */
 struct slice message_short_name(struct slice name);
-/* A heading and a row a field; of a request what may be given, with rules, of a reply all. */
+/* Prints a heading and a row per field: for a request, the fields that may be set, with their
+ * rules; for a reply, all. */
 MUST_CHECK enum cli_exit message_print(struct cli *cli, const struct message_info *message,
                                        bool request);
 /* Appends `"full.name": [{"name", "type", ...}, ...]` of each message of a method. */

@@ -195,7 +195,7 @@ static void add_method_json(struct buffer *json, const struct method_info *metho
     buffer_append_byte(json, '}');
 }
 
-/* A method and the messages that it is made of. */
+/* A method and its messages. */
 static void print_method_json(struct cli *cli, const struct method_info *method)
 {
     struct buffer json;

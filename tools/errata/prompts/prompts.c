@@ -173,7 +173,7 @@ static void note_missing(struct cli *cli, struct json_value reply)
     }
 }
 
-/* Fails if a placeholder has no value: the prompt is printed, but most likely not what was meant. */
+/* Fails if a placeholder has no value: the prompt is printed, but probably not as intended. */
 static enum cli_exit check_prompt(struct cli *cli, struct json_value reply)
 {
     struct slice tokens = reply_list(cli, reply, "missingTokens");

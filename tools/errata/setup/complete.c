@@ -77,7 +77,7 @@ static void offer_contexts(struct cli *cli, struct completion *completion)
     }
 }
 
-/* --- what a server knows --- */
+/* --- names known to a server --- */
 
 static void offer_row(void *user, struct slice value, struct slice meaning)
 {
@@ -131,8 +131,7 @@ static bool ends_with(const char *whole, const char *end)
     return size >= end_size && strcmp(whole + size - end_size, end) == 0;
 }
 
-/* Bash gives what it takes for the word, and the whole line: where the word is more, bash has its
- * front already. */
+/* Bash passes its idea of the word, and the whole line: if the word is longer, bash already has its beginning. */
 static size_t split_for_bash(struct cli *cli, char **words, size_t *ret_taken)
 {
     size_t count = completion_split(&cli->kept, cli->options.words[2], words);

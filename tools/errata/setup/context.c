@@ -103,7 +103,7 @@ static enum err add(void *user, struct contexts *contexts, struct fault *fault)
     return OK;
 }
 
-/* Asks on a terminal, without showing what is typed. */
+/* Prompts on a terminal, without showing the input. */
 static char *read_secret_line(struct cli *cli, char *line, int bytes)
 {
     struct termios shown;

@@ -1,6 +1,5 @@
 /*
- * files.c: see files.h. Folders are walked by fts(3), which keeps its own stack and knows a circle of
- * links when it meets one.
+ * files.c: see files.h. Folders are walked by fts(3), which keeps its own stack and detects cycles of links.
  */
 #include "tools/errata/terminal/files.h"
 

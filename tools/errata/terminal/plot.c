@@ -40,7 +40,7 @@ struct drawing {
 
 /* --- letters --- */
 
-/* A column that fills so many of a row's levels. */
+/* A column that fills this many levels of a row. */
 static const char *const block_letters[] = {" ",
                                             "\xe2\x96\x81",
                                             "\xe2\x96\x82",
@@ -55,7 +55,7 @@ static const char *const ascii_blocks[] = {" ", ".", ":", "#"};
 static const char *const mark_letters[] = {"\xe2\xa3\x80", "\xe2\xa0\xa4", "\xe2\xa0\x92",
                                            "\xe2\xa0\x89"};
 static const char *const ascii_marks[] = {"_", "-", "'"};
-/* A bar that fills so many eighths of its last column. */
+/* A bar that fills this many eighths of its last column. */
 static const char *const bar_letters[] = {"",
                                           "\xe2\x96\x8f",
                                           "\xe2\x96\x8e",

@@ -25,8 +25,7 @@ void wrap_text(struct wrap *wrap, const char *text);
 /* Prints a text with values from outside, after a blank if `column` columns of the line are filled
  * already: cleaned, and wrapped where a terminal is too narrow for it, further lines at `indent`. */
 void wrap_message(struct printer *printer, unsigned column, unsigned indent, struct slice text);
-/* A term and what it means: the latter begins at `column`, or on the next line where the term is too
- * long for that. */
+/* Prints a term and its meaning, which begins at `column`, or on the next line if the term is too long. */
 void wrap_entry(struct printer *printer, const char *term, const char *meaning, unsigned indent,
                 unsigned column);
 

@@ -23,7 +23,7 @@ struct export
     struct corrected_fields corrected;
     struct tally tally; /* what is left out */
     uint64_t written;
-    bool closed; /* the reader of the output is gone */
+    bool closed; /* the reader of the output has closed it */
 };
 
 static const char *write_event(struct export *export, struct json_value event, struct buffer *line)

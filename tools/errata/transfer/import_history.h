@@ -1,6 +1,6 @@
 /*
- * import_history.h: `errata import`: reads the exports of another tool, and stores what people corrected and
- * judged there.
+ * import_history.h: `errata import`: reads the exports of another tool, and stores people's
+ * corrections and judgements.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TRANSFER_IMPORT_HISTORY_H
 #define ERRATA_TOOLS_ERRATA_TRANSFER_IMPORT_HISTORY_H

@@ -105,8 +105,8 @@ bool sender_add(struct sender *sender, const struct import_source *source,
 
 /* --- calls --- */
 
-/* Rows that cannot be looked up are unique by what they say: the server refuses a second one, which a key would
- * answer like the first. */
+/* Rows that cannot be looked up are unique by their content: the server refuses a second one, for
+ * which a key would return the first response. */
 static struct slice key_of(const struct sender *sender, const struct sender_row *row)
 {
     return sender->looks_up || row->request.lookup_method == NULL

@@ -45,7 +45,7 @@ static struct slice turn_id(struct chat *chat, unsigned number)
 
 /* --- why --- */
 
-/* What decided by a row, and what would have decided otherwise. */
+/* The reason for each row, and the conditions for another one. */
 struct reason {
     const char *row;
     const char *why;
@@ -102,7 +102,7 @@ void turns_print_reason(struct cli *cli, struct json_value reply)
     }
 }
 
-/* Prints what a message says of the answer before it. */
+/* Prints the feedback of a message on the previous answer. */
 static void print_detected(struct cli *cli, struct json_value reply)
 {
     struct json_value evidence = reply_member(reply_member(reply, "matchedCue"), "evidence");

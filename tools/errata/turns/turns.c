@@ -1,5 +1,5 @@
 /*
- * turns.c: `errata turns`: turns of conversations, and what messages say of them.
+ * turns.c: `errata turns`: turns of conversations, and the feedback of messages on them.
  */
 #include "tools/errata/turns/turns.h"
 #include "tools/errata/commands.h"
@@ -87,7 +87,8 @@ static enum cli_exit print_status(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-/* Prints what a message says, and why: the row, the cue and its words, the similarity, the model's probability. */
+/* Prints the feedback in a message and its reason: the row, the cue and its words, the similarity,
+ * the model's probability. */
 static enum cli_exit print_detected(struct cli *cli, struct json_value reply)
 {
     struct json_value evidence = reply_member(reply_member(reply, "matchedCue"), "evidence");

@@ -206,7 +206,7 @@ class Model:
                 if file.name in self.to_generate]
 
     def methods(self):
-        """All methods, by path; each knows its index."""
+        """All methods, by path, with their indices."""
         methods = sorted((method for service in self.services() for method in service.methods),
                          key=lambda method: method.path.encode())
         for index, method in enumerate(methods):

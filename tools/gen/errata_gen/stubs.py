@@ -183,7 +183,7 @@ def _header(model, file, stubs):
 
 
 def _thunk(before, name, parameters, lines):
-    """A function that casts what client/typed knows to the caller's own types."""
+    """A function that casts the types of client/typed to the caller's own types."""
     body = "".join(f"    {line}\n" if line else "\n" for line in lines)
     return call(f"static {before}{name}", ["const struct typed_user *to", *parameters],
                 "") + "\n{\n" + body + "}\n\n"

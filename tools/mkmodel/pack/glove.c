@@ -12,8 +12,8 @@
 #define PIECE_BYTES 65536
 /* An entry has some 1,100 bytes. */
 #define ENTRY_BYTES_MAX 8192
-/* Smooth inverse frequency. Words follow Zipf's law: the package knows their order only. Its constants are those of
- * Zipf and Mandelbrot for English. */
+/* Smooth inverse frequency. Words follow Zipf's law: the package contains only their order. Its
+ * constants are those of Zipf and Mandelbrot for English. */
 #define RARITY 1e-4
 #define ZIPF_SHIFT 2.7
 #define ZIPF_SCALE 12.0

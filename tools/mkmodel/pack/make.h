@@ -34,7 +34,7 @@ struct make_antonyms {
     size_t pair_count; /* at most MODEL_ANTONYMS_MAX */
 };
 
-/* What a model is made of. */
+/* The inputs of a model. */
 struct make_source {
     struct slice weights; /* MAKE_WEIGHTS_BYTES in the package's layout */
     const struct slice *pieces; /* the vocabulary */

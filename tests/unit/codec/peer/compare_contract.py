@@ -168,7 +168,7 @@ def places(value):
 
 
 def change(rng, value):
-    """Changes one place; returns the words of what was done."""
+    """Changes one place; returns a description of the change."""
     found = list(places(value))
     if not found:
         return "nothing"

@@ -1,6 +1,6 @@
 /*
- * fake.h: the documents that the fake measuring knows: each states what becomes of its child. Any other
- * text is a document of one page.
+ * fake.h: the documents of the fake measuring: each states the fate of its child. Any other text is
+ * a document of one page.
  */
 #ifndef ERRATA_TESTS_UNIT_PDF_WORKER_FAKE_FAKE_H
 #define ERRATA_TESTS_UNIT_PDF_WORKER_FAKE_FAKE_H

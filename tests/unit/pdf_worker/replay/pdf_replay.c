@@ -97,7 +97,7 @@ static bool map_file(const char *path, struct slice *ret_bytes)
     return true;
 }
 
-/* False if the program itself is gone. */
+/* Returns false if the program itself has ended. */
 static bool replay_file(struct replay *replay, const char *path)
 {
     const struct pdf_control_job message = peer_message(replay->flags, "");

@@ -1,6 +1,6 @@
 /*
- * probes.h: attempts at what the sandbox forbids, and at what it must leave. Each returns 0 if it
- * succeeded, else the errno; most do not return.
+ * probes.h: attempts of operations that the sandbox forbids, and of those that it must permit. Each
+ * returns 0 if it succeeded, else the errno; most do not return.
  */
 #ifndef ERRATA_TESTS_UNIT_PDF_WORKER_SANDBOX_PROBES_H
 #define ERRATA_TESTS_UNIT_PDF_WORKER_SANDBOX_PROBES_H

@@ -673,8 +673,8 @@ static void test_program_ends_with_the_server(void **state)
     (void)close(reported[1]);
 }
 
-/* Run with an argument, or NULL, and without its descriptor, the program ends with this code, and these words
- * are in what it says on standard error. */
+/* Runs the program with an argument, or NULL, and without its descriptor; it must end with this
+ * code, and standard error must contain these words. */
 static void expect_with(const char *argument, int code, const char *says)
 {
     char said[256] = "";

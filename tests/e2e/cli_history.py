@@ -21,6 +21,9 @@ MAP = {"corrections.csv": ("doc=subject", "was=before", "is=after", "who=actor",
                         "score=original_score", "missed=missed"),
        "rules.csv": ("kind=rule_type", "pattern=pattern", "weight=adjustment", "why=notes"),
        "guidelines.csv": ("agents=agents", "rule=rule"),
+       "decisions.csv": ("key=id", "stage=gate", "epic=epic", "task=task", "agent=agent", "verdict=decision",
+                         "reviewer=actor", "when=at", "took=seconds", "labels=tags", "comment=notes", "short=summary",
+                         "patch=diff"),
        "outcomes.jsonl": ("run.id=subject", "metric=metric", "value=value", "by=actor")}
 
 
@@ -183,6 +186,23 @@ class Csv(HistoryCase):
         for name, count in (("verdicts.csv", 2), ("rules.csv", 1), ("guidelines.csv", 1)):
             report, _ = self.imported(org, "csv", *mapped(name), code=2 if name == "verdicts.csv" else 0)
             self.assertEqual((name, report["created"], report["repeated"]), (name, 0, count))
+
+    def test_decisions_keep_their_ids_and_times(self):
+        """Decisions are stored whole, with the times at which they were made; an id that exists is not stored again."""
+        org = self.org()
+        report, said = self.imported(org, "csv", *mapped("decisions.csv"), code=2)
+        self.assertEqual((report["created"], report["damaged"]["count"]), (2, 1))
+        self.assertRegex(said, r"decisions.csv line 8: .*decision")
+        stored = self.rows(org, "DecisionService/ListDecisions", "decisions")
+        self.assertEqual([(d["decisionId"], d["gateId"], d["agentName"], d["decision"], d["reviewerId"], d["createdAt"],
+                           d["reviewDurationSeconds"]) for d in stored],
+                         [("dec-2", "HITL-1", "writer", "DECISION_OUTCOME_APPROVED_WITH_CHANGES", "bob",
+                           "2025-03-02T10:00:00Z", 300),
+                          ("dec-1", "HITL-1", "writer", "DECISION_OUTCOME_APPROVED", "ann", "2025-03-01T10:00:00Z", 95)])
+        self.assertEqual((stored[0]["correctionDiff"].splitlines()[-1], stored[0]["changedLines"]), ("+5 EUR", 1))
+        self.assertEqual(stored[1]["tags"], ["skill:prices", "style"])
+        report, _ = self.imported(org, "csv", *mapped("decisions.csv"), code=2)
+        self.assertEqual((report["created"], report["repeated"]), (0, 2))
 
     def test_labels_mean_what_the_command_says(self):
         words = [*mapped("outcomes.jsonl"), "--dry-run"]

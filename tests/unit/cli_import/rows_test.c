@@ -113,6 +113,37 @@ static void test_long_ids_become_digests(void **state)
     arena_deinit(&arena);
 }
 
+/* Goal: a decision on an agent's output keeps its own id, by which it is found again. Method: a row, its requests,
+ * and the reply to its lookup. */
+static void test_decisions_are_found_by_their_ids(void **state)
+{
+    const struct import_choices choices = {.layout = {NULL, 0}};
+    const struct json_rules rules = {.depth_max = JSON_DEPTH_MAX};
+    struct import_row row = {.kind = IMPORT_AGENT_DECISION, .type = "row"};
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct json_problem problem = {NULL, 0};
+    struct import_request request;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, (size_t)1024 * 1024);
+    row.text[IMPORT_ID] = SLICE("d-1");
+    row.text[IMPORT_GATE] = SLICE("HITL-1");
+    row.text[IMPORT_DECISION] = SLICE("APPROVED");
+    row.text[IMPORT_TAGS] = SLICE("a; b");
+    assert_true(import_request_make(&arena, &import_csv, &choices, &row, &request));
+    assert_true(
+        slice_equal(request.json, SLICE("{\"decision\":{\"decision_id\":\"d-1\",\"gate_id\":"
+                                        "\"HITL-1\",\"decision\":\"APPROVED\",\"tags\":"
+                                        "[\"a\",\"b\"]}}")));
+    assert_true(slice_equal(request.lookup, SLICE("{\"decision_id\":\"d-1\"}")));
+    assert_int_equal(json_check(&arena, SLICE("{\"decision\":{}}"), &rules, &reply, &problem), OK);
+    assert_true(import_request_is_stored(&arena, &row, &request, reply));
+    assert_int_equal(json_check(&arena, SLICE("{}"), &rules, &reply, &problem), OK);
+    assert_false(import_request_is_stored(&arena, &row, &request, reply));
+    arena_deinit(&arena);
+}
+
 /* Goal: a stored row is known by its time, and a changed one is new. Method: replies with both. */
 static void test_stored_rows_are_recognised(void **state)
 {
@@ -139,6 +170,7 @@ int run_rows_tests(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_outcomes_become_decisions),
                                        cmocka_unit_test(test_long_ids_become_digests),
+                                       cmocka_unit_test(test_decisions_are_found_by_their_ids),
                                        cmocka_unit_test(test_stored_rows_are_recognised)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

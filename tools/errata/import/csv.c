@@ -29,6 +29,8 @@ static void read_mapped(struct import_call *call, struct json_value record, stru
         row->kind = IMPORT_RULE;
     } else if (row->text[IMPORT_RULE_CONTENT].size > 0) {
         row->kind = IMPORT_GUIDELINE;
+    } else if (row->text[IMPORT_GATE].size > 0) {
+        row->kind = IMPORT_AGENT_DECISION;
     } else if (row->text[IMPORT_AFTER].size > 0) {
         row->kind = IMPORT_CORRECTION;
     } else if (row->text[IMPORT_BEFORE].size > 0 && row->text[IMPORT_VALUE].size == 0 &&

@@ -15,6 +15,8 @@
 #define LIST_EVENTS "/errata.v1.EventService/ListEvents"
 #define PROPOSE_RULE "/errata.v1.LearningService/ProposeArtifact"
 #define PROPOSE_GUIDELINE "/errata.v1.GuidelineService/ProposeGuideline"
+#define RECORD_DECISION "/errata.v1.DecisionService/RecordDecision"
+#define GET_DECISION "/errata.v1.DecisionService/GetDecision"
 #define CHECK_GUIDELINE "/errata.v1.GuidelineService/CheckConflicts"
 
 /* Maximum bytes of a note that the contract takes. */
@@ -280,7 +282,7 @@ static void make_review(struct arena *arena, const struct import_source *source,
     request->lookup = end(&lookup);
 }
 
-/* --- verdicts, rules, guidelines --- */
+/* --- verdicts, rules, guidelines, decisions --- */
 
 /* Adds the parts of a text between semicolons as a list. */
 static void add_list(struct writer *writer, const char *name, struct slice text)
@@ -387,6 +389,47 @@ static void make_guideline(struct arena *arena, const struct import_row *row,
     request->lookup = end(&lookup);
 }
 
+/* The record's own id is the id of the decision, by which the server refuses another one with other content. */
+static void make_decision(struct arena *arena, const struct import_row *row,
+                          struct import_request *request)
+{
+    static const struct {
+        const char *name;
+        enum import_field field;
+    } texts[] = {{"gate_id", IMPORT_GATE},
+                 {"epic_id", IMPORT_EPIC},
+                 {"task_id", IMPORT_TASK},
+                 {"agent_name", IMPORT_AGENT},
+                 {"decision", IMPORT_DECISION},
+                 {"reviewer_id", IMPORT_ACTOR},
+                 {"created_at", IMPORT_AT},
+                 {"review_duration_seconds", IMPORT_SECONDS},
+                 {"agent_output_sha", IMPORT_OUTPUT_SHA},
+                 {"approved_output_sha", IMPORT_APPROVED_SHA},
+                 {"reviewer_comment", IMPORT_NOTES},
+                 {"correction_summary", IMPORT_SUMMARY},
+                 {"correction_diff", IMPORT_DIFF}};
+    struct slice id = opaque(arena, row->text[IMPORT_ID]);
+    struct writer decision;
+    struct writer writer;
+    struct writer lookup;
+
+    begin(&decision, arena);
+    add_text(&decision, "decision_id", id);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        add_text(&decision, texts[i].name, row->text[texts[i].field]);
+    }
+    add_list(&decision, "tags", row->text[IMPORT_TAGS]);
+    begin(&writer, arena);
+    add_raw(&writer, "decision", end(&decision));
+    begin(&lookup, arena);
+    add_text(&lookup, "decision_id", id);
+    request->method = RECORD_DECISION;
+    request->json = end(&writer);
+    request->lookup_method = GET_DECISION;
+    request->lookup = end(&lookup);
+}
+
 bool import_request_make(struct arena *arena, const struct import_source *source,
                          const struct import_choices *choices, const struct import_row *row,
                          struct import_request *ret_request)
@@ -412,6 +455,9 @@ bool import_request_make(struct arena *arena, const struct import_source *source
         break;
     case IMPORT_GUIDELINE:
         make_guideline(arena, row, &request);
+        break;
+    case IMPORT_AGENT_DECISION:
+        make_decision(arena, row, &request);
         break;
     case IMPORT_OUTPUT:
     case IMPORT_KIND_COUNT:
@@ -488,6 +534,7 @@ static bool is_row(struct arena *arena, const struct import_row *row,
     case IMPORT_GUIDELINE:
         /* A pending or active rule with the same content. */
         return is_value(fields_text(arena, stored, "kind"), SLICE("DUPLICATE"));
+    case IMPORT_AGENT_DECISION: /* found by its id */
     case IMPORT_RULE:
     case IMPORT_OUTPUT:
     case IMPORT_KIND_COUNT:
@@ -508,6 +555,9 @@ bool import_request_is_stored(struct arena *arena, const struct import_row *row,
     struct slice key = {NULL, 0};
     struct json_walk walk;
 
+    if (row->kind == IMPORT_AGENT_DECISION) {
+        return fields_find(arena, reply, "decision", &stored);
+    }
     if (lists[row->kind] == NULL || !fields_find(arena, reply, lists[row->kind], &list)) {
         return false;
     }

@@ -16,6 +16,7 @@ enum import_kind {
     IMPORT_VERDICT, /* a verdict on a receipt */
     IMPORT_RULE, /* a learned rule, proposed */
     IMPORT_GUIDELINE, /* a guideline, proposed */
+    IMPORT_AGENT_DECISION, /* a person's decision on an agent's output */
     IMPORT_KIND_COUNT
 };
 
@@ -31,7 +32,8 @@ enum import_field {
     IMPORT_AT,
     IMPORT_METRIC, /* the name of the outcome */
     IMPORT_VALUE, /* the outcome: true, false, a number or a label */
-    IMPORT_DECISION, /* REVIEWED, REJECTED or CHANGES_REQUESTED, if the record has it itself */
+    IMPORT_DECISION, /* REVIEWED, REJECTED or CHANGES_REQUESTED, if the record has it itself; on an agent's output
+                        APPROVED, REJECTED or APPROVED_WITH_CHANGES */
     IMPORT_NOTES,
     IMPORT_BEFORE,
     IMPORT_AFTER,
@@ -46,6 +48,16 @@ enum import_field {
     IMPORT_ADJUSTMENT,
     IMPORT_AGENTS, /* of a guideline, with semicolons between them */
     IMPORT_RULE_CONTENT,
+    IMPORT_GATE, /* of a decision on an agent's output; so are those down to the diff */
+    IMPORT_EPIC,
+    IMPORT_TASK,
+    IMPORT_AGENT,
+    IMPORT_SECONDS, /* how long the review took */
+    IMPORT_OUTPUT_SHA,
+    IMPORT_APPROVED_SHA,
+    IMPORT_TAGS, /* with semicolons between them */
+    IMPORT_SUMMARY,
+    IMPORT_DIFF,
     IMPORT_LAYOUT, /* the layout itself, instead of one made from the source and the name */
     IMPORT_FIELD_COUNT
 };

@@ -35,7 +35,17 @@ static const struct {
               {"pattern", IMPORT_PATTERN},
               {"adjustment", IMPORT_ADJUSTMENT},
               {"agents", IMPORT_AGENTS},
-              {"rule", IMPORT_RULE_CONTENT}};
+              {"rule", IMPORT_RULE_CONTENT},
+              {"gate", IMPORT_GATE},
+              {"epic", IMPORT_EPIC},
+              {"task", IMPORT_TASK},
+              {"agent", IMPORT_AGENT},
+              {"seconds", IMPORT_SECONDS},
+              {"output_sha", IMPORT_OUTPUT_SHA},
+              {"approved_sha", IMPORT_APPROVED_SHA},
+              {"tags", IMPORT_TAGS},
+              {"summary", IMPORT_SUMMARY},
+              {"diff", IMPORT_DIFF}};
 
 static enum cli_exit unknown_field(struct cli *cli, const char *given)
 {

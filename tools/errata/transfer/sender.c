@@ -178,6 +178,8 @@ static bool done(void *user, uint64_t tag, const struct client_status *status, s
         sender->tally->created++;
     } else if (status->code == CLIENT_CODE_ALREADY_EXISTS && !sender->looks_up) {
         sender->tally->repeated++;
+    } else if (status->code == CLIENT_CODE_NOT_FOUND && sender->looks_up) {
+        row->is_stored = false; /* looked for by its id */
     } else if (calls_is_everyones(status)) {
         if (sender->exit == CLI_OK) {
             sender->exit = failure_print_status(sender->cli, status);

@@ -9,9 +9,9 @@
 
 #include <stdio.h>
 
-static const char *const kind_names[IMPORT_KIND_COUNT] = {"outputs to join", "corrections",
-                                                          "reviews",         "verdicts",
-                                                          "proposed rules",  "proposed guidelines"};
+static const char *const kind_names[IMPORT_KIND_COUNT] = {
+    "outputs to join", "corrections",         "reviews",  "verdicts",
+    "proposed rules",  "proposed guidelines", "decisions"};
 
 void tally_init(struct tally *tally)
 {

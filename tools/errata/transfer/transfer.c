@@ -32,8 +32,9 @@ const struct command transfer_commands[] = {
     {.name = "import",
      .arguments = "SOURCE FILE...",
      .summary = "store the history of another tool",
-     .help = "Reads exports of another tool and stores people's corrections, reviews and verdicts "
-             "with their original times; rules and guidelines are only proposed. The files may be "
+     .help = "Reads exports of another tool and stores people's corrections, reviews, verdicts "
+             "and decisions with their original times; rules and guidelines are only proposed. The "
+             "files may be "
              "JSON lines, JSON, or CSV, of any size and in any order. Each record is stored once, "
              "even if it is imported several times; a record that was changed in the tool after an "
              "import is stored again, with its new time. A damaged record is reported with its "

@@ -9,7 +9,7 @@
 
 /* Each runs its tests and returns the number of those that failed. */
 int run_gate_tests(void);
-int run_model_tests(uint64_t seed, size_t sequences);
+int run_model_tests(uint64_t seed, size_t sequences, size_t steps);
 int run_prompt_tests(void);
 
 #endif

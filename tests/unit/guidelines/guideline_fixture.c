@@ -47,22 +47,39 @@ struct store_txn *guidelines_begin(struct store_fixture *fixture, uint32_t votes
     return txn;
 }
 
-struct uuid propose(struct store_fixture *fixture, struct store_txn *txn, const char *user,
-                    const char *agent, const char *rule)
+/* Stores a proposal that replaces some guidelines. */
+static struct uuid store_proposal(struct store_fixture *fixture, struct store_txn *txn,
+                                  struct proposal_input *input, const char *user, const char *agent)
 {
     const struct slice agents[] = {slice_text(agent)};
-    const struct proposal_input input = {.org = store_fixture_org(1),
-                                         .caller = caller_of(user),
-                                         .rule_type = RULE_TYPE_GUIDELINE,
-                                         .agents = agents,
-                                         .agent_count = 1,
-                                         .rule_content = slice_text(rule)};
     struct proposal proposal;
     uint64_t seq = 0;
 
-    assert_int_equal(proposal_create(&fixture->ctx, txn, &input, &seq), OK);
-    assert_int_equal(proposal_read(txn, input.org, seq, &proposal), OK);
+    input->org = store_fixture_org(1);
+    input->caller = caller_of(user);
+    input->rule_type = RULE_TYPE_GUIDELINE;
+    input->agents = agents;
+    input->agent_count = 1;
+    assert_int_equal(proposal_create(&fixture->ctx, txn, input, &seq), OK);
+    assert_int_equal(proposal_read(txn, input->org, seq, &proposal), OK);
     return proposal.view.id;
+}
+
+struct uuid propose(struct store_fixture *fixture, struct store_txn *txn, const char *user,
+                    const char *agent, const char *rule)
+{
+    struct proposal_input input = {.rule_content = slice_text(rule)};
+
+    return store_proposal(fixture, txn, &input, user, agent);
+}
+
+struct uuid propose_merge(struct store_fixture *fixture, struct store_txn *txn, const char *user,
+                          const char *agent, const char *rule, const struct uuid ids[2])
+{
+    struct proposal_input input = {
+        .rule_content = slice_text(rule), .replaces = ids, .replaces_count = 2};
+
+    return store_proposal(fixture, txn, &input, user, agent);
 }
 
 enum err approve_with(struct store_fixture *fixture, struct store_txn *txn,

@@ -12,6 +12,9 @@ struct store_txn *guidelines_begin(struct store_fixture *fixture, uint32_t votes
 /* Stores a proposal by a user for one agent, and returns its id. */
 struct uuid propose(struct store_fixture *fixture, struct store_txn *txn, const char *user,
                     const char *agent, const char *rule);
+/* Does the same with a proposal that replaces two guidelines. */
+struct uuid propose_merge(struct store_fixture *fixture, struct store_txn *txn, const char *user,
+                          const char *agent, const char *rule, const struct uuid ids[2]);
 /* Votes; returns the result, and clears the faults. */
 enum err vote(struct store_fixture *fixture, struct store_txn *txn, struct uuid id,
               enum proposal_vote_kind kind, const char *user);

@@ -1,10 +1,11 @@
 /*
- * model_tests.c: random sequences of proposals, votes, rejections, votes taken back, retirements, replacements and changed
- * settings, beside a model that counts approvers by itself. No guideline becomes active without as many different
- * approvers as the setting demands at that moment, none of them its proposer, and no agent has more than 20. After each
- * sequence the tables are rebuilt from the log, and compared.
+ * model_tests.c: random sequences of proposals, votes, rejections, votes taken back, retirements, merges, changed settings,
+ * users who have lost their token's user, and crashes, beside a model that counts approvers by itself. No guideline becomes
+ * active without as many different approvers as the setting demands at that moment, none of them its proposer, and no agent
+ * has more than 20. After each sequence the tables are rebuilt from the log, and compared byte for byte.
  */
 #include "server/domain/settings/settings.h"
+#include "store/scan.h"
 #include "tests/unit/guidelines/groups.h"
 #include "tests/unit/guidelines/guideline_fixture.h"
 
@@ -20,7 +21,8 @@
 #define PROPOSALS_MAX 64
 #define USERS 5
 #define AGENTS 2
-#define STEPS 80
+/* Guidelines that a proposal merges. */
+#define MERGED 2
 /* A sequence in this many begins with 20 guidelines of an agent. */
 #define FULL_ONE_IN 4
 
@@ -29,6 +31,8 @@ struct modelled {
     size_t proposer;
     size_t agent;
     bool approved_by[USERS];
+    size_t merged[MERGED]; /* places of the guidelines that it replaces */
+    size_t merged_count;
     enum artifact_state state;
 };
 
@@ -41,8 +45,11 @@ struct model {
     uint32_t needed;
 };
 
+/* What is durable: the model at the last commit. */
+static struct model saved;
 static uint64_t drawn_seed;
 static size_t drawn_sequences;
+static size_t drawn_steps;
 
 static const char *const users[USERS] = {"anna", "berta", "carl", "dora", "emil"};
 static const char *const agents[AGENTS] = {"coder", "tester"};
@@ -71,6 +78,34 @@ static void add_proposal(struct model *model, size_t agent)
     model->count++;
 }
 
+/* Proposes to merge two guidelines in effect of an agent into one. */
+static void add_merge(struct model *model, size_t agent)
+{
+    struct modelled *made = &model->proposals[model->count];
+    struct uuid ids[MERGED];
+    size_t count = 0;
+    char rule[120];
+
+    if (model->count == PROPOSALS_MAX || model->active[agent] < MERGED) {
+        return;
+    }
+    *made = (struct modelled){
+        .proposer = draw(model, USERS), .agent = agent, .state = ARTIFACT_STATE_PROPOSED};
+    for (size_t i = draw(model, model->count); count < MERGED; i = (i + 1) % model->count) {
+        if (model->proposals[i].state == ARTIFACT_STATE_ACTIVE &&
+            model->proposals[i].agent == agent) {
+            ids[count] = model->proposals[i].id;
+            made->merged[count++] = i;
+        }
+    }
+    made->merged_count = count;
+    (void)snprintf(rule, sizeof(rule), "Merged%zu needs the remedy%zu of part%zu.", model->count,
+                   model->count, model->count);
+    made->id =
+        propose_merge(model->fixture, model->txn, users[made->proposer], agents[agent], rule, ids);
+    model->count++;
+}
+
 static uint32_t approvers_of(const struct modelled *proposal)
 {
     uint32_t count = 0;
@@ -81,13 +116,72 @@ static uint32_t approvers_of(const struct modelled *proposal)
     return count;
 }
 
+/* Ends a guideline, unless it has ended. */
+static void end(struct model *model, struct modelled *guideline)
+{
+    if (guideline->state == ARTIFACT_STATE_ACTIVE) {
+        guideline->state = ARTIFACT_STATE_RETIRED;
+        model->active[guideline->agent]--;
+    }
+}
+
+/* Whether all guidelines that a proposal merges are in effect. */
+static bool can_merge(const struct model *model, const struct modelled *proposal)
+{
+    for (size_t i = 0; i < proposal->merged_count; i++) {
+        if (model->proposals[proposal->merged[i]].state != ARTIFACT_STATE_ACTIVE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Counts the guidelines of its agent that end with a proposal, each once. */
+static size_t freed_by(const struct model *model, const struct modelled *proposal,
+                       const struct modelled *retired)
+{
+    size_t freed = proposal->merged_count;
+    bool is_merged = false;
+
+    for (size_t i = 0; i < proposal->merged_count; i++) {
+        is_merged = is_merged || retired == &model->proposals[proposal->merged[i]];
+    }
+    return freed + (retired != NULL && !is_merged && retired->agent == proposal->agent ? 1 : 0);
+}
+
+/* A vote by a token without a user, or in the name of another user, is refused and changes nothing. */
+static void vote_without_right(struct model *model, struct modelled *proposal, size_t user)
+{
+    const struct proposal_vote_request named = {
+        .proposal_id = proposal->id, .approver_id = slice_text(users[(user + 1) % USERS])};
+    const struct proposal_vote_request unnamed = {.proposal_id = proposal->id};
+
+    assert_int_equal(approve_with(model->fixture, model->txn, named, users[user]), ERR_DENIED);
+    assert_int_equal(approve_with(model->fixture, model->txn, unnamed, ""), ERR_DENIED);
+}
+
+/* Commits, or loses everything since the last commit, as a crash does. */
+static void commit_or_crash(struct model *model)
+{
+    if (draw(model, 2) == 0) {
+        assert_int_equal(store_commit(model->txn), OK);
+        model->txn = store_fixture_begin(model->fixture);
+        saved = *model;
+        return;
+    }
+    store_abort(model->txn);
+    *model = saved;
+    model->txn = store_fixture_begin(model->fixture);
+}
+
 /* Votes, and expects the model's result. */
 static void approve(struct model *model, struct modelled *proposal, size_t user,
                     struct modelled *retired)
 {
     bool had = proposal->approved_by[user];
     bool ends = retired != NULL && retired->state == ARTIFACT_STATE_ACTIVE;
-    size_t freed = ends && retired->agent == proposal->agent ? 1 : 0;
+    bool is_mergeable = can_merge(model, proposal);
+    size_t freed = freed_by(model, proposal, ends ? retired : NULL);
     size_t room = GUIDELINES_OF_AGENT_MAX + freed;
     bool completes = approvers_of(proposal) + (had ? 0 : 1) >= model->needed;
     struct proposal_vote_request request = {.proposal_id = proposal->id};
@@ -98,8 +192,8 @@ static void approve(struct model *model, struct modelled *proposal, size_t user,
     }
     if (proposal->state != ARTIFACT_STATE_PROPOSED || user == proposal->proposer) {
         wanted = ERR_PRECONDITION;
-    } else if (completes &&
-               ((retired != NULL && !ends) || model->active[proposal->agent] >= room)) {
+    } else if (completes && ((retired != NULL && !ends) || !is_mergeable ||
+                             model->active[proposal->agent] >= room)) {
         wanted = ERR_PRECONDITION;
     }
     assert_int_equal(approve_with(model->fixture, model->txn, request, users[user]), wanted);
@@ -109,8 +203,10 @@ static void approve(struct model *model, struct modelled *proposal, size_t user,
     proposal->approved_by[user] = true;
     if (completes) {
         if (ends) {
-            retired->state = ARTIFACT_STATE_RETIRED;
-            model->active[retired->agent]--;
+            end(model, retired);
+        }
+        for (size_t i = 0; i < proposal->merged_count; i++) {
+            end(model, &model->proposals[proposal->merged[i]]);
         }
         proposal->state = ARTIFACT_STATE_ACTIVE;
         model->active[proposal->agent]++;
@@ -191,6 +287,14 @@ static void step(struct model *model)
         add_proposal(model, draw(model, AGENTS));
         return;
     }
+    if (draw(model, 12) == 0) {
+        add_merge(model, draw(model, AGENTS));
+        return;
+    }
+    if (draw(model, 10) == 0) {
+        commit_or_crash(model);
+        return;
+    }
     proposal = &model->proposals[draw(model, model->count)];
     switch (draw(model, 12)) {
     case 0:
@@ -206,6 +310,7 @@ static void step(struct model *model)
         break;
     case 3:
         change_needed(model);
+        vote_without_right(model, proposal, user);
         break;
     case 4:
     case 5:
@@ -232,28 +337,63 @@ static void fill(struct model *model)
     }
 }
 
-/* Applies every event of the log again in an empty organisation's place: each row is equal. */
+static const enum store_table tables[] = {
+    TABLE_PROPOSAL,        TABLE_PROPOSAL_PENDING,  TABLE_PROPOSAL_CLUSTER, TABLE_GUIDELINE,
+    TABLE_GUIDELINE_AGENT, TABLE_GUIDELINE_VERSION, TABLE_ARTIFACT_LIFE};
+
+/* Computes the hash of all rows of the tables; removes them if `removes`. */
+static struct sha256_digest hash_tables(struct model *model, bool removes)
+{
+    struct sha256_state state;
+
+    sha256_begin(&state);
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        const struct scan_range range = {.table = tables[i],
+                                         .prefix = key_org(store_fixture_org(1)),
+                                         .order = STORE_ASCENDING,
+                                         .rows_max = 1};
+        struct scan_range all = range;
+        struct slice key = {NULL, 0};
+        struct slice value = {NULL, 0};
+        struct scan scan = {0};
+
+        all.rows_max = UINT32_MAX;
+        assert_int_equal(scan_init(&scan, model->txn, removes ? &range : &all), OK);
+        while (scan_next(&scan, &key, &value) == OK) {
+            sha256_add(&state, key);
+            sha256_add(&state, value);
+            if (removes) {
+                assert_int_equal(store_del(model->txn, tables[i], key), OK);
+                scan_deinit(&scan);
+                assert_int_equal(scan_init(&scan, model->txn, &range), OK);
+            }
+        }
+        scan_deinit(&scan);
+    }
+    return sha256_read(&state);
+}
+
+/* Applies the events of guidelines again to empty tables: each row has the same bytes. */
 static void replay(struct model *model)
 {
-    static const enum store_table tables[] = {TABLE_PROPOSAL, TABLE_PROPOSAL_PENDING,
-                                              TABLE_GUIDELINE, TABLE_GUIDELINE_AGENT};
-    size_t before[sizeof(tables) / sizeof(tables[0])];
+    struct store_fixture *fixture = model->fixture;
     struct org_id org = store_fixture_org(1);
+    struct sha256_digest before = hash_tables(model, true);
+    struct sha256_digest after;
     struct log_head head;
 
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-        before[i] = store_fixture_count_rows(model->txn, tables[i], org);
-    }
     assert_int_equal(log_read_head(model->txn, org, &head), OK);
-    assert_int_equal(before[0], model->count);
-    assert_int_equal(before[2], model->active[0] + model->active[1]);
-    assert_int_equal(before[3], model->active[0] + model->active[1]);
     for (uint64_t seq = 1; seq <= head.last_seq; seq++) {
         struct event event;
 
         assert_int_equal(log_read(model->txn, org, seq, &event), OK);
         assert_true(log_event_holds(&event));
+        if (guidelines_applies(event.kind)) {
+            assert_int_equal(guidelines_apply(&fixture->ctx, model->txn, &event), OK);
+        }
     }
+    after = hash_tables(model, false);
+    assert_memory_equal(before.bytes, after.bytes, SHA256_BYTES);
 }
 
 static void run_sequence(uint64_t seed)
@@ -267,7 +407,10 @@ static void run_sequence(uint64_t seed)
     if (draw(&model, FULL_ONE_IN) == 0) {
         fill(&model);
     }
-    for (size_t i = 0; i < STEPS; i++) {
+    assert_int_equal(store_commit(model.txn), OK);
+    model.txn = store_fixture_begin(&fixture);
+    saved = model;
+    for (size_t i = 0; i < drawn_steps; i++) {
         step(&model);
         if (i % 16 == 15) {
             check(&model);
@@ -287,7 +430,7 @@ static void test_random_sequences(void **state)
     }
 }
 
-int run_model_tests(uint64_t seed, size_t sequences)
+int run_model_tests(uint64_t seed, size_t sequences, size_t steps)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_sequences),
@@ -295,6 +438,7 @@ int run_model_tests(uint64_t seed, size_t sequences)
 
     drawn_seed = seed;
     drawn_sequences = sequences;
+    drawn_steps = steps;
     (void)printf("seed %llu\n", (unsigned long long)seed);
     return cmocka_run_group_tests_name("model", tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
 /*
  * admin_settings.c: AdminService's GetSettings and UpdateSettings: the settings of an organisation.
  */
+#include "server/api/admin/admin_retention.h"
 #include "server/api/annotators.h"
 #include "server/domain/cues/lexicon.h"
 #include "server/domain/settings/redacted_members.h"
-#include "server/domain/settings/retention_settings.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
@@ -136,19 +136,7 @@ static enum err read_cues(struct ctx *ctx, const Errata__V1__ExtraCues *given,
     return err == OK && !buffer_ok(&run) ? ERR_MEMORY : err;
 }
 
-/* Checks for how many days content is kept. */
-static void check_days(struct fault *fault, const char *field, uint32_t days)
-{
-    if (days != 0 && days < RETENTION_DAYS_MIN) {
-        fault_add(
-            fault, slice_text(field),
-            "%u day; expected at least %d days, so that a repeated write finds its response, or "
-            "0 for ever",
-            days, RETENTION_DAYS_MIN);
-    }
-}
-
-/* Reads how long content is kept; each time that is too short gets a fault. */
+/* Reads how long content is kept. */
 static enum err read_retention(struct ctx *ctx, const Errata__V1__ContentRetention *given,
                                struct settings_change *change)
 {
@@ -157,17 +145,7 @@ static enum err read_retention(struct ctx *ctx, const Errata__V1__ContentRetenti
     if (given == NULL) {
         return OK;
     }
-    view = (struct content_retention_view){
-        .corrections_days = given->corrections_days,
-        .has_corrections_days = given->_corrections_days_case != 0,
-        .verdicts_days = given->verdicts_days,
-        .has_verdicts_days = given->_verdicts_days_case != 0,
-        .reviews_days = given->reviews_days,
-        .has_reviews_days = given->_reviews_days_case != 0,
-    };
-    check_days(ctx->fault, "settings.content_retention.corrections_days", view.corrections_days);
-    check_days(ctx->fault, "settings.content_retention.verdicts_days", view.verdicts_days);
-    check_days(ctx->fault, "settings.content_retention.reviews_days", view.reviews_days);
+    admin_retention_read(ctx, "settings.content_retention", given, &view);
     change->has_content_retention = true;
     return view_encode(&content_retention_view_type, &view, ctx->arena, &change->content_retention)
                ? OK

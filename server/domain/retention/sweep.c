@@ -4,13 +4,10 @@
  */
 #include "server/domain/events/draft.h"
 #include "server/domain/retention/retention_internal.h"
-#include "server/domain/settings/retention_settings.h"
 #include "store/base/assert.h"
 
 #include <errata/v1/event.views.h>
 #include <event_apply.h>
-
-#define DAY_US (INT64_C(24) * 3600 * 1000000)
 
 /* Returns whether the first event above the floor of a class was recorded at or before a time. */
 static enum err is_due(struct store_txn *txn, const struct retention_step *step, bool *ret_is_due)
@@ -42,7 +39,7 @@ enum err retention_find_due(struct store_txn *txn, struct org_id org, int64_t fr
 
         ret_step->class = (enum content_class)(ret_step->class + 1);
         days = content_retention_days(&retention, ret_step->class);
-        ret_step->recorded_until_us = from_us - (int64_t)days * DAY_US;
+        ret_step->recorded_until_us = from_us - (int64_t)days * RETENTION_DAY_US;
         if (days > 0) {
             err = is_due(txn, ret_step, &due);
         }

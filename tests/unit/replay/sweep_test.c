@@ -3,11 +3,11 @@
  * content never was: before, between and after retractions, superseding corrections, extractions that cite examples, and
  * documents that join and leave families.
  */
-#include "server/domain/events/removal.h"
+#include "server/domain/retention/retention.h"
 #include "tests/unit/replay/fixture.h"
 
-#define WRITES 900
-#define SEEDS 3
+#define WRITES 800
+#define SEEDS 1
 
 /* Returns how many events of all organisations have lost their content. */
 static size_t count_removed(struct fixture *fixture)
@@ -77,9 +77,68 @@ static void test_live_sweep_equals_replay(void **state)
     }
 }
 
+/* Removes all content of a class; returns of how many events. */
+static size_t sweep_all(struct fixture *fixture, enum content_class class)
+{
+    const struct retention_step step = {.org = fixture->orgs[0],
+                                        .class = class,
+                                        .recorded_until_us = fixture->clock.wall_us,
+                                        .removed_max = RETENTION_REMOVED_MAX};
+    struct retention_done done = {.has_ended = false};
+    size_t count = 0;
+
+    while (!done.has_ended) {
+        struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_WRITE);
+
+        log_begin_write(txn, NULL);
+        assert_int_equal(retention_sweep(&fixture->ctx, txn, &step, &done), OK);
+        assert_int_equal(store_commit(txn), OK);
+        count += done.removed_count;
+    }
+    return count;
+}
+
+/* Goal: a preview counts what is then removed, of the classes that have a time, and nothing afterwards. Method: two of the
+ * three classes, from a moment that makes all events old enough. */
+static void test_preview_counts_what_is_removed(void **state)
+{
+    const struct content_retention_view retention = {.corrections_days = 2, .reviews_days = 3};
+    struct retention_preview previews[RETENTION_CLASSES];
+    struct fixture fixture;
+    struct store_txn *txn = NULL;
+    bool is_partial = true;
+    int64_t from_us = 0;
+
+    (void)state;
+    fixture_init(&fixture, FIXTURE_MEMORY, 7);
+    fixture.sweeps = true;
+    fixture_write_many(&fixture, WRITES / 2);
+    fixture.sweeps = false;
+    fixture_write_many(&fixture, WRITES / 2);
+    from_us = fixture.clock.wall_us + 3 * RETENTION_DAY_US;
+    txn = fixture_begin(fixture.stored.backend, STORE_READ);
+    assert_int_equal(
+        retention_preview(txn, fixture.orgs[0], &retention, from_us, previews, &is_partial), OK);
+    store_abort(txn);
+    assert_false(is_partial);
+    assert_true(previews[0].event_count > 0 && previews[2].event_count > 0);
+    assert_true(previews[0].floor_seq > 0 && previews[0].content_bytes > previews[0].event_count);
+    assert_int_equal(previews[1].event_count, 0);
+    assert_int_equal(sweep_all(&fixture, CONTENT_CLASS_CORRECTIONS), previews[0].event_count);
+    assert_int_equal(sweep_all(&fixture, CONTENT_CLASS_REVIEWS), previews[2].event_count);
+    txn = fixture_begin(fixture.stored.backend, STORE_READ);
+    assert_int_equal(
+        retention_preview(txn, fixture.orgs[0], &retention, from_us, previews, &is_partial), OK);
+    store_abort(txn);
+    assert_int_equal(previews[0].event_count + previews[2].event_count, 0);
+    fixture_expect_clean(&fixture);
+    fixture_deinit(&fixture);
+}
+
 int run_sweep_tests(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_preview_counts_what_is_removed),
         cmocka_unit_test(test_live_sweep_equals_replay),
     };
 

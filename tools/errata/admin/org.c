@@ -174,6 +174,41 @@ static enum cli_exit fill_settings(struct request *request, struct cli *cli)
     return result;
 }
 
+/* What retention would remove, by the times that are given. */
+static enum cli_exit fill_preview(struct request *request, struct cli *cli)
+{
+    enum cli_exit result = CLI_OK;
+
+    request_open(request, "content_retention");
+    result = fill_message(request, cli, &contract_errata_v1_content_retention);
+    request_close(request);
+    return result;
+}
+
+static enum cli_exit print_preview(struct cli *cli, struct json_value reply)
+{
+    struct reply_walk walk = reply_walk(reply, "previews");
+    const char *least =
+        slice_equal(reply_text(cli, reply, "partial"), SLICE("true")) ? "at least " : "";
+
+    while (reply_next(&walk)) {
+        struct slice class = reply_word(cli, walk.row, "contentClass", "CONTENT_CLASS_");
+        struct slice count = reply_text(cli, walk.row, "eventCount");
+        struct slice bytes = reply_text(cli, walk.row, "contentBytes");
+        struct slice until = reply_text(cli, walk.row, "recordedUntil");
+
+        print_text(&cli->out, "%-12.*s", SLICE_ARGS(class));
+        if (until.size == 0) {
+            print_text(&cli->out, "kept for ever\n");
+        } else {
+            print_text(&cli->out, "%s%.*s events, %.*s bytes, recorded until %.*s\n", least,
+                       SLICE_ARGS(count.size > 0 ? count : SLICE("0")),
+                       SLICE_ARGS(bytes.size > 0 ? bytes : SLICE("0")), SLICE_ARGS(until));
+        }
+    }
+    return CLI_OK;
+}
+
 /* Shows the settings, or changes those that are given. */
 static enum cli_exit run_settings(struct cli *cli)
 {
@@ -182,16 +217,26 @@ static enum cli_exit run_settings(struct cli *cli)
     static const struct command_call change = {.method = "/errata.v1.AdminService/UpdateSettings",
                                                .fill = fill_settings,
                                                .print = print_settings};
-    bool changes =
+    static const struct command_call preview = {.method =
+                                                    "/errata.v1.AdminService/PreviewRetention",
+                                                .fill = fill_preview,
+                                                .print = print_preview};
+    bool other =
         options_has(&cli->options, "holdout") || options_has(&cli->options, "match-mode") ||
         options_has(&cli->options, "annotator") || options_has(&cli->options, "grouping") ||
         options_has(&cli->options, "stacking") || options_has(&cli->options, "suspicious-at") ||
         options_has(&cli->options, "fake-at") || options_has(&cli->options, "reviews-needed") ||
         options_has(&cli->options, "redact") || options_has(&cli->options, "votes-needed") ||
-        options_has(&cli->options, "cue") || options_has(&cli->options, "topic-change") ||
-        has_retention(cli);
+        options_has(&cli->options, "cue") || options_has(&cli->options, "topic-change");
 
-    return command_call_once(cli, changes ? &change : &show);
+    if (options_has(&cli->options, "dry-run") && other) {
+        return cli_usage(cli, "--dry-run: shows only what retention would remove; expected only "
+                              "--corrections-days, --verdicts-days and --reviews-days beside it");
+    }
+    if (options_has(&cli->options, "dry-run")) {
+        return command_call_once(cli, &preview);
+    }
+    return command_call_once(cli, other || has_retention(cli) ? &change : &show);
 }
 
 static const struct option_spec settings_options[] = {
@@ -216,6 +261,7 @@ static const struct option_spec settings_options[] = {
      "days after which the content of corrections is removed, 2 to 36500; 0: it is kept for ever"},
     {"verdicts-days", "DAYS", "the same for verdicts"},
     {"reviews-days", "DAYS", "the same for reviews and items"},
+    {"dry-run", NULL, "show how much retention would remove now, and change nothing"},
     {"votes-needed", "N", "users who must approve a proposal until it is a guideline, 1 to 100"},
     {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
@@ -259,7 +305,9 @@ const struct command org_commands[] = {
                   {"errata org settings --redact email --redact serial_number",
                    "which members of example items prompts never show"},
                   {"errata org settings --corrections-days 30",
-                   "remove the content of corrections after 30 days; counts and mappings stay"}},
+                   "remove the content of corrections after 30 days; counts and mappings stay"},
+                  {"errata org settings --corrections-days 30 --dry-run",
+                   "how much that would remove now"}},
      .options = settings_options,
      .run = run_settings},
     {.name = NULL}};

@@ -81,8 +81,8 @@ enum err lmdb_translate(struct lmdb_backend *lmdb, int code);
  * returns `err`. */
 enum err lmdb_say_reason(struct fault *fault, enum err err, const char *path, const char *what,
                          int code);
-/* Creates the reserve; a smaller one if the disk has no room for it, so that writes are possible
- * again on such a disk. ERR_DISK_FULL if there is no room for that either. */
+/* Creates the reserve; a smaller one if the disk has no room for it and as much again for other files, so that writes are
+ * possible on such a disk. ERR_DISK_FULL if there is no room for that either. */
 MUST_CHECK enum err lmdb_reserve(const struct lmdb_backend *lmdb);
 /* Makes the state that an earlier process left durable, once; at the opening, or, if the disk was
  * full then, before the first write. No write transaction may exist. */

@@ -124,7 +124,7 @@ def help_of_errata(words):
     topic = words[2:] if words[1] == "help" else words[1:]
     for count in (2, 1):
         names = topic[:count]
-        if re.search(rf"^  (help )?{re.escape(' '.join(names))}  ", everything, re.M):
+        if re.search(rf"^  (help )?{re.escape(' '.join(names))}(  |$)", everything, re.M):
             return help_of(errata, "help", *names) + everything
     assert words[1] == "help" and topic == [topic[0].upper()], f"{' '.join(words)}: unknown command"
     return everything

@@ -208,6 +208,13 @@ class Tls(Package):
         self.assertEqual([one["output"] for one in driver("examples", {"layout": LAYOUT})["list"]], [{"qty": 12}])
         self.assertEqual(driver("watch", 2), ["1", "2"])
 
+    def test_call_to_an_untrusted_server_fails_at_once_with_the_reason(self):
+        driver = self.secure(Authority(self.folder, "other"))
+        began = time.monotonic()
+        with self.assertRaisesRegex(RuntimeError, "Unavailable: .*certificate"):
+            driver("events", {"layoutFingerprint": LAYOUT})
+        self.assertLess(time.monotonic() - began, 5)
+
     def test_corrections_wait_for_a_trusted_server(self):
         """A server that is not trusted gets nothing and refuses nothing; the next program sends what waited, in order."""
         first = self.secure(Authority(self.folder, "other"))

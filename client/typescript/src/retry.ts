@@ -45,6 +45,11 @@ export function repeat(): Interceptor {
         return await next(request);
       } catch (problem) {
         const error = ConnectError.from(problem);
+        const untrusted = reasonNotTrusted(error);
+        if (untrusted !== undefined) {
+          throw new ConnectError(`tls: ${untrusted}; expected a certificate that this program trusts (NODE_EXTRA_CA_CERTS)`,
+            Code.Unavailable, undefined, undefined, error.cause);
+        }
         if (!isAway(error) || request.signal.aborted) {
           throw error;
         }
@@ -58,6 +63,14 @@ export function repeat(): Interceptor {
 function isAway(error: ConnectError): boolean {
   // fetch reports a lost or refused connection as a TypeError, which becomes Unknown or Internal.
   return error.code === Code.Unavailable || (error.cause instanceof TypeError && error.code !== Code.Canceled);
+}
+
+/** Returns why the server's certificate is not trusted; undefined for another error. Only a person can mend it. */
+function reasonNotTrusted(error: ConnectError): string | undefined {
+  const cause = error.cause instanceof TypeError ? error.cause.cause : undefined;
+  const isOfCertificate = cause instanceof Error && "code" in cause && typeof cause.code === "string"
+    && /CERT|SIGNATURE|ISSUER|SELF_SIGNED|ALTNAME/.test(cause.code);
+  return isOfCertificate ? `the server's certificate is not trusted: ${cause.message}` : undefined;
 }
 
 function pause(ms: number, signal: AbortSignal, error: ConnectError): Promise<void> {

@@ -88,7 +88,8 @@ static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
     struct slice holdout = reply_text(cli, settings, "holdoutPercent");
 
     reply_print_member(cli, "holdout",
-                       arena_printf(&cli->arena, "%.*s%% of documents get no examples, to compare",
+                       arena_printf(&cli->arena,
+                                    "%.*s%% of documents get no examples, for comparison",
                                     holdout.size > 0 ? (int)holdout.size : 1,
                                     holdout.size > 0 ? (const char *)holdout.data : "0"));
     reply_print_member(cli, "match mode", reply_word(cli, settings, "matchMode", "MATCH_MODE_"));
@@ -241,22 +242,21 @@ static enum cli_exit run_settings(struct cli *cli)
 
 static const struct option_spec settings_options[] = {
     {"holdout", "PERCENT", "percentage of documents that get no examples, 0 to 100"},
-    {"match-mode", "MODE", "default of --match of `errata examples`: exact or family"},
+    {"match-mode", "MODE", "default of --match of `errata examples`"},
     {"annotator", "ANNOTATOR",
      "default kind of annotator whose corrections are examples; may be repeated"},
-    {"grouping", "GROUPING", "default grouping of examples: EVENT or DOCUMENT"},
-    {"stacking", "STACKING", "how rules with the same pattern count in a score: SUM or MAX"},
+    {"grouping", "GROUPING", "default grouping of examples"},
+    {"stacking", "STACKING", "how rules with the same pattern count in a score"},
     {"suspicious-at", "SCORE", "lowest score whose verdict is SUSPICIOUS, 0 to 1"},
     {"fake-at", "SCORE", "lowest score whose verdict is FAKE, 0 to 1"},
     {"reviews-needed", "N",
      "reviewers that must answer REVIEWED until a run is reviewed, 1 to 100"},
     {"redact", "MEMBER|none",
-     "a member of items that prompts never show; may be repeated, replaces the ones before"},
+     "a member of items that prompts never show; may be repeated; replaces the previous list"},
     {"cue", "CLASS=PHRASE|none",
-     "a phrase by which messages are read, such as RETRY='once more'; may be repeated, replaces "
-     "the ones before"},
-    {"topic-change", "TOPIC",
-     "what a message about another topic says of the turn before: ACCEPTED or NEUTRAL"},
+     "a phrase that assigns messages to a class, such as RETRY='once more'; may be repeated; "
+     "replaces the previous list"},
+    {"topic-change", "TOPIC", "outcome of a turn when the next message is about another topic"},
     {"corrections-days", "DAYS",
      "days after which the content of corrections is removed, 2 to 36500; 0: it is kept for ever"},
     {"verdicts-days", "DAYS", "the same for verdicts"},

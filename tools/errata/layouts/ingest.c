@@ -275,7 +275,7 @@ static void put_stored(struct ingest *ingest, const struct upload_file *file, st
     }
     if (cli_decode(cli, cli_method("/errata.v1.LayoutService/IngestDocumentStream"), reply,
                    &cli->arena, &json) != CLI_OK) {
-        return; /* it has been said; the document is stored all the same */
+        return; /* already reported; the document is stored nevertheless */
     }
     if (cli->json) {
         print_json_stored(ingest, file->path, json);

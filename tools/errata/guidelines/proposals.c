@@ -9,7 +9,7 @@
 static const struct option_spec list_options[] = {
     {"agent", "AGENT", "only proposals for this agent"}, PAGING_OPTIONS, {NULL, NULL, NULL}};
 static const struct option_spec propose_options[] = {
-    {"rule-type", "FORM", "CONSTRAINT, GUIDELINE, NEGATIVE_EXAMPLE or POSITIVE_EXAMPLE"},
+    {"rule-type", "FORM", "form of the proposed rule"},
     {"agent", "AGENT", "an agent to which the rule applies; may be repeated"},
     {"rule", "TEXT", "text of the rule: one or a few sentences"},
     {"evidence", "TEXT", "reason for the rule, for the people who vote"},

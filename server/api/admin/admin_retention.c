@@ -77,8 +77,8 @@ enum err admin_service_preview_retention_read(struct admin_service_preview_reten
     struct retention_preview previews[RETENTION_CLASSES];
     struct content_retention_view retention;
     struct org_id org;
+    /* Not the newest time of all logs, by which the sweeper counts: that shows when others write. */
     int64_t now_us = clock_wall_us(call->ctx->clock);
-    int64_t newest_us = 0;
     bool is_partial = false;
     enum err err = caller_resolve_org(call->service, call->txn, call->request->org_id, &org);
 
@@ -86,11 +86,7 @@ enum err admin_service_preview_retention_read(struct admin_service_preview_reten
         err = read_times(call, org, &retention);
     }
     if (err == OK) {
-        err = log_read_newest(call->txn, &newest_us);
-    }
-    if (err == OK) {
-        err = retention_preview(call->txn, org, &retention, now_us < newest_us ? now_us : newest_us,
-                                previews, &is_partial);
+        err = retention_preview(call->txn, org, &retention, now_us, previews, &is_partial);
     }
     for (size_t i = 0; i < RETENTION_CLASSES && err == OK; i++) {
         put_preview(&previews[i], call->body);

@@ -68,7 +68,7 @@ struct outcome {
 /* Documents are named by their place in the order. */
 struct family {
     size_t first;
-    size_t newest[NEWEST_MAX]; /* a ring */
+    size_t newest[NEWEST_MAX]; /* a ring buffer */
     size_t count; /* number of documents */
 };
 

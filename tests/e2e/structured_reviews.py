@@ -170,7 +170,7 @@ class Runs(ReviewCase):
         self.submit(reviewed_by="ben", decision=REJECTED)
         self.assertFalse(self.run_of().reviewed)
 
-    def test_agreement_by_field(self):
+    def test_agreement_is_reported_by_field(self):
         self.submit(reviewed_by="anna", bad_format=True, missing_spec=["Width", "height"])
         self.submit(reviewed_by="ben", bad_format=True, missing_spec=["Height", "width"], decision=REJECTED)
         self.submit(reviewed_by="cleo", bad_format=False, wrong_information=True, decision=REJECTED)

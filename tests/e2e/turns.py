@@ -199,7 +199,7 @@ class Judging(TurnCase):
         self.assertEqual(self.status("a"), REJECTED)
         self.assert_code(grpc.StatusCode.NOT_FOUND, lambda: self.judge("none", ACCEPTED))
 
-    def test_scores(self):
+    def test_scores_are_those_of_the_document(self):
         """Satisfaction and rank of each outcome and status."""
         base = {APPROVE: 0.5, REVISE: 0.3, RETRY: 0.1, FAIL: -0.5}
         for outcome, score in base.items():

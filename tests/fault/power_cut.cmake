@@ -1,6 +1,6 @@
 include_guard()
 
-# Makes what a power cut may leave out of a journal of disk calls, and looks at each (tools/power-cut).
+# Makes the disk images that a power cut may leave, from recorded disk calls, and checks each (tools/power-cut).
 if(TARGET domain_replay)
     file(GLOB power_cut_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/power_cut/*.c)
     add_executable(power_cut ${power_cut_files})

@@ -165,7 +165,7 @@ static void test_who_may_retract(void **state)
 
 /* Goal: a request that cannot be served states what is wrong and what to do. Method: no reason, no id, an unknown
  * id, and an event of another kind. */
-static void test_refusals_name_what_to_do(void **state)
+static void test_refusals_name_the_next_step(void **state)
 {
     const Errata__V1__Retraction *retraction = NULL;
     struct exchange exchange;
@@ -195,7 +195,7 @@ int run_retraction_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_retracted_event_stays_in_lists),
         cmocka_unit_test(test_who_may_retract),
-        cmocka_unit_test(test_refusals_name_what_to_do),
+        cmocka_unit_test(test_refusals_name_the_next_step),
     };
 
     return cmocka_run_group_tests_name("retractions", tests, NULL, NULL);

@@ -787,7 +787,7 @@ bool sim_request(struct sim_member *member, enum sim_op op)
     case SIM_CREATE_ORG:
     case SIM_GET_MAPPING:
     case SIM_OPS:
-        return false; /* others start these */
+        return false; /* not started here */
     }
     return false;
 }

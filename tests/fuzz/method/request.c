@@ -10,9 +10,9 @@
 
 /* Struct and the like would continue forever. */
 #define DEPTH_MAX 6
-/* Elements of a list that is not meant to be too long. */
+/* Maximum elements of a list that must not exceed its limit. */
 #define ELEMENTS_FEW 4
-/* Longest text that is made to pass a limit. */
+/* Maximum bytes of a text that must exceed a limit. */
 #define LONG_BYTES_MAX 20000
 #define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
 

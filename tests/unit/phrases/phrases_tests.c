@@ -58,7 +58,7 @@ static void check(struct arena *arena, const struct slice *phrases, size_t count
 
 /* Goal: random phrases, many of which overlap, repeat or contain each other, are found as by a search for each. Method:
  * 3,000 sets of phrases and texts of 1 to 4 letters. */
-static void test_random_phrases_equal_a_search(void **state)
+static void test_random_phrases_match_as_a_plain_search_does(void **state)
 {
     struct random_seeded random;
     struct arena arena;
@@ -186,7 +186,7 @@ static void test_case_is_folded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_phrases_equal_a_search),
+        cmocka_unit_test(test_random_phrases_match_as_a_plain_search_does),
         cmocka_unit_test(test_suffixes_are_found),
         cmocka_unit_test(test_hostile_phrases_take_bounded_memory),
         cmocka_unit_test(test_memory_ends),

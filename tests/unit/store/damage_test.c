@@ -193,7 +193,7 @@ static void read_at(struct fixture *fixture, uint64_t offset, void *bytes, size_
     (void)close(fd);
 }
 
-/* The meta page that counts. */
+/* Returns the newest meta page, which is the valid one. */
 static struct lmdb_meta newest(struct fixture *fixture)
 {
     uint8_t bytes[LMDB_META_BYTES];

@@ -200,7 +200,7 @@ static enum cli_exit print_preview(struct cli *cli, struct json_value reply)
 
         print_text(&cli->out, "%-12.*s", SLICE_ARGS(class));
         if (until.size == 0) {
-            print_text(&cli->out, "kept for ever\n");
+            print_text(&cli->out, "kept forever\n");
         } else {
             print_text(&cli->out, "%s%.*s events, %.*s bytes, recorded until %.*s\n", least,
                        SLICE_ARGS(count.size > 0 ? count : SLICE("0")),
@@ -258,7 +258,7 @@ static const struct option_spec settings_options[] = {
      "replaces the previous list"},
     {"topic-change", "TOPIC", "outcome of a turn when the next message is about another topic"},
     {"corrections-days", "DAYS",
-     "days after which the content of corrections is removed, 2 to 36500; 0: it is kept for ever"},
+     "days after which the content of corrections is removed, 2 to 36500; 0: it is kept forever"},
     {"verdicts-days", "DAYS", "the same for verdicts"},
     {"reviews-days", "DAYS", "the same for reviews and items"},
     {"dry-run", NULL, "show how much retention would remove now, and change nothing"},

@@ -399,9 +399,11 @@ static void make_rules(struct side *side)
     make_measured_rules(&side->fixture, side->owner.token);
 }
 
-/* Two reviews of a run. */
+/* Two reviews of a run, and a fragment set beside the one of the server. */
 static void make_reviews(struct side *side)
 {
+    Errata__V1__FragmentSet set = ERRATA__V1__FRAGMENT_SET__INIT;
+    Errata__V1__PutFragmentSetRequest put = ERRATA__V1__PUT_FRAGMENT_SET_REQUEST__INIT;
     Errata__V1__Review review = ERRATA__V1__REVIEW__INIT;
     Errata__V1__SubmitReviewRequest submit = ERRATA__V1__SUBMIT_REVIEW_REQUEST__INIT;
     char run[] = "run";
@@ -413,6 +415,9 @@ static void make_reviews(struct side *side)
     for (int i = 0; i < 2; i++) {
         expect_ok(side, "errata.v1.ReviewService/SubmitReview", &submit.base);
     }
+    set.label_focus_fields = run;
+    put.fragment_set = &set;
+    expect_ok(side, "errata.v1.ReviewService/PutFragmentSet", &put.base);
 }
 
 /* Two decisions on the output of an agent. */

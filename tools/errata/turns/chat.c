@@ -5,6 +5,7 @@
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/reply.h"
 #include "tools/errata/engine/request.h"
+#include "tools/errata/layouts/measures.h"
 #include "tools/errata/turns/turns.h"
 
 #include <unistd.h>
@@ -73,9 +74,9 @@ void turns_print_evidence(struct cli *cli, struct json_value reply)
     struct json_value evidence = reply_member(cue, "evidence");
 
     reply_print_member(cli, "matched", reply_text(cli, cue, "matched"));
-    reply_print_member(cli, "similarity", reply_text(cli, evidence, "similarity"));
+    reply_print_member(cli, "similarity", measures_share(cli, evidence, "similarity"));
     reply_print_member(cli, "model's probability",
-                       reply_text(cli, evidence, "rejectionProbability"));
+                       measures_share(cli, evidence, "rejectionProbability"));
 }
 
 void turns_print_reason(struct cli *cli, struct json_value reply)
@@ -110,7 +111,7 @@ static void print_detected(struct cli *cli, struct json_value reply)
 
     print_text(&cli->out, "%.*s %.*s\n",
                SLICE_ARGS(reply_word(cli, reply, "feedbackType", "TURN_STATUS_")),
-               SLICE_ARGS(reply_text(cli, reply, "confidence")));
+               SLICE_ARGS(measures_share(cli, reply, "confidence")));
     if (pattern.size > 0) {
         reply_print_member(cli, "cue",
                            arena_printf(&cli->arena, "%.*s: %.*s",

@@ -7,6 +7,7 @@
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/paging.h"
 #include "tools/errata/engine/view.h"
+#include "tools/errata/layouts/measures.h"
 
 /* Characters of a similarity that are printed: 0.87. */
 #define SIMILARITY_CHARACTERS 4
@@ -94,7 +95,7 @@ static enum cli_exit print_detected(struct cli *cli, struct json_value reply)
     struct json_value evidence = reply_member(reply_member(reply, "matchedCue"), "evidence");
 
     reply_print_member(cli, "status", reply_word(cli, reply, "feedbackType", "TURN_STATUS_"));
-    reply_print_member(cli, "confidence", reply_text(cli, reply, "confidence"));
+    reply_print_member(cli, "confidence", measures_share(cli, reply, "confidence"));
     reply_print_member(cli, "kind", reply_word(cli, reply, "correctionType", "CORRECTION_TYPE_"));
     reply_print_member(cli, "row", reply_word(cli, evidence, "row", "DETECTION_ROW_"));
     reply_print_member(cli, "cue", reply_text(cli, evidence, "cue"));

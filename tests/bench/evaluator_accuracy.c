@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define FILE_BYTES_MAX ((size_t)64 << 20)
 #define ROWS_MAX 4000
@@ -418,14 +417,6 @@ static double cosine_in_use(enum theme_kind kind)
         cosine += 0.001;
     }
     return cosine;
-}
-
-static double cpu_us(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
 int main(int argc, char **argv)

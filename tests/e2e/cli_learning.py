@@ -424,7 +424,8 @@ class Learning(CliCase):
                                     "reviewsNeeded": 1, "votesNeeded": 2, "redactedMembers": {"names": [
                                         "email", "phone", "address", "iban", "password", "token", "reviewed_by", "notes"]},
                                     "evaluatorId": "", "gateAgents": {}, "extraCues": {},
-                                    "topicChange": "TOPIC_CHANGE_ACCEPTED"})
+                                    "topicChange": "TOPIC_CHANGE_ACCEPTED",
+                                    "contentRetention": {"correctionsDays": 365, "verdictsDays": 0, "reviewsDays": 0}})
         out, _ = self.run_cli("org", "settings", "--stacking", "max", "--suspicious-at", "0.3", "--fake-at", "0.7",
                               "--reviews-needed", "2")
         self.assertRegex(out, r"stacking +MAX\nsuspicious at +0.3\nfake at +0.7\nreviews needed +2\n")

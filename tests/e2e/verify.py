@@ -353,13 +353,13 @@ class SmallDisk(unittest.TestCase):
             if not mounted:
                 self.skipTest("no right to mount a small disk")
             server.start()
+            with open(os.path.join(folder, "ballast"), "wb") as f:
+                f.write(bytes(shutil.disk_usage(folder).free - (1 << 20)))
             done = cli(server)
             self.assertEqual(done.returncode, 1, done)
             self.assertIn("no room to verify", done.stderr)
             self.assertIn("MiB are free", done.stderr)
             self.assertEqual(server.stop(), 0)
-            with open(os.path.join(folder, "ballast"), "wb") as f:
-                f.write(bytes(20 << 20))
             done = rebuild(folder)
             self.assertEqual(done.returncode, 1, done)
             self.assertIn("no room for the new store", done.stderr)

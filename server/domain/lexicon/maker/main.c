@@ -107,9 +107,14 @@ static void print_table(const struct table *table)
 
 int main(void)
 {
-    static struct table table;
+    struct table *table = calloc(1, sizeof(*table));
+    bool is_written = false;
 
-    add_lines(&table);
-    print_table(&table);
-    return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (table != NULL) {
+        add_lines(table);
+        print_table(table);
+        is_written = fflush(stdout) == 0;
+    }
+    free(table);
+    return is_written ? EXIT_SUCCESS : EXIT_FAILURE;
 }

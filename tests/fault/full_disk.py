@@ -147,7 +147,8 @@ class FullDisk:
         """Full to the last byte, with all that the server gives up."""
         for _ in range(2000):
             self.volume.fill()
-            if not self.capture(self.next_name()):
+            # Free pages within the file take some; many at once, since the journal's tables follow only when it is idle.
+            if not all(self.capture(self.next_name()) for _ in range(CAPTURES_AT_ONCE)):
                 self.volume.fill()
                 return
             time.sleep(IDLE_SECONDS)
@@ -227,9 +228,7 @@ class FullDisk:
             self.volume.fill()
             self.start()
             self.assertEqual(len(self.client.examples("full").examples), 3)
-            # Free pages within the file take some; many at once, since the journal's tables follow only when it is idle.
-            while all(self.capture(self.next_name()) for _ in range(CAPTURES_AT_ONCE)):
-                time.sleep(IDLE_SECONDS)
+            self.fill_by_neighbour()
             self.expect_refusals()
             self.expect_stored()
         self.volume.empty()

@@ -27,7 +27,7 @@ errata_python_test(fault_failing_malloc FILE tools/failing-malloc LABEL fault TI
 errata_python_test(fault_clock_jumps FILE tools/clock-jumps LABEL fault TIMEOUT 180 ARGUMENTS --rounds 1 --seed 1)
 
 # The same with the journal.
-errata_python_test(fault_full_disk_journal FILE tools/full-disk LABEL fault ARGUMENTS --short
+errata_python_test(fault_full_disk_journal FILE tools/full-disk LABEL fault TIMEOUT 300 ARGUMENTS --short
                    FullExt4.test_server_killed_on_a_full_disk_starts_again ENVIRONMENT ERRATA_LOG=journal)
 errata_python_test(fault_kill9_journal FILE tools/kill9 LABEL fault TIMEOUT 180 ARGUMENTS --rounds 6 --seed 2
                    ENVIRONMENT ERRATA_LOG=journal)

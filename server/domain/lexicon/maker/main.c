@@ -4,6 +4,7 @@
 #include "server/domain/lexicon/lexicon.h"
 #include "server/domain/lexicon/table.h"
 #include "server/domain/words/words.h"
+#include "store/base/arena.h"
 #include "store/base/assert.h"
 
 #include <inttypes.h>
@@ -107,14 +108,17 @@ static void print_table(const struct table *table)
 
 int main(void)
 {
-    struct table *table = calloc(1, sizeof(*table));
+    struct table *table = NULL;
+    struct arena arena;
     bool is_written = false;
 
+    arena_init(&arena, 2 * sizeof(*table));
+    table = arena_calloc(&arena, 1, sizeof(*table));
     if (table != NULL) {
         add_lines(table);
         print_table(table);
         is_written = fflush(stdout) == 0;
     }
-    free(table);
+    arena_deinit(&arena);
     return is_written ? EXIT_SUCCESS : EXIT_FAILURE;
 }

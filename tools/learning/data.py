@@ -131,7 +131,7 @@ def intents(folder, known):
     return found
 
 
-def messages(path):
+def conversations(path):
     """[{"query": ..., "response": ..., "text": ..., "label": ...}]: messages after an answer, and whether they reject it."""
     with open(path, encoding="utf-8") as f:
         rows = [json.loads(line) for line in f]

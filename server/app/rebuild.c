@@ -94,21 +94,25 @@ static enum err open_new(struct rebuild *rebuild)
 
 /* The first format whose document events can be applied: their fields are in ascending order. */
 #define DOCUMENTS_SINCE 4
+/* The first format whose decisions with a theme can be applied: the theme is content. */
+#define THEMES_SINCE 8
 
 static enum err say_broken(struct rebuild *rebuild)
 {
     const struct replay_report *report = &rebuild->report;
+    uint64_t format = store_lmdb_format(rebuild->old);
     char org[UUID_TEXT_BYTES];
 
     uuid_format(report->broken_org.uuid, org);
-    if (report->broken_by == REPLAY_APPLY && store_lmdb_format(rebuild->old) < DOCUMENTS_SINCE) {
+    if (report->broken_by == REPLAY_APPLY && format < THEMES_SINCE) {
         return fault_say(
             rebuild->fault, ERR_CORRUPT,
             "event %" PRIu64 " of the organisation %.*s has format version %" PRIu64
-            ", which this program supports only without documents; expected a store of version %d "
+            ", which this program supports only without %s; expected a store of version %d "
             "or later: use the program that wrote it, or an empty --data folder",
-            report->broken_seq, UUID_TEXT_BYTES, org, store_lmdb_format(rebuild->old),
-            DOCUMENTS_SINCE);
+            report->broken_seq, UUID_TEXT_BYTES, org, format,
+            format < DOCUMENTS_SINCE ? "documents" : "decisions",
+            format < DOCUMENTS_SINCE ? DOCUMENTS_SINCE : THEMES_SINCE);
     }
     return fault_say(rebuild->fault, ERR_CORRUPT,
                      "event %" PRIu64 " of the organisation %.*s %s; cannot rebuild tables from "

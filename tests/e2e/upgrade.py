@@ -68,7 +68,7 @@ def answers_of(client, wanted):
     }
 
 
-FORMAT = 7  # store format of the tested programs
+FORMAT = 8  # store format of the tested programs
 
 
 class Upgrade:
@@ -199,24 +199,36 @@ class Version6(Upgrade, unittest.TestCase):
     VERSION = 6
 
 
-class Version3Documents(unittest.TestCase):
-    """Events of documents that format 3 wrote can't be read: the store is refused with the reason, each time,
-    and stays."""
+class Version7(Upgrade, unittest.TestCase):
+    """The store of version 6, as the next version made its tables again; that of retention is missing."""
 
-    def test_old_store_with_documents_is_refused(self):
+    VERSION = 7
+
+
+class Refused(unittest.TestCase):
+    """A store with events that this program can't read is refused with the reason, each time, and stays."""
+
+    def check_refused(self, name, reason):
         data = tempfile.mkdtemp(prefix="errata-test-")
         self.addCleanup(shutil.rmtree, data, ignore_errors=True)
         path = os.path.join(data, "db", "data.mdb")
         os.mkdir(os.path.dirname(path), 0o700)
-        with gzip.open(os.path.join(STORES, "v3_documents", "data.mdb.gz")) as packed, open(path, "wb") as f:
+        with gzip.open(os.path.join(STORES, name, "data.mdb.gz")) as packed, open(path, "wb") as f:
             shutil.copyfileobj(packed, f)
         for arguments in (["--listen", "127.0.0.1:0"], ["--rebuild"]):
             done = subprocess.run([os.path.join(BIN, "erratad"), "--data", data, *arguments],
                                   capture_output=True, text=True, timeout=SECONDS)
             self.assertEqual(done.returncode, 65, done)
-            self.assertRegex(done.stderr, r"event 59 of the organisation .* has format version 3, which this "
-                                          r"program supports only without documents; expected .*--data")
+            self.assertRegex(done.stderr, reason)
             self.assertEqual(set(os.listdir(os.path.join(data, "db"))), {"data.mdb", "lock.mdb", "state"})
+
+    def test_documents_of_version_3_are_refused(self):
+        self.check_refused("v3_documents", r"event 59 of the organisation .* has format version 3, which this "
+                                           r"program supports only without documents; expected .*--data")
+
+    def test_decisions_of_version_7_are_refused(self):
+        self.check_refused("v7_decisions", r"event 3 of the organisation .* has format version 7, which this "
+                                           r"program supports only without decisions; expected .*--data")
 
 
 if __name__ == "__main__":

@@ -100,6 +100,12 @@ static inline bool service_is_cancelled(const struct service *service)
     return atomic_load_explicit(&service->cancelled, memory_order_relaxed);
 }
 
+/* The same as a callback of modules that know no services; `user` is the struct service. */
+static inline bool service_was_cancelled(const void *user)
+{
+    return service_is_cancelled(user);
+}
+
 /* In X_receive: stores the next bytes of the call's document; on failure the fault contains the
  * reason. */
 MUST_CHECK enum err service_keep_document(struct service *service, struct slice bytes);

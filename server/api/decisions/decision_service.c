@@ -411,11 +411,6 @@ enum err decision_service_evaluate_read(struct decision_service_evaluate_call *c
     return err;
 }
 
-static bool is_cancelled(const void *user)
-{
-    return service_is_cancelled(user);
-}
-
 /* Appends each match. */
 static enum err put_matches(struct decision_service_find_similar_call *call,
                             const struct similar_matches *matches)
@@ -493,7 +488,7 @@ enum err decision_service_find_similar_read(struct decision_service_find_similar
         .threshold = request->_threshold_case != 0 ? request->threshold : THEME_SAME_SHOWN,
         .limit = request->_limit_case != 0 ? request->limit : SIMILAR_LIMIT_DEFAULT,
         .agent = slice_text(request->agent_name),
-        .is_cancelled = is_cancelled,
+        .is_cancelled = service_was_cancelled,
         .user = call->service,
     };
     enum err err = matches == NULL ? ERR_MEMORY : read_about(call, &query);

@@ -11,11 +11,6 @@
 /* Usual size of the part in a cluster: a name, an id and numbers. */
 #define CLUSTER_BYTES 120
 
-static bool is_cancelled(const void *user)
-{
-    return service_is_cancelled(user);
-}
-
 static void put_cluster(const struct reviewer_part *part, struct buffer *run)
 {
     const struct counted_cluster *cluster = part->cluster;
@@ -72,7 +67,7 @@ decision_service_get_reviewer_report_read(struct decision_service_get_reviewer_r
         .org = call->org,
         .agent = slice_text(call->request->agent_name),
         .reviewer = slice_text(call->request->reviewer_id),
-        .is_cancelled = is_cancelled,
+        .is_cancelled = service_was_cancelled,
         .user = call->service,
     };
     struct reviewer_reports reports;

@@ -8,11 +8,6 @@
 #include <errata/v1/guideline_service.handlers.h>
 #include <errata/v1/guideline_service.views.h>
 
-static bool is_cancelled(const void *user)
-{
-    return service_is_cancelled(user);
-}
-
 enum err
 guideline_service_build_agent_prompt_cost(struct guideline_service_build_agent_prompt_call *call)
 {
@@ -81,7 +76,7 @@ guideline_service_build_agent_prompt_read(struct guideline_service_build_agent_p
         .subject_id = slice_text(call->request->subject_id),
         .is_past = call->as_of.is_given,
         .as_of_seq = call->as_of.seq,
-        .is_cancelled = is_cancelled,
+        .is_cancelled = service_was_cancelled,
         .user = call->service,
     };
     struct agent_prompt prompt;

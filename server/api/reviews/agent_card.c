@@ -6,18 +6,13 @@
 
 #include <errata/v1/review_service.handlers.h>
 
-static bool is_cancelled(const void *user)
-{
-    return service_is_cancelled(user);
-}
-
 enum err review_service_get_agent_card_read(struct review_service_get_agent_card_call *call)
 {
     struct review_window_query query = {
         .org = call->org,
         .subcategory = slice_text(call->request->subcategory),
         .as_of_seq = REVIEWS_NOW,
-        .is_cancelled = is_cancelled,
+        .is_cancelled = service_was_cancelled,
         .user = call->service,
     };
     struct review_triggers triggers;

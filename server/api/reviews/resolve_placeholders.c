@@ -15,11 +15,6 @@
 #define PROMPTS_ON_LOOP_BYTES_MAX ((size_t)64 * 1024)
 #define NOTES_ON_LOOP_BYTES_MAX ((size_t)1024)
 
-static bool is_cancelled(const void *user)
-{
-    return service_is_cancelled(user);
-}
-
 static struct review_window_query
 query_of(const struct review_service_resolve_placeholders_call *call)
 {
@@ -28,7 +23,7 @@ query_of(const struct review_service_resolve_placeholders_call *call)
         .subcategory = slice_text(call->request->subcategory),
         .as_of_seq = call->as_of.is_given ? call->as_of.seq : REVIEWS_NOW,
         .runs_max = REVIEW_WINDOW_RUNS,
-        .is_cancelled = is_cancelled,
+        .is_cancelled = service_was_cancelled,
         .user = call->service,
     };
 }

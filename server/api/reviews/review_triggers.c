@@ -16,11 +16,6 @@
  * its fields another 1 us. */
 #define REVIEWS_ON_LOOP_MAX 100
 
-static bool is_cancelled(const void *user)
-{
-    return service_is_cancelled(user);
-}
-
 static struct review_window_query query_of(const struct review_service_get_triggers_call *call)
 {
     return (struct review_window_query){
@@ -28,7 +23,7 @@ static struct review_window_query query_of(const struct review_service_get_trigg
         .subcategory = slice_text(call->request->subcategory),
         .as_of_seq = call->as_of.is_given ? call->as_of.seq : REVIEWS_NOW,
         .runs_max = REVIEW_WINDOW_RUNS,
-        .is_cancelled = is_cancelled,
+        .is_cancelled = service_was_cancelled,
         .user = call->service,
     };
 }

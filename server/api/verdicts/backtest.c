@@ -58,11 +58,6 @@ enum err learning_service_backtest_start(struct learning_service_backtest_call *
     return err;
 }
 
-static bool is_cancelled(const void *user)
-{
-    return service_is_cancelled(user);
-}
-
 enum err learning_service_backtest_work(struct learning_service_backtest_call *call)
 {
     struct backtest *backtest = call->stream->state;
@@ -74,7 +69,8 @@ enum err learning_service_backtest_work(struct learning_service_backtest_call *c
         backtest->thresholds = (struct score_thresholds){settings.suspicious_at, settings.fake_at};
     }
     return err != OK ? err
-                     : backtest_step(call->ctx, call->txn, backtest, is_cancelled, call->service);
+                     : backtest_step(call->ctx, call->txn, backtest, service_was_cancelled,
+                                     call->service);
 }
 
 enum err learning_service_backtest_writable(struct learning_service_backtest_call *call)

@@ -9,11 +9,6 @@
 
 #include <errata/v1/verdict_service.handlers.h>
 
-static bool is_cancelled(const void *user)
-{
-    return service_is_cancelled(user);
-}
-
 static enum err find_in(struct verdict_service_propose_rules_call *call, struct store_txn *txn,
                         struct found_rules *found)
 {
@@ -21,7 +16,7 @@ static enum err find_in(struct verdict_service_propose_rules_call *call, struct 
         .org = call->org,
         .rules_max =
             call->request->max_rules > 0 ? (size_t)call->request->max_rules : INDUCTION_RULES_MAX,
-        .is_cancelled = is_cancelled,
+        .is_cancelled = service_was_cancelled,
         .user = call->service,
     };
     struct settings settings;

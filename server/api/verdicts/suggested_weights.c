@@ -11,17 +11,12 @@
 
 #include <errata/v1/verdict_service.handlers.h>
 
-static bool is_cancelled(const void *user)
-{
-    return service_is_cancelled(user);
-}
-
 enum err verdict_service_list_suggested_weights_read(
     struct verdict_service_list_suggested_weights_call *call)
 {
     struct suggestions_request request = {
         .org = call->org,
-        .is_cancelled = is_cancelled,
+        .is_cancelled = service_was_cancelled,
         .user = call->service,
     };
     struct settings settings;

@@ -16,11 +16,6 @@
 #define STATS_DAYS_DEFAULT 30
 #define DAY_US (INT64_C(86400) * 1000000)
 
-static bool is_cancelled(const void *user)
-{
-    return service_is_cancelled(user);
-}
-
 static void put_stats(const struct verdict_stats *stats, struct buffer *run, struct buffer *body)
 {
     struct get_verdict_stats_response_view view = {
@@ -56,7 +51,7 @@ enum err verdict_service_get_verdict_stats_read(struct verdict_service_get_verdi
     const struct verdict_stats_query query = {
         .org = call->org,
         .from_us = clock_wall_us(call->ctx->clock) - days * DAY_US,
-        .is_cancelled = is_cancelled,
+        .is_cancelled = service_was_cancelled,
         .user = call->service,
     };
     struct verdict_stats stats;

@@ -1,6 +1,7 @@
 """Messages that follow an answer: each is read by DetectFeedback after a turn with the query and the answer was recorded,
 in a session of its own. The result is the turn's status."""
 from erratad import roles, turn, turn_service
+from learning.weak_rules import f1
 
 STATUSES = ("rejected", "accepted", "neutral")
 
@@ -30,12 +31,7 @@ def accuracy(results):
 
 def macro_f1(results):
     """The mean F1 of the statuses."""
-    total = 0
-    for wanted in STATUSES:
-        right = sum(label == status == wanted for label, status in results)
-        named = sum((label == wanted) + (status == wanted) for label, status in results)
-        total += 2 * right / named if named else 0
-    return total / len(STATUSES)
+    return sum(f1(results, status) for status in STATUSES) / len(STATUSES)
 
 
 def false_rejections(results):

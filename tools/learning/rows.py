@@ -20,27 +20,15 @@ def plain(text):
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
-def interval(values, seed):
-    """The 95% interval of the mean, by a bootstrap over documents; `values` has one list for each."""
-    moments = random.Random(seed)
-    means = []
-    for _ in range(RESAMPLES):
-        drawn = [values[moments.randrange(len(values))] for _ in values]
-        count = sum(len(one) for one in drawn)
-        means.append(sum(sum(one) for one in drawn) / count)
-    means.sort()
-    return means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES)]
+def mean(values):
+    return sum(sum(one) for one in values) / max(1, sum(len(one) for one in values))
 
 
-def interval_of(measure, items, seed):
-    """The 95% interval of a measure of items, by a bootstrap over them."""
+def interval(items, seed, measure=mean):
+    """The 95% interval of a measure, by a bootstrap over the items, such as documents; those of the mean are lists of values."""
     moments = random.Random(seed)
     found = sorted(measure([items[moments.randrange(len(items))] for _ in items]) for _ in range(RESAMPLES))
     return found[int(0.025 * RESAMPLES)], found[int(0.975 * RESAMPLES)]
-
-
-def mean(values):
-    return sum(sum(one) for one in values) / max(1, sum(len(one) for one in values))
 
 
 class Loop:

@@ -35,10 +35,10 @@ static void take_names(struct slice run, struct record_names *names)
 }
 
 /* Events of a store format below 5 do not record it. It is false then: the mark of an event that is not an
- * example is never read. */
-static bool may_be_example(const struct feedback_event_view *view)
+ * example is never read. An event whose content was removed has no rows to mark. */
+static bool may_be_example(const struct event *event, const struct feedback_event_view *view)
 {
-    return view->is_example || !view->has_is_example;
+    return (view->is_example || !view->has_is_example) && !event->content_removed;
 }
 
 enum err entity_row_read(struct arena *memory, struct store_txn *txn, struct org_id org,
@@ -61,7 +61,7 @@ enum err entity_row_read(struct arena *memory, struct store_txn *txn, struct org
     ret_row->seq = seq;
     ret_row->created_at_us = event.created_at_us;
     ret_row->layout_fingerprint =
-        may_be_example(&view) ? view.layout_fingerprint : slice_of(NULL, 0);
+        may_be_example(&event, &view) ? view.layout_fingerprint : slice_of(NULL, 0);
     ret_row->document_id = view.document_id;
     ret_row->fields_changed = view.fields_changed.run;
     ret_row->field_count = view.fields_changed.count;

@@ -50,6 +50,14 @@ bool artifact_life_is_live(const struct artifact_life_record *life)
            (life->state == ARTIFACT_STATE_ACTIVE || life->state == ARTIFACT_STATE_SUNSET_PROPOSED);
 }
 
+bool artifact_life_is_same(const struct artifact_life_record *before,
+                           const struct artifact_life_record *life)
+{
+    return before->valid_from_seq == life->valid_from_seq && before->state == life->state &&
+           before->held_back == life->held_back && before->set_by_person == life->set_by_person &&
+           before->version == life->version;
+}
+
 static enum err put_row(struct arena *arena, struct store_txn *txn, struct org_id org,
                         uint64_t artifact_seq, const struct artifact_life_record *life)
 {

@@ -26,6 +26,9 @@ void artifact_life_hold(struct artifact_life_record *life, bool is_held, uint64_
 void artifact_life_renew(struct artifact_life_record *life, uint64_t event_seq);
 /* Returns whether the artifact has an effect: ACTIVE or SUNSET_PROPOSED, and not held back. */
 bool artifact_life_is_live(const struct artifact_life_record *life);
+/* Returns whether a life is unchanged; one event may change it twice. */
+bool artifact_life_is_same(const struct artifact_life_record *before,
+                           const struct artifact_life_record *life);
 
 /* Writes the row of a change, and sets the end of the previous row; `before` is NULL for a new
  * artifact. `artifact_seq`: the number of the event that created the artifact. */

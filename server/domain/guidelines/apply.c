@@ -10,7 +10,7 @@
 
 #include <event_apply.h>
 
-/* Writes the row of a proposal, and the change of its state. `before` is NULL for a new one. */
+/* Writes the row of a proposal, and the change of its life. `before` is NULL for a new one. */
 static enum err put_row(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq,
                         const struct artifact_life_record *before,
                         const struct proposal_record *record)
@@ -22,7 +22,7 @@ static enum err put_row(struct ctx *ctx, struct store_txn *txn, struct org_id or
     if (err == OK) {
         err = store_put(txn, TABLE_PROPOSAL, key_slice(&key), value);
     }
-    if (err == OK && (before == NULL || before->state != record->life.state)) {
+    if (err == OK && (before == NULL || !artifact_life_is_same(before, &record->life))) {
         err = artifact_life_put(ctx->arena, txn, org, seq, before, &record->life);
     }
     return err;

@@ -49,15 +49,6 @@ enum err learned_rule_find(struct store_txn *txn, struct org_id org, struct slic
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Returns whether a life is unchanged; one event may change it twice. */
-static bool is_same_life(const struct artifact_life_record *before,
-                         const struct artifact_life_record *life)
-{
-    return before->valid_from_seq == life->valid_from_seq && before->state == life->state &&
-           before->held_back == life->held_back && before->set_by_person == life->set_by_person &&
-           before->version == life->version;
-}
-
 enum err learned_rule_write(struct arena *arena, struct store_txn *txn, struct org_id org,
                             const struct artifact_life_record *before,
                             const struct learned_rule_row *row)
@@ -70,7 +61,7 @@ enum err learned_rule_write(struct arena *arena, struct store_txn *txn, struct o
     if (err == OK) {
         err = store_put(txn, TABLE_LEARNED_RULE, key_slice(&key), value);
     }
-    if (err == OK && (before == NULL || !is_same_life(before, life))) {
+    if (err == OK && (before == NULL || !artifact_life_is_same(before, life))) {
         err = artifact_life_put(arena, txn, org, row->seq, before, life);
     }
     return err;

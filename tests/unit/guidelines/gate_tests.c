@@ -1,6 +1,7 @@
 /*
  * gate_tests.c: who may vote, how many are needed, what a vote must acknowledge, and how many guidelines an agent has.
  */
+#include "server/domain/artifacts/life.h"
 #include "server/domain/guidelines/conflict_check.h"
 #include "server/domain/settings/settings.h"
 #include "tests/unit/guidelines/groups.h"
@@ -185,6 +186,48 @@ static void test_retirement(void **state)
     store_abort(txn);
 }
 
+/* Goal: keeping a guideline in effect is a change of its life: each row ends where the next one begins, and a read as of
+ * any event finds the row that began last. */
+static void test_rows_of_a_kept_guideline(void **state)
+{
+    static const enum artifact_state states[] = {ARTIFACT_STATE_RETIRED, ARTIFACT_STATE_ACTIVE,
+                                                 ARTIFACT_STATE_ACTIVE, ARTIFACT_STATE_PROPOSED};
+    struct store_fixture *f = *state;
+    struct store_txn *txn = guidelines_begin(f, 1);
+    struct uuid id = propose(f, txn, "paul", "coder", "Sort imports alphabetically.");
+    const struct guideline_state_request keep = {.org = store_fixture_org(1),
+                                                 .caller = {ROLE_REVIEWER, SLICE("anna"), 1, false},
+                                                 .guideline_id = id,
+                                                 .state = ARTIFACT_STATE_ACTIVE,
+                                                 .reason = SLICE("needed")};
+    const struct guideline_retirement retirement = {
+        .org = keep.org, .caller = keep.caller, .guideline_id = id, .reason = SLICE("obsolete")};
+    struct artifact_life_record life = {.version = 0};
+    struct artifact_life_record found = {.version = 0};
+    struct proposal proposal;
+    struct scan scan = {0};
+    uint64_t kept_seq = 0;
+    uint64_t end_seq = 0;
+    uint64_t seq = 0;
+
+    assert_int_equal(vote(f, txn, id, APPROVED, "anna"), OK);
+    assert_int_equal(guideline_set_state(&f->ctx, txn, &keep, &kept_seq), OK);
+    assert_int_equal(guideline_retire(&f->ctx, txn, &retirement, &seq), OK);
+    assert_int_equal(proposal_find(txn, keep.org, id, &proposal), OK);
+    assert_int_equal(artifact_life_scan(&scan, txn, keep.org, proposal.seq), OK);
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        assert_int_equal(artifact_life_next(&scan, &life), OK);
+        assert_int_equal(life.state, states[i]);
+        assert_int_equal(life.valid_to_seq, end_seq);
+        end_seq = life.valid_from_seq;
+    }
+    assert_int_equal(artifact_life_next(&scan, &life), ERR_NOT_FOUND);
+    scan_deinit(&scan);
+    assert_int_equal(artifact_life_read_as_of(txn, keep.org, proposal.seq, kept_seq, &found), OK);
+    assert_int_equal(found.valid_from_seq, kept_seq);
+    store_abort(txn);
+}
+
 /* Goal: every invalid field of a proposal is named at once, and nothing is stored. */
 static void test_invalid_proposals(void **state)
 {
@@ -220,6 +263,7 @@ int run_gate_tests(void)
         GATE_TEST(test_contradictions),
         GATE_TEST(test_capacity),
         GATE_TEST(test_retirement),
+        GATE_TEST(test_rows_of_a_kept_guideline),
         GATE_TEST(test_invalid_proposals),
     };
 

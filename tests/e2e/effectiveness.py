@@ -10,7 +10,7 @@ import random
 import grpc
 from google.protobuf import timestamp_pb2
 
-from erratad import admin, artifact, decision, decision_service, event_log, guideline_service, learning, main, organization_settings, roles
+from erratad import admin, artifact, decision, decision_service, event_log, extraction, guideline_service, learning, main, organization_settings, roles
 from decisions import APPROVED, REJECTED, DecisionCase
 
 TIMEOUTS, IMPORTS, OTHER = [1, 0, 0], [0, 1, 0], [0, 0, 1]
@@ -113,6 +113,37 @@ class Sunset(EffectCase):
         self.assertEqual((self.effects(), self.state(made)), ([], artifact.ARTIFACT_STATE_RETIRED))
         self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: rita.learning.SetArtifactState(
             learning.SetArtifactStateRequest(artifact_id=made.id, state=artifact.ARTIFACT_STATE_ACTIVE, reason="r")))
+
+    def test_kept_written_one_is_not_proposed_at_once(self):
+        """Its outcomes still show no benefit, but it is proposed again after 50 more decisions only."""
+        self.mine.update_settings(holdout_percent=50)
+        made = self.reviewer("paul").guidelines.ProposeGuideline(guideline_service.ProposeGuidelineRequest(
+            proposal=dict(rule_type=2, rule_content="Use UTC.", affected_agents=["coder"]))).proposal
+        rita = self.reviewer()
+        rita.guidelines.ApproveProposal(guideline_service.ApproveProposalRequest(proposal_id=made.id))
+        self.cite_both_arms(50)
+        self.assertEqual(list(self.generate().sunset_guideline_ids), [made.id])
+        rita.learning.SetArtifactState(learning.SetArtifactStateRequest(
+            artifact_id=made.id, state=artifact.ARTIFACT_STATE_ACTIVE, reason="the law requires it"))
+        self.decide(49, 0)
+        self.assertEqual(list(self.generate().sunset_guideline_ids), [])
+        self.decide(1, 0)
+        self.assertEqual(list(self.generate().sunset_guideline_ids), [made.id])
+
+    def cite_both_arms(self, served):
+        """Rejected decisions that cite prompts of many subjects, until so many of them had the guideline."""
+        left = {extraction.EXPERIMENT_ARM_TREATMENT: served, extraction.EXPERIMENT_ARM_CONTROL: 5}
+        for n in range(1000):
+            prompt = self.mine.guidelines.BuildAgentPrompt(guideline_service.BuildAgentPromptRequest(
+                agent_name="coder", subject_id=f"s-{n}"))
+            if left[prompt.arm] > 0:
+                left[prompt.arm] -= 1
+                self.mine.decisions.RecordDecision(decision_service.RecordDecisionRequest(
+                    exposure_refs=[prompt.exposure_ref], decision=decision.Decision(
+                        decision_id=f"cited-{n}", gate_id="g", epic_id="e", agent_name="coder", decision=REJECTED)))
+            if not any(left.values()):
+                return
+        self.fail(f"{left} are left")
 
     def test_what_helps_stays(self):
         self.decide(20, 18)

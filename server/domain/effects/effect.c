@@ -155,9 +155,13 @@ enum err guideline_effect_measure(struct arena *arena, struct store_txn *txn,
     if (err == OK) {
         err = artifact_read(txn, measuring.org, guideline->seq, &measuring.effect.outcomes);
     }
-    measuring.effect.is_measured = measuring.cluster_count > 0;
-    if (err == OK && measuring.effect.is_measured) {
+    if (err == OK) {
         err = count_decisions(&measuring, guideline);
+    }
+    measuring.effect.is_measured = measuring.cluster_count > 0;
+    if (!measuring.effect.is_measured) {
+        measuring.effect.before = (struct proportion){0, 0};
+        measuring.effect.after = (struct proportion){0, 0};
     }
     *ret_effect = measuring.effect;
     return err;
@@ -187,6 +191,7 @@ bool guideline_effect_is_none(const struct guideline_effect *effect)
     if (helps || reduces) {
         return false;
     }
-    return effect->is_measured ? has_feedback && effect->settled >= EFFECT_DECISIONS_MIN
-                               : has_outcomes && served->outcome_count >= EFFECT_DECISIONS_MIN;
+    return effect->settled >= EFFECT_DECISIONS_MIN &&
+           (effect->is_measured ? has_feedback
+                                : has_outcomes && served->outcome_count >= EFFECT_DECISIONS_MIN);
 }

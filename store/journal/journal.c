@@ -196,8 +196,10 @@ enum err store_journal_open(const struct store_journal_config *config, struct fa
     if (err != OK) {
         return say_reason(config, fault, err);
     }
-    err = segments_prepare(journal->segments);
-    err = err == ERR_DISK_FULL ? OK : err; /* the store can be read */
+    if (journal->result == OK) {
+        err = segments_prepare(journal->segments);
+        err = err == ERR_DISK_FULL ? OK : err; /* the store can be read */
+    }
     if (err == OK) {
         err = start_thread(journal);
     }

@@ -228,6 +228,15 @@ static bool run_once(struct journal *journal)
     return false;
 }
 
+/* Makes the next segment. Not on a full disk: the tables need the room that free segments gave up. The lock is held, and
+ * released meanwhile. */
+static void prepare_segment(struct journal *journal)
+{
+    (void)pthread_mutex_unlock(&journal->lock);
+    (void)!segments_prepare(journal->segments); /* a failed append reports the reason */
+    (void)pthread_mutex_lock(&journal->lock);
+}
+
 void *journal_run(void *user)
 {
     struct journal *journal = user;
@@ -240,9 +249,9 @@ void *journal_run(void *user)
         if (journal->closing && (journal->result != OK || journal->committed == journal->stored)) {
             break;
         }
-        (void)pthread_mutex_unlock(&journal->lock);
-        (void)!segments_prepare(journal->segments); /* a failed append reports the reason */
-        (void)pthread_mutex_lock(&journal->lock);
+        if (journal->result == OK) {
+            prepare_segment(journal);
+        }
         if (!journal->closing) {
             wait_changed(journal, PAUSE_US);
         }

@@ -11,6 +11,7 @@
 #include "tests/support/store/temp_folder.h"
 #include "tests/unit/journal/journal_tests.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -374,6 +375,71 @@ static void failed_sync_ends_all_writes(void **state)
     assert_int_equal(write_row(fixture, 3), OK);
 }
 
+/* Counts the files that are made. */
+struct counting_driver {
+    struct fault_driver driver; /* must be the first member */
+    atomic_uint count;
+};
+
+static bool count_created(struct fault_driver *driver, const char *name)
+{
+    if (strcmp(name, "journal.create") == 0) {
+        atomic_fetch_add(&((struct counting_driver *)driver)->count, 1);
+    }
+    return false;
+}
+
+static bool has_file(const struct fixture *fixture, int file)
+{
+    char path[TEMP_FOLDER_PATH_BYTES + 16];
+
+    (void)snprintf(path, sizeof(path), "%s/%d", fixture->folder.path, file);
+    return access(path, F_OK) == 0;
+}
+
+static void wait_for_file(const struct fixture *fixture, int file)
+{
+    for (int i = 0; i < 600 && !has_file(fixture, file); i++) {
+        (void)usleep(10000);
+    }
+    assert_true(has_file(fixture, file));
+}
+
+/* Goal: a full disk keeps the room of the free segments for the tables. Method: a free file, and tables that refuse every
+ * commit: it is not made again between attempts, and not at the next opening, but once the tables have room. */
+static void full_disk_keeps_room_of_free_segments(void **state)
+{
+    struct fixture *fixture = *state;
+    static struct counting_driver create = {.driver = {count_created}};
+    enum err err = ERR_DISK_FULL;
+
+    fault_point_set_driver(&create.driver);
+    assert_int_equal(open_journal(fixture, 0), OK);
+    assert_int_equal(write_row(fixture, 1), OK);
+    assert_int_equal(store_journal_checkpoint(fixture->journal), OK);
+    wait_for_file(fixture, 1);
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, FAILS_FROM_NOW_ON, ERR_DISK_FULL);
+    assert_int_equal(write_row(fixture, 2), OK);
+    atomic_store(&create.count, 0);
+    assert_int_equal(store_journal_checkpoint(fixture->journal), ERR_DISK_FULL);
+    assert_int_equal(store_journal_checkpoint(fixture->journal), ERR_DISK_FULL);
+    assert_false(has_file(fixture, 1));
+    assert_int_equal(atomic_load(&create.count), 0);
+    close_journal(fixture);
+    assert_int_equal(open_journal(fixture, 0), OK);
+    assert_int_equal(store_journal_checkpoint(fixture->journal), ERR_DISK_FULL);
+    assert_int_equal(atomic_load(&create.count), 0);
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, 0, OK);
+    for (int i = 0; i < 600 && err != OK; i++) {
+        err = store_journal_checkpoint(fixture->journal);
+    }
+    assert_int_equal(err, OK);
+    assert_int_equal(write_row(fixture, 3), OK); /* in the file that was in use, and is free now */
+    wait_for_file(fixture, 1);
+    close_journal(fixture);
+    fault_point_set_driver(NULL);
+}
+
 /* Goal: a disk without room for another segment refuses one commit, and takes later ones. */
 static void commit_without_room_is_refused(void **state)
 {
@@ -406,6 +472,7 @@ int run_recovery_tests(void)
         RECOVERY_TEST(age_of_a_copy_is_in_commits),
 #ifdef ERRATA_FAULTS
         RECOVERY_TEST(failed_sync_ends_all_writes),
+        RECOVERY_TEST(full_disk_keeps_room_of_free_segments),
         RECOVERY_TEST(commit_without_room_is_refused),
 #endif
     };

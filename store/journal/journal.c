@@ -18,16 +18,6 @@ static enum err recover_row(void *user, const struct memtable_row *row)
     return memtable_put(journal->active, row);
 }
 
-/* Keeps what the tables have no room for, as the memtable that is stored once they do. */
-static void keep_recovered(struct journal *journal, uint64_t last)
-{
-    journal->frozen = journal->active;
-    journal->frozen_last = last;
-    journal->frozen_at_us = clock_monotonic_us(journal->clock);
-    journal->active_generation++;
-    journal->result = ERR_DISK_FULL;
-}
-
 /* Stores the active memtable. Once the disk was full, the rest stays in memory: at most what the segments have. */
 static enum err store_recovered(struct journal *journal, uint64_t last)
 {
@@ -40,15 +30,17 @@ static enum err store_recovered(struct journal *journal, uint64_t last)
     next = memtable_new(journal->memtable_bytes);
     err = next != NULL ? journal_store(journal, journal->active, last) : ERR_MEMORY;
     if (err == ERR_DISK_FULL) {
-        keep_recovered(journal, last);
-    } else if (err == OK) {
-        memtable_unref(journal->active);
-        journal->stored = last;
-    } else {
+        journal_swap(journal, next, last); /* the thread stores it once there is room */
+        journal->result = ERR_DISK_FULL;
+        return OK;
+    }
+    if (err != OK) {
         memtable_unref(next);
         return err;
     }
+    memtable_unref(journal->active);
     journal->active = next;
+    journal->stored = last;
     return OK;
 }
 

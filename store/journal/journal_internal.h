@@ -98,7 +98,10 @@ enum err journal_cursor_last(void *handle, struct slice *ret_key, struct slice *
 enum err journal_cursor_next(void *handle, struct slice *ret_key, struct slice *ret_value);
 enum err journal_cursor_prev(void *handle, struct slice *ret_key, struct slice *ret_value);
 
-/* Storing (journal_store.c). Makes the active memtable the frozen one, if there is none and it has rows. Both locks are
+/* Storing (journal_store.c). Makes the active memtable the frozen one, whose last commit is `last`, and `take_next` the
+ * active one. There is no frozen one, and both locks are held if the thread runs. */
+void journal_swap(struct journal *journal, struct memtable *take_next, uint64_t last);
+/* Makes the active memtable the frozen one, if there is none and it has rows. Both locks are
  * held. Without memory nothing changes. */
 void journal_freeze(struct journal *journal);
 /* Stores a memtable in the tables, in one transaction, with the number of its last commit. */

@@ -115,6 +115,15 @@ enum err journal_store(struct journal *journal, const struct memtable *memtable,
     return store_commit(txn);
 }
 
+void journal_swap(struct journal *journal, struct memtable *take_next, uint64_t last)
+{
+    journal->frozen = journal->active;
+    journal->frozen_last = last;
+    journal->frozen_at_us = clock_monotonic_us(journal->clock);
+    journal->active = take_next;
+    journal->active_generation++;
+}
+
 void journal_freeze(struct journal *journal)
 {
     struct memtable *next = NULL;
@@ -126,11 +135,7 @@ void journal_freeze(struct journal *journal)
     if (next == NULL) {
         return; /* the active one remains in use; a later commit tries again */
     }
-    journal->frozen = journal->active;
-    journal->frozen_last = journal->committed;
-    journal->frozen_at_us = clock_monotonic_us(journal->clock);
-    journal->active = next;
-    journal->active_generation++;
+    journal_swap(journal, next, journal->committed);
     (void)pthread_cond_broadcast(&journal->changed);
 }
 

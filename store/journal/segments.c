@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -413,14 +412,6 @@ enum err segments_replay(struct segments *segments, const struct segments_replay
     return err;
 }
 
-/* Returns whether the file was removed: what is written to it is lost with the process. */
-static bool is_removed(const struct segment *segment)
-{
-    struct stat info;
-
-    return segment->fd >= 0 && fstat(segment->fd, &info) == 0 && info.st_nlink == 0;
-}
-
 static void forget_file(struct segment *segment)
 {
     (void)close(segment->fd);
@@ -440,7 +431,7 @@ static struct segment *find_free(struct segments *segments)
         if (segment->number != 0 || segment->is_made) {
             continue;
         }
-        if (is_removed(segment)) {
+        if (segment->fd >= 0 && disk_is_removed(segment->fd)) {
             forget_file(segment);
         }
         if (segment->fd >= 0) {
@@ -594,7 +585,7 @@ enum err segments_append(struct segments *segments, struct record *record, uint6
     if (record->failed || record->size > segments_record_bytes_max(segments)) {
         return ERR_MEMORY;
     }
-    if (segments->current != NULL && is_removed(segments->current)) {
+    if (segments->current != NULL && disk_is_removed(segments->current->fd)) {
         err = leave_removed(segments);
         if (err != OK) {
             return err;

@@ -177,6 +177,13 @@ enum err disk_lock(int fd, const char *number_path, int *ret_holder_pid)
     return OK;
 }
 
+bool disk_is_removed(int fd)
+{
+    struct stat info;
+
+    return fstat(fd, &info) == 0 && info.st_nlink == 0;
+}
+
 enum err disk_write_number(int fd)
 {
     char text[NUMBER_TEXT_BYTES];

@@ -27,6 +27,8 @@ void disk_give_up_reserve(const char *path);
  * executes its program. If it is unknown, waits 500 ms at most: it may have just taken the lock and
  * not written its id yet. */
 MUST_CHECK enum err disk_lock(int fd, const char *number_path, int *ret_holder_pid);
+/* Returns whether an open file was removed: what is written to it is lost when it is closed. */
+bool disk_is_removed(int fd);
 /* Writes this process's id into an open file. */
 MUST_CHECK enum err disk_write_number(int fd);
 

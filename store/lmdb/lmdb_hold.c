@@ -95,9 +95,7 @@ bool lmdb_hold_is_file(const struct lmdb_hold *hold, int fd)
 
 bool lmdb_hold_lost_file(const struct lmdb_hold *hold)
 {
-    struct stat info;
-
-    return fstat(hold->file, &info) == 0 && info.st_nlink == 0;
+    return disk_is_removed(hold->file);
 }
 
 static void release_one(int *fd)

@@ -54,14 +54,15 @@ static bool has_room_beside(const struct lmdb_backend *lmdb)
 
 enum err lmdb_reserve(const struct lmdb_backend *lmdb)
 {
-    bool is_whole = lmdb->reserve_bytes <= RESERVE_BYTES_LEAST || has_room_beside(lmdb);
-    enum err err =
-        disk_reserve(lmdb->reserve_path, is_whole ? lmdb->reserve_bytes : RESERVE_BYTES_LEAST);
+    enum err err = ERR_DISK_FULL;
 
-    if (err == ERR_DISK_FULL && lmdb->reserve_bytes > RESERVE_BYTES_LEAST) {
-        err = disk_reserve(lmdb->reserve_path, RESERVE_BYTES_LEAST);
+    if (lmdb->reserve_bytes <= RESERVE_BYTES_LEAST) {
+        return disk_reserve(lmdb->reserve_path, lmdb->reserve_bytes);
     }
-    return err;
+    if (has_room_beside(lmdb)) {
+        err = disk_reserve(lmdb->reserve_path, lmdb->reserve_bytes);
+    }
+    return err == ERR_DISK_FULL ? disk_reserve(lmdb->reserve_path, RESERVE_BYTES_LEAST) : err;
 }
 
 enum err lmdb_settle(struct lmdb_backend *lmdb)

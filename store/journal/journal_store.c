@@ -153,7 +153,7 @@ static void store_frozen(struct journal *journal)
     if (err == OK) {
         segments_release(journal->segments, last);
     } else if (err == ERR_DISK_FULL) {
-        segments_give_up_free(journal->segments);
+        (void)segments_give_up_free(journal->segments);
     }
     (void)pthread_mutex_lock(&journal->lock);
     if (err != OK && err != journal->result) {

@@ -313,8 +313,7 @@ static enum err journal_restore(struct store_backend *backend)
     struct journal *journal = journal_of(backend);
     enum err err = store_restore(journal->tables);
 
-    if (err == ERR_DISK_FULL) {
-        segments_give_up_free(journal->segments);
+    if (err == ERR_DISK_FULL && segments_give_up_free(journal->segments)) {
         err = store_restore(journal->tables);
     }
     if (err != OK || atomic_load(&journal->broken)) {

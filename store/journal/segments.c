@@ -634,8 +634,10 @@ void segments_release(struct segments *segments, uint64_t number)
     (void)pthread_mutex_unlock(&segments->lock);
 }
 
-void segments_give_up_free(struct segments *segments)
+bool segments_give_up_free(struct segments *segments)
 {
+    bool gave_up = false;
+
     (void)pthread_mutex_lock(&segments->lock);
     for (size_t i = 0; i < SEGMENTS_MAX; i++) {
         struct segment *segment = &segments->all[i];
@@ -643,9 +645,11 @@ void segments_give_up_free(struct segments *segments)
         if (segment->number == 0 && !segment->is_made && segment->fd >= 0 &&
             unlink(path_of(segments, i).text) == 0) {
             forget_file(segment);
+            gave_up = true;
         }
     }
     (void)pthread_mutex_unlock(&segments->lock);
+    return gave_up;
 }
 
 void segments_clear(struct segments *segments, uint64_t number)

@@ -64,8 +64,8 @@ void segments_release(struct segments *segments, uint64_t number);
 /* Also frees the segment that is appended to, and clears the headers, so that the next opening has
  * nothing to read. Called only by the appending thread. */
 void segments_clear(struct segments *segments, uint64_t number);
-/* Removes the files of free segments, for a disk that is full. Any thread. */
-void segments_give_up_free(struct segments *segments);
+/* Removes the files of free segments, for a disk that is full. Returns whether there was one. Any thread. */
+bool segments_give_up_free(struct segments *segments);
 /* Creates a free segment, if there is none and the disk keeps room for the tables, so that an
  * append does not have to. */
 MUST_CHECK enum err segments_prepare(struct segments *segments);

@@ -390,10 +390,10 @@ static void segments_leave_room_for_the_tables(void **state)
     assert_int_equal(append(fixture, 7), ERR_DISK_FULL);
     fault_point_set_driver(NULL);
     append_all(fixture, 7, 7);
-    segments_give_up_free(fixture->segments); /* there is none */
+    assert_false(segments_give_up_free(fixture->segments)); /* there is none */
     expect_read(fixture, 0, 7);
     segments_release(fixture->segments, 6);
-    segments_give_up_free(fixture->segments);
+    assert_true(segments_give_up_free(fixture->segments));
     assert_int_equal(remove_file(fixture, 0), -1);
     assert_int_equal(remove_file(fixture, 1), -1);
     append_all(fixture, 8, 10);

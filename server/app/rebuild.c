@@ -92,27 +92,41 @@ static enum err open_new(struct rebuild *rebuild)
     return err;
 }
 
-/* The first format whose document events can be applied: their fields are in ascending order. */
-#define DOCUMENTS_SINCE 4
-/* The first format whose decisions with a theme can be applied: the theme is content. */
-#define THEMES_SINCE 8
+/* Formats with events that cannot be applied. */
+static const struct {
+    uint64_t format;
+    const char *events;
+} unsupported[] = {
+    {3, "documents"}, /* the fields of their events are not in ascending order */
+    {7, "decisions"}, /* the theme is not content */
+};
+
+/* Returns which events of a format cannot be applied; NULL: all can be. */
+static const char *find_unsupported(uint64_t format)
+{
+    for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
+        if (unsupported[i].format == format) {
+            return unsupported[i].events;
+        }
+    }
+    return NULL;
+}
 
 static enum err say_broken(struct rebuild *rebuild)
 {
     const struct replay_report *report = &rebuild->report;
     uint64_t format = store_lmdb_format(rebuild->old);
+    const char *events = report->broken_by == REPLAY_APPLY ? find_unsupported(format) : NULL;
     char org[UUID_TEXT_BYTES];
 
     uuid_format(report->broken_org.uuid, org);
-    if (report->broken_by == REPLAY_APPLY && format < THEMES_SINCE) {
+    if (events != NULL) {
         return fault_say(
             rebuild->fault, ERR_CORRUPT,
             "event %" PRIu64 " of the organisation %.*s has format version %" PRIu64
-            ", which this program supports only without %s; expected a store of version %d "
-            "or later: use the program that wrote it, or an empty --data folder",
-            report->broken_seq, UUID_TEXT_BYTES, org, format,
-            format < DOCUMENTS_SINCE ? "documents" : "decisions",
-            format < DOCUMENTS_SINCE ? DOCUMENTS_SINCE : THEMES_SINCE);
+            ", which this program supports only without %s; expected a store of version %" PRIu64
+            " or later: use the program that wrote it, or an empty --data folder",
+            report->broken_seq, UUID_TEXT_BYTES, org, format, events, format + 1);
     }
     return fault_say(rebuild->fault, ERR_CORRUPT,
                      "event %" PRIu64 " of the organisation %.*s %s; cannot rebuild tables from "

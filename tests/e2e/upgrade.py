@@ -208,13 +208,13 @@ class Version7(Upgrade, unittest.TestCase):
 class Refused(unittest.TestCase):
     """A store with events that this program can't read is refused with the reason, each time, and stays."""
 
-    def check_refused(self, name, reason):
+    def check_refused(self, name, reason, change=lambda content: content):
         data = tempfile.mkdtemp(prefix="errata-test-")
         self.addCleanup(shutil.rmtree, data, ignore_errors=True)
         path = os.path.join(data, "db", "data.mdb")
         os.mkdir(os.path.dirname(path), 0o700)
         with gzip.open(os.path.join(STORES, name, "data.mdb.gz")) as packed, open(path, "wb") as f:
-            shutil.copyfileobj(packed, f)
+            f.write(change(packed.read()))
         for arguments in (["--listen", "127.0.0.1:0"], ["--rebuild"]):
             done = subprocess.run([os.path.join(BIN, "erratad"), "--data", data, *arguments],
                                   capture_output=True, text=True, timeout=SECONDS)
@@ -229,6 +229,14 @@ class Refused(unittest.TestCase):
     def test_decisions_of_version_7_are_refused(self):
         self.check_refused("v7_decisions", r"event 3 of the organisation .* has format version 7, which this "
                                            r"program supports only without decisions; expected .*--data")
+
+    def test_damaged_events_of_other_versions_are_refused(self):
+        """An event that cannot be applied is damage, unless its version is known to lack what it needs: a store
+        that says it has version 4 or 6, with a decision of version 7."""
+        for version in (b"\4", b"\6"):
+            self.check_refused("v7_decisions", r"event 3 of the organisation .* cannot rebuild tables from it; restore",
+                               lambda content, version=version: content.replace(b"format\x08\7",
+                                                                                b"format\x08" + version))
 
 
 if __name__ == "__main__":

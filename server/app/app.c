@@ -109,19 +109,6 @@ static void on_net_tick(void *user, int64_t now_us)
     app_tls_log(app, now_us);
 }
 
-/* Writes the address for programs that start this one. A full disk does not prevent the start: it is written once there
- * is room. */
-static enum err publish_address(struct app *app)
-{
-    char line[NET_ADDRESS_BYTES + 1];
-    int size = snprintf(line, sizeof(line), "%s\n", app->bound.address);
-    enum err err =
-        files_write(app->config->data, APP_ADDRESS_FILE, slice_of(line, (size_t)size), &app->fault);
-
-    app->address_missing = err == ERR_DISK_FULL;
-    return app->address_missing ? OK : err;
-}
-
 /* Listens and publishes the address: the server is ready. */
 static enum err listen_and_publish(struct app *app)
 {
@@ -131,12 +118,14 @@ static enum err listen_and_publish(struct app *app)
         err = app_metrics_listen(app);
     }
     if (err == OK) {
-        err = publish_address(app);
+        app->address =
+            (struct address_file){.data = app->config->data, .address = app->bound.address};
+        err = address_file_write(&app->address, &app->fault);
     }
     if (err != OK) {
         return err;
     }
-    if (app->address_missing) {
+    if (app->address.missing) {
         logger_printf(LOGGER_WARNING, "the disk is full: %s/%s is written once there is room",
                       app->config->data, APP_ADDRESS_FILE);
     }
@@ -201,9 +190,6 @@ static void on_health_timer(uv_timer_t *handle)
                                                                   : HEALTH_NOT_SERVING);
         app_access_check(app);
         app_tokens_check(app);
-        if (app->address_missing) {
-            (void)!publish_address(app);
-        }
         retention_sweeper_tick(&app->retention);
     }
     app_close_if_idle(app);
@@ -261,6 +247,9 @@ static void on_upkeep_timer(uv_timer_t *handle)
     store_lmdb_check_readers(app->tables);
     give_back_if_spare(app);
     propose_if_due(app);
+    if (app->state == APP_SERVING) {
+        address_file_retry(&app->address);
+    }
 }
 
 static void on_verifier_news(void *user, struct org_id org)

@@ -24,7 +24,7 @@
 #define APP_ADDRESS_FILE "address"
 /* File in the data folder with the administrator's token of the first start. */
 #define APP_TOKEN_FILE "admin.token"
-/* Interval of checks for readers that died and for memory left by a burst. */
+/* Interval of checks for readers that died and for memory left by a burst, and of attempts to write a missing address. */
 #define APP_UPKEEP_MS 30000
 /* Time for reading the tables ahead; the rest is read while the server serves. */
 #define APP_WARM_MS 1000

@@ -4,6 +4,7 @@
 #ifndef ERRATA_SERVER_APP_APP_INTERNAL_H
 #define ERRATA_SERVER_APP_APP_INTERNAL_H
 
+#include "server/app/address_file.h"
 #include "server/app/backup.h"
 #include "server/app/config.h"
 #include "server/app/supervisor.h"
@@ -160,7 +161,7 @@ struct app {
     struct app_tokens tokens;
     struct slice model_file; /* mapped; empty without a model */
     bool lost_file; /* app_lost_file has logged the loss */
-    bool address_missing; /* the disk had no room for the file with the address */
+    struct address_file address;
     size_t spare_bytes; /* unused heap after the last return to the system, which stays allocated */
     uint64_t warm_from_ms; /* start of reading ahead, by the loop's clock */
     atomic_bool stop_warming;

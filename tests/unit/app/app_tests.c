@@ -94,5 +94,6 @@ int main(void)
         cmocka_unit_test(test_invalid_message_is_rejected),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL) + run_damage_tests() + run_supervisor_tests();
+    return cmocka_run_group_tests(tests, NULL, NULL) + run_address_file_tests() +
+           run_damage_tests() + run_supervisor_tests();
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 /* Each gives the number of tests that failed. */
+int run_address_file_tests(void);
 int run_damage_tests(void);
 int run_supervisor_tests(void);
 

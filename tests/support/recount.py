@@ -238,6 +238,7 @@ class Recount:
         self.fragment_sets = recount_reviews.FragmentSets()
         self.reviews = {}  # sequence number -> recount_reviews.Entry
         self.prompts = recount_reviews.Prompts()
+        self.agent_decisions = set()  # sequence numbers of those that were not retracted
         self.problems = []  # impossible events
         for event in events:
             self.take(event)
@@ -286,6 +287,9 @@ class Recount:
         if seq in self.submissions:
             self.retract_verdict(seq, self.submissions.pop(seq))
             return
+        if seq in self.agent_decisions:
+            self.agent_decisions.remove(seq)
+            return
         if seq not in self.feedback:
             self.problems.append(f"retraction {event.seq}: of {seq}, which cannot be retracted or was retracted")
             return
@@ -309,6 +313,9 @@ class Recount:
             self.corrections[subject] = [row for row in self.corrections[subject] if row[1] != seq]
         for one in self.extractions.values():
             one.marks.pop(seq, None)
+
+    def on_decision(self, event, _):
+        self.agent_decisions.add(event.seq)
 
     def correct(self, event, reported):
         """Marks the newest extraction that was served before it, else the oldest, of what it names."""

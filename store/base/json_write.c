@@ -131,7 +131,8 @@ void json_write_string(struct buffer *buffer, struct slice text, bool ascii)
 {
     size_t at = 0;
 
-    if (!buffer_reserve(buffer, text.size + 2)) {
+    /* Both quotes; and put_words needs one more byte for the last eight. */
+    if (!buffer_reserve(buffer, text.size + 3)) {
         return;
     }
     buffer_append_byte(buffer, '"');

@@ -5,10 +5,12 @@
 #define ERRATA_TESTS_UNIT_JOURNAL_JOURNAL_TESTS_H
 
 #include "store/base/bytes.h"
+#include "store/base/fault_point.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -24,6 +26,19 @@ static inline struct named_key journal_test_key(uint32_t number)
     bytes_put_be32(key.bytes + 16, number);
     return key;
 }
+
+#ifdef ERRATA_FAULTS
+/* Lets the point of a name fail. */
+struct failing_point {
+    struct fault_driver driver; /* must be the first member; journal_test_fails_named */
+    const char *name;
+};
+
+static inline bool journal_test_fails_named(struct fault_driver *driver, const char *name)
+{
+    return strcmp(name, ((const struct failing_point *)driver)->name) == 0;
+}
+#endif
 
 int run_memtable_tests(void);
 int run_segments_tests(void);

@@ -342,21 +342,11 @@ static void age_of_a_copy_is_in_commits(void **state)
 }
 
 #ifdef ERRATA_FAULTS
-struct failing_point {
-    struct fault_driver driver; /* must be the first member */
-    const char *name;
-};
-
-static bool fails_named(struct fault_driver *driver, const char *name)
-{
-    return strcmp(name, ((const struct failing_point *)driver)->name) == 0;
-}
-
 /* Goal: after a failed write or sync nothing more is written, since it is unknown what is on the disk. */
 static void failed_sync_ends_all_writes(void **state)
 {
     struct fixture *fixture = *state;
-    struct failing_point sync = {.driver = {fails_named}, .name = "journal.sync"};
+    struct failing_point sync = {.driver = {journal_test_fails_named}, .name = "journal.sync"};
 
     assert_int_equal(open_journal(fixture, 0), OK);
     assert_int_equal(write_row(fixture, 1), OK);
@@ -444,7 +434,7 @@ static void full_disk_keeps_room_of_free_segments(void **state)
 static void commit_without_room_is_refused(void **state)
 {
     struct fixture *fixture = *state;
-    struct failing_point create = {.driver = {fails_named}, .name = "journal.create"};
+    struct failing_point create = {.driver = {journal_test_fails_named}, .name = "journal.create"};
 
     fault_point_set_driver(&create.driver);
     assert_int_equal(open_journal(fixture, 0), OK);

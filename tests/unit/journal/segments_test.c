@@ -349,21 +349,11 @@ static void rows_that_do_not_hold_are_refused(void **state)
 }
 
 #ifdef ERRATA_FAULTS
-struct failing_point {
-    struct fault_driver driver; /* must be the first member */
-    const char *name;
-};
-
-static bool fails_named(struct fault_driver *driver, const char *name)
-{
-    return strcmp(name, ((const struct failing_point *)driver)->name) == 0;
-}
-
 /* Goal: a disk with room for one segment only takes records again once the tables have those in it. */
 static void only_segment_is_used_again(void **state)
 {
     struct fixture *fixture = *state;
-    struct failing_point create = {.driver = {fails_named}, .name = "journal.create"};
+    struct failing_point create = {.driver = {journal_test_fails_named}, .name = "journal.create"};
 
     expect_read(fixture, 0, 0);
     append_all(fixture, 1, 3);
@@ -381,7 +371,7 @@ static void only_segment_is_used_again(void **state)
 static void segments_leave_room_for_the_tables(void **state)
 {
     struct fixture *fixture = *state;
-    struct failing_point room = {.driver = {fails_named}, .name = "journal.room"};
+    struct failing_point room = {.driver = {journal_test_fails_named}, .name = "journal.room"};
 
     expect_read(fixture, 0, 0);
     fault_point_set_driver(&room.driver);

@@ -5,6 +5,7 @@
 #include "tools/bench/arguments_internal.h"
 
 #include "tools/bench/preload/preload.h"
+#include "tools/errata/config/settings.h"
 
 #include <stdlib.h>
 
@@ -157,32 +158,42 @@ static enum err read_list(const struct options *options, const char *name,
     return OK;
 }
 
-/* Returns the value of an option, or of its variable; NULL if it is empty. */
-static const char *tls_value(const struct options *options, const char *name, const char *variable)
+static bool is_given(const char *text)
 {
-    const char *text = variable != NULL ? getenv(variable) : options_get(options, name);
+    return text != NULL && *text != '\0';
+}
 
-    return text != NULL && text[0] != '\0' ? text : NULL;
+static struct settings_tls_given tls_options(const struct options *options)
+{
+    return (struct settings_tls_given){.tls = options_has(options, "tls") ? "true" : NULL,
+                                       .ca = options_get(options, "ca"),
+                                       .client_cert = options_get(options, "client-cert"),
+                                       .client_key = options_get(options, "client-key")};
+}
+
+static struct settings_tls_given tls_variables(void)
+{
+    return (struct settings_tls_given){.tls = getenv("ERRATA_TLS"),
+                                       .ca = getenv("ERRATA_CA"),
+                                       .client_cert = getenv("ERRATA_CLIENT_CERT"),
+                                       .client_key = getenv("ERRATA_CLIENT_KEY")};
 }
 
 /* Any option for TLS selects it and overrides all of the variables, as in errata. */
 static enum err read_tls(struct arguments *arguments, struct fault *fault)
 {
-    const struct options *options = &arguments->options;
-    bool on_line = options_has(options, "tls") || options_has(options, "ca") ||
-                   options_has(options, "client-cert") || options_has(options, "client-key");
-    struct arguments_tls files = {
-        .ca = tls_value(options, "ca", on_line ? NULL : "ERRATA_CA"),
-        .client_cert = tls_value(options, "client-cert", on_line ? NULL : "ERRATA_CLIENT_CERT"),
-        .client_key = tls_value(options, "client-key", on_line ? NULL : "ERRATA_CLIENT_KEY")};
+    struct settings_tls_given given = tls_options(&arguments->options);
 
-    arguments->tls = on_line || tls_value(options, "tls", "ERRATA_TLS") != NULL ||
-                     files.ca != NULL || files.client_cert != NULL || files.client_key != NULL;
-    arguments->tls_files = files;
-    if ((files.client_cert != NULL) != (files.client_key != NULL)) {
+    if (!settings_tls_given(&given)) {
+        given = tls_variables();
+    }
+    arguments->tls = settings_tls_given(&given);
+    arguments->tls_files =
+        (struct tls_files){.cert = given.client_cert, .key = given.client_key, .ca = given.ca};
+    if (is_given(given.client_cert) != is_given(given.client_key)) {
         return fault_say(fault, ERR_INVALID,
                          "--%s: missing; expected both --client-cert and --client-key",
-                         files.client_cert != NULL ? "client-key" : "client-cert");
+                         is_given(given.client_cert) ? "client-key" : "client-cert");
     }
     return OK;
 }
@@ -194,7 +205,7 @@ static enum err read_target(struct arguments *arguments, struct fault *fault)
     enum err err = read_list(options, "token-file", &arguments->token_files, fault);
 
     server = server != NULL ? server : getenv("ERRATA_SERVER");
-    arguments->server = server != NULL && *server != '\0' ? server : ARGUMENTS_SERVER_DEFAULT;
+    arguments->server = is_given(server) ? server : ARGUMENTS_SERVER_DEFAULT;
     arguments->tokens = options_get(options, "tokens");
     if (err == OK && arguments->tokens != NULL && arguments->token_files.count > 0) {
         err = fault_say(fault, ERR_INVALID,

@@ -6,6 +6,7 @@
 #ifndef ERRATA_TOOLS_BENCH_ARGUMENTS_H
 #define ERRATA_TOOLS_BENCH_ARGUMENTS_H
 
+#include "server/tls/stream/tls_context.h"
 #include "store/base/fault.h"
 #include "tools/bench/load/parse.h"
 #include "tools/errata/terminal/options.h"
@@ -53,13 +54,6 @@ struct arguments_list {
     size_t count;
 };
 
-/* Paths of PEM files; NULL: none. */
-struct arguments_tls {
-    const char *ca; /* NULL: the system's authorities */
-    const char *client_cert; /* NULL: no certificate of the client, and no key */
-    const char *client_key;
-};
-
 enum arguments_way {
     ARGUMENTS_MEASURE,
     ARGUMENTS_PRELOAD,
@@ -76,7 +70,7 @@ struct arguments {
 
     const char *server;
     bool tls; /* TLS instead of cleartext */
-    struct arguments_tls tls_files;
+    struct tls_files tls_files;
     struct arguments_list token_files;
     const char *tokens; /* a file with a token a line; NULL: none */
     struct arguments_list headers; /* "name: value" */

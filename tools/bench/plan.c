@@ -319,11 +319,9 @@ static void fill_engine(const struct arguments *arguments, struct plan *plan)
 
 static enum err open_tls(struct ctx *ctx, const struct arguments *arguments, struct plan *plan)
 {
-    const struct tls_files files = {.cert = arguments->tls_files.client_cert,
-                                    .key = arguments->tls_files.client_key,
-                                    .ca = arguments->tls_files.ca};
-
-    return arguments->tls ? tls_context_new_client(&files, ctx->fault, &plan->engine.tls) : OK;
+    return arguments->tls
+               ? tls_context_new_client(&arguments->tls_files, ctx->fault, &plan->engine.tls)
+               : OK;
 }
 
 enum err plan_make(struct ctx *ctx, const struct arguments *arguments, struct plan *ret_plan)

@@ -16,7 +16,7 @@
 
 /* Zeroed: empty. */
 struct session_list {
-    struct client_call *first; /* oldest message */
+    struct client_call *first; /* the oldest */
     struct client_call *last;
     size_t count;
 };

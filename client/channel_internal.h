@@ -64,7 +64,7 @@ struct lasting_call {
     bool committed; /* the call must not be repeated */
     bool
         token_refreshed; /* the token was read again after UNAUTHENTICATED, which is done at most once per call */
-    uint32_t token_version; /* token of the channel when the last attempt started */
+    uint32_t token_version; /* version of the channel's token when the last attempt started */
     /* Members for a client stream. */
     bool half_closed;
     bool owes_room; /* on_writable must be called when an attempt has room */
@@ -82,7 +82,7 @@ struct lasting_call {
 struct channel_attempt {
     struct lasting_call *call; /* NULL once the call has ended or continues without it */
     struct channel_link *link; /* NULL once the connection is closed */
-    struct client_call *inner; /* attempt of the connection, until its on_end */
+    struct client_call *inner; /* the connection's call, until its on_end */
     struct channel_attempt *next; /* in the link's list */
     struct channel_attempt *previous;
 };

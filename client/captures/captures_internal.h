@@ -16,7 +16,7 @@ typedef void captures_on_closed_fn(void *user, const struct errata_captures_stat
 struct errata_captures {
     struct captures_intake intake;
     struct captures_queue queue;
-    struct errata_channel *channel; /* loop of the caller or of the thread */
+    struct errata_channel *channel; /* on the loop of the caller or of the thread */
     uv_async_t wake; /* keeps the loop alive */
     uv_timer_t timer; /* timer of the queue's next step; does not keep the loop alive */
     unsigned handles; /* number of open handles of these two */

@@ -25,7 +25,7 @@ struct errata_easy {
     struct errata_blocking *blocking; /* owned; NULL: the opening failed */
     struct errata_answer *answer; /* owned: of the last call; NULL: none */
     enum errata_code code;
-    char error[ERROR_BYTES]; /* valid if `code` is OK */
+    char error[ERROR_BYTES]; /* empty if `code` is OK */
 };
 
 static const char out_of_memory[] = "RESOURCE_EXHAUSTED: out of memory";

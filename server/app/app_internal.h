@@ -135,7 +135,7 @@ struct app {
     struct call_server *calls;
     struct plain_table plain; /* app_plain_make */
     struct mcp_server mcp_server;
-    struct http_protocol mcp; /* made from `embedder` */
+    struct http_protocol mcp; /* made from `mcp_server` */
     const struct http_protocol *http_protocols[5]; /* in the order in which they are tried */
     struct plain_table open_plain; /* the same for --metrics-listen */
     struct app_metrics metrics;

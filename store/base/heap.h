@@ -23,7 +23,7 @@ struct heap_figures {
 
 /* Lets malloc keep HEAP_SPARE_BYTES_MAX at the end of its heap. By default it gives back what exceeds 128 KiB there,
  * which a turn of the loop may allocate and free: the system calls and page faults of each turn then cost more
- * than its calls. Once, at the start of a process that serves; without effect under a sanitizer. */
+ * than its calls. Once, at the start of the program; without effect under a sanitizer. */
 void heap_keep_spare(void);
 /* Walks malloc's lists of free blocks and reads a file of /proc: not for every turn of a loop. */
 struct heap_figures heap_read(void);

@@ -34,7 +34,7 @@
 /* The elements of a repeated field. `run` is their encoding: for texts and messages the fields one
  * after another, each with its tag; for numbers the content of the one packed field. To write a
  * list, append texts and numbers to a buffer with the generated x_view_add_FIELD, messages with
- * y_view_put, and sets `run`; `count` is set by reading and ignored by writing. */
+ * y_view_put, and set `run`; `count` is set by reading and ignored by writing. */
 struct view_list {
     struct slice run;
     uint32_t count;

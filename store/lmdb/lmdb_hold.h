@@ -3,8 +3,9 @@
  *   the data folder itself   locked first, until the end. The lock is on the folder's inode, so it
  *                            survives the removal of every file in the folder, and works through
  *                            symbolic links and bind mounts
- *   DIR/errata.pid the id of the process that has the lock. It is locked too, since earlier programs
- *   lock only this file DIR/db/data.mdb locked too: another folder may have a link to the same file
+ *   DIR/errata.pid           the id of the process that has the lock. It is locked too, since earlier
+ *                            programs lock only this file
+ *   DIR/db/data.mdb          locked too: another folder may have a link to the same file
  *   DIR/db/state             whether the store is open, and which file it is (lmdb_state.h)
  * The locks are those of flock(2): they belong to the open file, so that LMDB and the check at the
  * start may open and close the same files, which would drop the process's record locks (fcntl). A

@@ -26,8 +26,8 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 LONG = False  # set by the caller
 # A journal's files: the one in use, and the next.
 JOURNAL_MB = 64 if ENGINE == "journal" else 0
-# Time after which a journal's commits are stored in the tables, so that a full disk is met.
 CAPTURES_AT_ONCE = 50
+# Time after which a journal's commits are stored in the tables, so that a full disk is met.
 IDLE_SECONDS = 1.3 if ENGINE == "journal" else 0
 
 

@@ -33,7 +33,7 @@ struct numeric_feature {
 struct numeric_features {
     struct numeric_feature items[NUMERIC_FEATURES_MAX];
     size_t count;
-    size_t room; /* number of values in each decile */
+    size_t room; /* number of submissions: room of each `values` */
 };
 
 /* Receives one pattern, which is borrowed for the call. */

@@ -55,7 +55,7 @@ MUST_CHECK enum err connection_new(const struct connection_shared *shared, size_
                                    struct connection **ret_connection);
 void connection_free(struct connection *take_connection);
 
-/* Called when the server's settings have arrived: calls may start. */
+/* Returns whether the server's settings have arrived: calls may start. */
 bool connection_is_ready(const struct connection *connection);
 /* Returns the bytes to send; valid until the next call of a function of this file. */
 struct slice connection_output(const struct connection *connection);

@@ -12,7 +12,7 @@
 #define REQUESTS_GROUPS_MAX 1000
 
 struct requests_group {
-    struct slice *bodies; /* owned; the names are in `bytes` */
+    struct slice *bodies; /* owned; their bytes are those of the file */
     size_t count;
 };
 

@@ -284,7 +284,8 @@ class States(VerdictCase):
                                  lambda: self.decide(example, artifact.ARTIFACT_STATE_RETIRED))
         self.assertIn("RetractEvent", error.details())
         submission = self.submit(FAKE, FAKE).submission
-        self.assert_code(grpc.StatusCode.NOT_FOUND, lambda: self.decide(submission, artifact.ARTIFACT_STATE_RETIRED))
+        missing = self.assert_code(grpc.StatusCode.NOT_FOUND, lambda: self.decide(submission, artifact.ARTIFACT_STATE_RETIRED))
+        self.assertIn("expected the id of a learned rule or of a guideline", missing.details())
         self.assertEqual([one.state for one in self.rules()], [artifact.ARTIFACT_STATE_PROPOSED])
 
 

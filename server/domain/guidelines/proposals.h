@@ -131,21 +131,6 @@ MUST_CHECK enum err guideline_list_next(struct store_txn *txn, struct proposal_l
 MUST_CHECK enum err guideline_next(struct store_txn *txn, struct org_id org, uint64_t after_seq,
                                    struct proposal *ret_guideline);
 
-/* A decision of a person about the state of a guideline. */
-struct guideline_state_request {
-    struct org_id org;
-    struct event_caller caller;
-    struct uuid guideline_id;
-    enum artifact_state state;
-    struct slice reason;
-};
-
-/* Keeps a guideline in effect (ACTIVE); appends and applies. ERR_INVALID for a state that no person sets, ERR_PRECONDITION
- * for other states and for one that is not in effect. */
-MUST_CHECK enum err guideline_set_state(struct ctx *ctx, struct store_txn *txn,
-                                        const struct guideline_state_request *request,
-                                        uint64_t *ret_seq);
-
 /* A person's decision to end a guideline. */
 struct guideline_retirement {
     struct org_id org;

@@ -39,105 +39,133 @@ static enum err refuse_kind(struct ctx *ctx, enum artifact_kind kind)
                            "artifact_id: of an example; expected RetractEvent");
 }
 
-/* Finds the rule; refuses any other artifact. */
-static enum err find_rule(struct ctx *ctx, struct store_txn *txn,
-                          const struct artifact_decision *decision,
-                          struct learned_rule_row *ret_row)
-{
-    enum artifact_kind kind = ARTIFACT_KIND_UNSPECIFIED;
-    enum err err = learned_rule_find_id(txn, decision->org, decision->artifact_id, ret_row);
+/* The artifact that a person decides about, as it is. */
+struct decided_artifact {
+    enum artifact_kind kind; /* LEARNED_RULE or GUIDELINE */
+    uint64_t seq;
+    struct artifact_life_record life;
+};
 
-    if (err != ERR_NOT_FOUND) {
-        return err;
+static enum err read_rule(struct store_txn *txn, const struct artifact_decision *decision,
+                          struct decided_artifact *artifact)
+{
+    struct learned_rule_row row;
+    enum err err = learned_rule_find_id(txn, decision->org, decision->artifact_id, &row);
+
+    if (err == OK) {
+        artifact->seq = row.seq;
+        artifact->life = row.record.life;
     }
-    err = artifact_kind_find(txn, decision->org, decision->artifact_id, &kind);
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+static enum err read_guideline(struct store_txn *txn, const struct artifact_decision *decision,
+                               struct decided_artifact *artifact)
+{
+    struct proposal proposal;
+    enum err err = proposal_find(txn, decision->org, decision->artifact_id, &proposal);
+
+    if (err == OK) {
+        artifact->seq = proposal.seq;
+        artifact->life = proposal.record.life;
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+/* Finds a learned rule or a guideline; refuses any other artifact. */
+static enum err find_artifact(struct ctx *ctx, struct store_txn *txn,
+                              const struct artifact_decision *decision,
+                              struct decided_artifact *artifact)
+{
+    enum err err = artifact_kind_find(txn, decision->org, decision->artifact_id, &artifact->kind);
+
     if (err == ERR_NOT_FOUND) {
         return fault_say(ctx->fault, err,
                          "artifact_id: not found in this organisation; expected the id of a "
-                         "learned rule");
+                         "learned rule or of a guideline");
     }
-    return err != OK ? err : refuse_kind(ctx, kind);
+    if (err != OK) {
+        return err;
+    }
+    if (artifact->kind == ARTIFACT_KIND_GUIDELINE) {
+        return read_guideline(txn, decision, artifact);
+    }
+    return artifact->kind == ARTIFACT_KIND_LEARNED_RULE ? read_rule(txn, decision, artifact)
+                                                        : refuse_kind(ctx, artifact->kind);
 }
 
-static enum err encode(struct ctx *ctx, const struct artifact_decision *decision,
-                       const struct learned_rule_row *row, enum artifact_state previous,
-                       struct event_draft *draft)
+/* Decides the new state. ACTIVE keeps a guideline in effect; its other states are reached by votes, and by methods of their
+ * own. */
+static enum err decide(struct ctx *ctx, enum artifact_state wanted,
+                       const struct decided_artifact *artifact, enum artifact_state *ret_before,
+                       enum artifact_state *ret_state)
 {
-    struct artifact_state_set_view view = {
-        .artifact_kind = ARTIFACT_KIND_LEARNED_RULE,
-        .artifact_id = row->record.id,
-        .artifact_seq = row->seq,
-        .previous_state = previous,
-        .version = row->record.life.version,
-        .reason = decision->reason,
-    };
-    enum err err = artifact_state_decide(ctx, false, previous, decision->state, &view.state);
+    bool is_guideline = artifact->kind == ARTIFACT_KIND_GUIDELINE;
+    enum err err = OK;
 
-    if (err == OK && !view_encode_parts(&artifact_state_set_view_type, &view, ctx->arena,
-                                        &draft->facts, &draft->content)) {
-        err = ERR_MEMORY;
+    if (!artifact_state_from_wire((int32_t)artifact->life.state, ret_before)) {
+        return ERR_CORRUPT;
+    }
+    err = artifact_state_decide(ctx, is_guideline, *ret_before, wanted, ret_state);
+    if (err == OK && is_guideline && *ret_state != ARTIFACT_STATE_ACTIVE) {
+        return fault_say(ctx->fault, ERR_PRECONDITION,
+                         "state: a guideline is only kept by it; expected ACTIVE, or "
+                         "RetireGuideline, RejectProposal or ApproveProposal");
     }
     return err;
 }
 
-/* Decides about a guideline. */
-static enum err set_guideline(struct ctx *ctx, struct store_txn *txn,
-                              const struct artifact_decision *decision, uint64_t *ret_seq)
-{
-    const struct guideline_state_request request = {
-        .org = decision->org,
-        .caller = decision->caller,
-        .guideline_id = decision->artifact_id,
-        .state = decision->state,
-        .reason = decision->reason,
-    };
-
-    return guideline_set_state(ctx, txn, &request, ret_seq);
-}
-
-/* Decides about a learned rule; another artifact is refused. */
-static enum err set_rule(struct ctx *ctx, struct store_txn *txn,
-                         const struct artifact_decision *decision, uint64_t *ret_seq)
+/* Appends and applies the decision that `facts` describe. */
+static enum err append(struct ctx *ctx, struct store_txn *txn,
+                       const struct artifact_decision *decision,
+                       const struct artifact_state_set_view *facts, uint64_t *ret_seq)
 {
     const struct slice nothing = {NULL, 0};
     const struct event_time now = {.is_given = false};
+    bool is_guideline = facts->artifact_kind == ARTIFACT_KIND_GUIDELINE;
     enum annotator_kind kind = ANNOTATOR_KIND_UNSPECIFIED;
-    enum artifact_state previous = ARTIFACT_STATE_UNSPECIFIED;
     struct event_draft draft = {.org = decision->org, .kind = EVENT_ARTIFACT_STATE_SET};
-    struct learned_rule_row row;
     enum err err =
         actor_resolve(ctx, &decision->caller, nothing, nothing, false, &draft.actor_user_id);
 
     if (err == OK) {
         err = annotator_resolve(ctx, &decision->caller, nothing, nothing, &kind);
     }
-    if (err == OK) {
-        err = find_rule(ctx, txn, decision, &row);
-    }
-    if (err == OK && !artifact_state_from_wire((int32_t)row.record.life.state, &previous)) {
-        err = ERR_CORRUPT;
-    }
-    if (err == OK) {
-        err = encode(ctx, decision, &row, previous, &draft);
+    if (err == OK && !view_encode_parts(&artifact_state_set_view_type, facts, ctx->arena,
+                                        &draft.facts, &draft.content)) {
+        err = ERR_MEMORY;
     }
     if (err == OK) {
         err = event_draft_stamp(ctx, txn, &now, &draft);
     }
     if (err == OK) {
         draft.annotator = (enum annotator)kind;
-        err = event_draft_add_id(ctx->arena, &draft, SUBJECT_LEARNED_RULE, row.record.id);
+        err = event_draft_add_id(ctx->arena, &draft,
+                                 is_guideline ? SUBJECT_PROPOSAL : SUBJECT_LEARNED_RULE,
+                                 decision->artifact_id);
     }
-    return err != OK ? err : event_draft_append(ctx, txn, &draft, verdicts_apply, ret_seq);
+    return err != OK
+               ? err
+               : event_draft_append(ctx, txn, &draft,
+                                    is_guideline ? guidelines_apply : verdicts_apply, ret_seq);
 }
 
 enum err artifact_set_state(struct ctx *ctx, struct store_txn *txn,
                             const struct artifact_decision *decision, uint64_t *ret_seq)
 {
-    struct proposal proposal;
-    enum err err = proposal_find(txn, decision->org, decision->artifact_id, &proposal);
+    struct artifact_state_set_view facts = {.artifact_id = decision->artifact_id,
+                                            .reason = decision->reason};
+    struct decided_artifact artifact = {.seq = 0};
+    enum err err = find_artifact(ctx, txn, decision, &artifact);
 
-    if (err == ERR_NOT_FOUND) {
-        return set_rule(ctx, txn, decision, ret_seq);
+    if (err == OK) {
+        err = decide(ctx, decision->state, &artifact, &facts.previous_state, &facts.state);
     }
-    return err != OK ? err : set_guideline(ctx, txn, decision, ret_seq);
+    if (err != OK) {
+        return err;
+    }
+    facts.artifact_kind = artifact.kind;
+    facts.artifact_seq = artifact.seq;
+    facts.version = artifact.life.version;
+    return append(ctx, txn, decision, &facts, ret_seq);
 }

@@ -3,6 +3,7 @@
  */
 #include "server/domain/artifacts/life.h"
 #include "server/domain/guidelines/conflict_check.h"
+#include "server/domain/learning/state.h"
 #include "server/domain/settings/settings.h"
 #include "tests/unit/guidelines/groups.h"
 #include "tests/unit/guidelines/guideline_fixture.h"
@@ -195,11 +196,11 @@ static void test_rows_of_a_kept_guideline(void **state)
     struct store_fixture *f = *state;
     struct store_txn *txn = guidelines_begin(f, 1);
     struct uuid id = propose(f, txn, "paul", "coder", "Sort imports alphabetically.");
-    const struct guideline_state_request keep = {.org = store_fixture_org(1),
-                                                 .caller = {ROLE_REVIEWER, SLICE("anna"), 1, false},
-                                                 .guideline_id = id,
-                                                 .state = ARTIFACT_STATE_ACTIVE,
-                                                 .reason = SLICE("needed")};
+    const struct artifact_decision keep = {.org = store_fixture_org(1),
+                                           .caller = {ROLE_REVIEWER, SLICE("anna"), 1, false},
+                                           .artifact_id = id,
+                                           .state = ARTIFACT_STATE_ACTIVE,
+                                           .reason = SLICE("needed")};
     const struct guideline_retirement retirement = {
         .org = keep.org, .caller = keep.caller, .guideline_id = id, .reason = SLICE("obsolete")};
     struct artifact_life_record life = {.version = 0};
@@ -211,7 +212,7 @@ static void test_rows_of_a_kept_guideline(void **state)
     uint64_t seq = 0;
 
     assert_int_equal(vote(f, txn, id, APPROVED, "anna"), OK);
-    assert_int_equal(guideline_set_state(&f->ctx, txn, &keep, &kept_seq), OK);
+    assert_int_equal(artifact_set_state(&f->ctx, txn, &keep, &kept_seq), OK);
     assert_int_equal(guideline_retire(&f->ctx, txn, &retirement, &seq), OK);
     assert_int_equal(proposal_find(txn, keep.org, id, &proposal), OK);
     assert_int_equal(artifact_life_scan(&scan, txn, keep.org, proposal.seq), OK);

@@ -65,17 +65,12 @@ static enum err read_time(struct measuring *measuring, uint64_t seq, int64_t *re
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-static void count(struct proportion *proportion, bool is_similar)
-{
-    proportion->trial_count++;
-    proportion->success_count += is_similar;
-}
-
-/* Counts the newest decisions since the activation. */
-static enum err count_after(struct measuring *measuring, struct slice agent)
+/* Counts the newest decisions of an agent in a time: from `since_us` on, before `before_us`. */
+static enum err count_side(struct measuring *measuring, struct slice agent, int64_t since_us,
+                           int64_t before_us, struct proportion *side)
 {
     const struct decision_history_query query = {
-        .org = measuring->org, .agent = agent, .before_us = INT64_MAX, .max = measuring->max};
+        .org = measuring->org, .agent = agent, .before_us = before_us, .max = measuring->max};
     struct scan scan = {0};
     int64_t created_at_us = INT64_MAX;
     uint64_t seq = 0;
@@ -83,33 +78,12 @@ static enum err count_after(struct measuring *measuring, struct slice agent)
 
     while (err == OK) {
         err = decision_history_next(&scan, measuring->txn, measuring->org, &created_at_us, &seq);
-        if (err != OK || created_at_us < measuring->activated_us) {
+        if (err != OK || created_at_us < since_us) {
             break;
         }
-        count(&measuring->effect.after, decision_set_has(&measuring->similar, seq));
+        side->trial_count++;
+        side->success_count += decision_set_has(&measuring->similar, seq);
         measuring->effect.settled += created_at_us >= measuring->settled_us;
-    }
-    scan_deinit(&scan);
-    return err == ERR_NOT_FOUND ? OK : err;
-}
-
-/* Counts the decisions next to the activation, before it. */
-static enum err count_before(struct measuring *measuring, struct slice agent)
-{
-    const struct decision_history_query query = {.org = measuring->org,
-                                                 .agent = agent,
-                                                 .before_us = measuring->activated_us,
-                                                 .max = measuring->max};
-    struct scan scan = {0};
-    int64_t created_at_us = 0;
-    uint64_t seq = 0;
-    enum err err = decision_history_begin(&scan, measuring->txn, &query);
-
-    while (err == OK) {
-        err = decision_history_next(&scan, measuring->txn, measuring->org, &created_at_us, &seq);
-        if (err == OK) {
-            count(&measuring->effect.before, decision_set_has(&measuring->similar, seq));
-        }
     }
     scan_deinit(&scan);
     return err == ERR_NOT_FOUND ? OK : err;
@@ -117,22 +91,20 @@ static enum err count_before(struct measuring *measuring, struct slice agent)
 
 static enum err count_decisions(struct measuring *measuring, const struct proposal *guideline)
 {
-    struct slice run = guideline->view.affected_agents.run;
+    const struct view_list *agents = &guideline->view.affected_agents;
+    struct slice run = agents->run;
     struct slice agent = {NULL, 0};
-    uint32_t agents = 0;
     enum err err = decision_set_of_clusters(measuring->arena, measuring->txn, measuring->org,
                                             measuring->clusters, measuring->cluster_count,
                                             &measuring->similar);
 
-    while (view_next(&run, &agent)) {
-        agents++;
-    }
-    measuring->max = EFFECT_DECISIONS_MAX / (agents > 0 ? agents : 1);
-    run = guideline->view.affected_agents.run;
+    measuring->max = EFFECT_DECISIONS_MAX / (agents->count > 0 ? agents->count : 1);
     while (err == OK && view_next(&run, &agent)) {
-        err = count_after(measuring, agent);
+        err = count_side(measuring, agent, measuring->activated_us, INT64_MAX,
+                         &measuring->effect.after);
         if (err == OK) {
-            err = count_before(measuring, agent);
+            err = count_side(measuring, agent, INT64_MIN, measuring->activated_us,
+                             &measuring->effect.before);
         }
     }
     return err;

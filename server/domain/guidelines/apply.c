@@ -33,7 +33,6 @@ static enum err apply_created(struct ctx *ctx, struct store_txn *txn, const stru
     struct proposal_record record = {.life =
                                          artifact_life_begin(ARTIFACT_STATE_PROPOSED, event->seq)};
     struct proposal_view view;
-    struct slice id = {NULL, 0};
     struct key key;
     enum err err = proposal_view_read(event->facts, &view);
 
@@ -41,9 +40,7 @@ static enum err apply_created(struct ctx *ctx, struct store_txn *txn, const stru
         return err;
     }
     record.expedited = view.expedited;
-    while (view_next(&view.created_from_feedback_ids.run, &id)) {
-        record.evidence_count++;
-    }
+    record.evidence_count = view.created_from_feedback_ids.count;
     err = put_row(ctx, txn, event->org, event->seq, NULL, &record);
     if (err == OK && view.cluster_seq != 0) {
         key = key_proposal_cluster(event->org, view.cluster_seq);

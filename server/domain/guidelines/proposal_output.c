@@ -199,17 +199,6 @@ enum err guideline_encode_active(struct arena *arena, struct store_txn *txn,
     return view_encode(&guideline_view_type, &view, arena, ret_guideline) ? OK : ERR_MEMORY;
 }
 
-static uint32_t count_ids(struct slice run)
-{
-    struct slice id = {NULL, 0};
-    uint32_t count = 0;
-
-    while (view_next(&run, &id)) {
-        count++;
-    }
-    return count;
-}
-
 /* Sets the members of a guideline as it is now. */
 static enum err set_now(struct arena *arena, struct store_txn *txn, const struct proposal *proposal,
                         struct guideline_view *view)
@@ -220,7 +209,7 @@ static enum err set_now(struct arena *arena, struct store_txn *txn, const struct
         err = add_end(txn, proposal, view);
     }
     view->retracted_evidence_count =
-        count_ids(proposal->view.created_from_feedback_ids.run) - proposal->record.evidence_count;
+        proposal->view.created_from_feedback_ids.count - proposal->record.evidence_count;
     view->sunset_proposed = proposal->record.life.state == ARTIFACT_STATE_SUNSET_PROPOSED;
     return err;
 }

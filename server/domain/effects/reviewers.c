@@ -17,6 +17,7 @@ struct counted_decision {
     struct slice reviewer;
     struct slice agent;
     uint64_t cluster_seq; /* 0: none */
+    const struct counted_cluster *cluster; /* set by count_clusters */
     bool is_approved;
 };
 
@@ -111,7 +112,7 @@ static enum err count_clusters(struct counting *counting)
     qsort(counting->decisions, counting->decision_count, sizeof(*counting->decisions),
           compare_clusters);
     for (size_t i = 0; err == OK && i < counting->decision_count; i++) {
-        const struct counted_decision *decision = &counting->decisions[i];
+        struct counted_decision *decision = &counting->decisions[i];
 
         if (decision->cluster_seq == 0) {
             continue;
@@ -123,42 +124,18 @@ static enum err count_clusters(struct counting *counting)
             err = read_proposal(counting, last);
         }
         last->decisions++;
+        decision->cluster = last;
     }
     return err;
 }
 
-static const struct counted_cluster *find_cluster(const struct counting *counting, uint64_t seq)
-{
-    size_t low = 0;
-    size_t high = counting->cluster_count;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (counting->clusters[middle].seq < seq) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return &counting->clusters[low];
-}
-
 /* --- reviewers --- */
-
-static int compare_texts(struct slice a, struct slice b)
-{
-    size_t size = a.size < b.size ? a.size : b.size;
-    int order = size > 0 ? memcmp(a.data, b.data, size) : 0;
-
-    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
-}
 
 static int compare_reviewers(const void *a, const void *b)
 {
     const struct counted_decision *first = a;
     const struct counted_decision *second = b;
-    int order = compare_texts(first->reviewer, second->reviewer);
+    int order = slice_compare(first->reviewer, second->reviewer);
 
     return order != 0 ? order : compare_clusters(a, b);
 }
@@ -171,7 +148,7 @@ static int compare_reports(const void *a, const void *b)
     if (first->decisions != second->decisions) {
         return first->decisions < second->decisions ? 1 : -1;
     }
-    return compare_texts(first->reviewer, second->reviewer);
+    return slice_compare(first->reviewer, second->reviewer);
 }
 
 bool reviewer_dominates(const struct reviewer_part *part)
@@ -218,14 +195,14 @@ static size_t count_reviewer(const struct counting *counting, size_t start,
          i++) {
         report->decisions++;
         report->approved += decisions[i].is_approved;
-        if (decisions[i].cluster_seq == 0) {
+        if (decisions[i].cluster == NULL) {
             continue;
         }
-        if (part.own > 0 && part.cluster->seq != decisions[i].cluster_seq) {
+        if (part.own > 0 && part.cluster != decisions[i].cluster) {
             add_part(report, &part);
             part.own = 0;
         }
-        part.cluster = find_cluster(counting, decisions[i].cluster_seq);
+        part.cluster = decisions[i].cluster;
         part.own++;
     }
     if (part.own > 0) {
@@ -249,12 +226,13 @@ static size_t count_names(const struct counting *counting)
 static enum err make_reports(struct counting *counting, struct reviewer_reports *reports)
 {
     struct slice wanted = counting->query->reviewer;
+    size_t reports_max = 0;
     size_t place = 0;
 
     qsort(counting->decisions, counting->decision_count, sizeof(*counting->decisions),
           compare_reviewers);
-    reports->items =
-        arena_calloc(counting->arena, count_names(counting) + 1, sizeof(*reports->items));
+    reports_max = wanted.size > 0 ? 2 : count_names(counting) + 1; /* one for the others */
+    reports->items = arena_calloc(counting->arena, reports_max, sizeof(*reports->items));
     if (reports->items == NULL) {
         return ERR_MEMORY;
     }

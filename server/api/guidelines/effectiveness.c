@@ -71,31 +71,30 @@ static enum err set_outcomes(struct arena *arena, const struct artifact_report *
                : ERR_MEMORY;
 }
 
+/* `scratch` is used for one guideline at a time. */
 static enum err put(struct guideline_service_get_guideline_effectiveness_call *call,
-                    const struct proposal *guideline)
+                    struct arena *scratch, const struct proposal *guideline)
 {
     struct guideline_effectiveness_view view = {.has_guideline = true};
-    struct arena *arena = call->ctx->arena;
+    struct artifact_report report = {.kind = ARTIFACT_KIND_GUIDELINE};
     struct guideline_effect effect;
-    struct artifact_report report;
-    enum err err = guideline_effect_measure(arena, call->txn, guideline, &effect);
+    enum err err = guideline_effect_measure(scratch, call->txn, guideline, &effect);
 
     if (err == OK) {
-        err = artifact_report_read(call->txn, call->org, guideline->view.id, &report);
+        artifact_report_count(&effect.outcomes, &report);
+        err = guideline_encode(scratch, call->txn, guideline, &view.guideline);
     }
     if (err == OK) {
-        err = guideline_encode(arena, call->txn, guideline, &view.guideline);
+        err = set_outcomes(scratch, &report, &view);
     }
     if (err == OK) {
-        err = set_outcomes(arena, &report, &view);
-    }
-    if (err == OK) {
-        err = set_feedback(arena, &effect, &view);
+        err = set_feedback(scratch, &effect, &view);
     }
     if (err == OK) {
         guideline_effectiveness_view_put(
             &view, GET_GUIDELINE_EFFECTIVENESS_RESPONSE_GUIDELINES_FIELD, call->body);
     }
+    arena_reset(scratch);
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
@@ -105,17 +104,18 @@ enum err guideline_service_get_guideline_effectiveness_read(
     struct proposal_list list = {
         .org = call->org, .agent = slice_text(call->request->agent_name), .page = call->page};
     struct proposal guideline;
+    struct arena scratch;
     enum err err = guideline_list_begin(call->txn, &list);
 
+    arena_init(&scratch, call->ctx->arena->limit_bytes);
     while (err == OK) {
-        if (service_is_cancelled(call->service)) {
-            return ERR_CANCELLED;
-        }
-        err = guideline_list_next(call->txn, &list, &guideline);
+        err = service_is_cancelled(call->service)
+                  ? ERR_CANCELLED
+                  : guideline_list_next(call->txn, &list, &guideline);
         if (err == OK) {
-            err = put(call, &guideline);
-            continue;
+            err = put(call, &scratch, &guideline);
         }
     }
+    arena_deinit(&scratch);
     return err == ERR_NOT_FOUND ? OK : err;
 }

@@ -3,7 +3,6 @@
  */
 #include "server/domain/learning/report.h"
 
-#include "server/domain/artifacts/artifacts.h"
 #include "server/domain/events/feedback.h"
 #include "server/domain/mappings/rows.h"
 
@@ -98,13 +97,29 @@ static enum err read_life(struct store_txn *txn, struct org_id org, uint64_t seq
     return artifact_evidence_list(txn, org, seq, UINT64_MAX, &report->evidence);
 }
 
+void artifact_report_count(const struct artifact_record *record, struct artifact_report *report)
+{
+    const struct proportion treatment = {record->treatment.bad_count,
+                                         record->treatment.outcome_count};
+    const struct proportion held_out = {record->control.bad_count, record->control.outcome_count};
+
+    report->treatment = record->treatment;
+    report->held_out = record->control;
+    report->served = (struct artifact_counts){
+        .exposure_count = record->none.exposure_count + record->treatment.exposure_count,
+        .outcome_count = record->none.outcome_count + record->treatment.outcome_count,
+        .bad_count = record->none.bad_count + record->treatment.bad_count,
+    };
+    report->has_difference = proportions_subtract(&treatment, &held_out, &report->difference);
+    memcpy(report->outcome_seqs, record->outcome_seqs, sizeof(report->outcome_seqs));
+    report->outcome_seq_count = record->outcome_seq_count;
+}
+
 enum err artifact_report_read(struct store_txn *txn, struct org_id org, struct uuid id,
                               struct artifact_report *ret_report)
 {
     struct artifact_report report = {.has_difference = false};
     struct artifact_record record;
-    struct proportion treatment;
-    struct proportion held_out;
     uint64_t seq = 0;
     enum err err = OK;
 
@@ -122,18 +137,7 @@ enum err artifact_report_read(struct store_txn *txn, struct org_id org, struct u
     if (err != OK) {
         return err;
     }
-    report.treatment = record.treatment;
-    report.held_out = record.control;
-    report.served = (struct artifact_counts){
-        .exposure_count = record.none.exposure_count + record.treatment.exposure_count,
-        .outcome_count = record.none.outcome_count + record.treatment.outcome_count,
-        .bad_count = record.none.bad_count + record.treatment.bad_count,
-    };
-    treatment = (struct proportion){record.treatment.bad_count, record.treatment.outcome_count};
-    held_out = (struct proportion){record.control.bad_count, record.control.outcome_count};
-    report.has_difference = proportions_subtract(&treatment, &held_out, &report.difference);
-    memcpy(report.outcome_seqs, record.outcome_seqs, sizeof(report.outcome_seqs));
-    report.outcome_seq_count = record.outcome_seq_count;
+    artifact_report_count(&record, &report);
     *ret_report = report;
     return OK;
 }

@@ -6,6 +6,7 @@
 #define ERRATA_SERVER_DOMAIN_LEARNING_REPORT_H
 
 #include "server/domain/analytics/proportions.h"
+#include "server/domain/artifacts/artifacts.h"
 #include "server/domain/artifacts/evidence.h"
 #include "server/domain/artifacts/life.h"
 #include "store/log.h"
@@ -34,6 +35,8 @@ MUST_CHECK enum err artifact_kind_find(struct store_txn *txn, struct org_id org,
 /* The id of the wording of guidance that ships with the server: no event created it, so its number is 0. */
 #define ARTIFACT_ID_SHIPPED_WORDING ((struct uuid){.bytes = {0}})
 
+/* Sets the members of a report that follow from the counts of an artifact. */
+void artifact_report_count(const struct artifact_record *record, struct artifact_report *report);
 /* ERR_NOT_FOUND for an id that is not of an artifact of the organisation. */
 MUST_CHECK enum err artifact_report_read(struct store_txn *txn, struct org_id org, struct uuid id,
                                          struct artifact_report *ret_report);

@@ -20,8 +20,6 @@
 #define STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT ((size_t)64 << 20)
 /* The folder of the segments, in the data folder. */
 #define STORE_JOURNAL_FOLDER "journal"
-/* Its files are called 0, 1, and so on. */
-#define STORE_JOURNAL_FILES_MAX 8
 
 struct store_journal_config {
     struct store_backend *tables; /* borrowed; this back end is its only writer */

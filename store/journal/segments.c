@@ -68,22 +68,55 @@ struct segment_path {
     char text[PATH_BYTES_MAX + 32];
 };
 
-static struct segment_path path_of(const struct segments *segments, size_t index)
+static struct segment_path path_of(const char *folder, size_t index)
 {
     struct segment_path path;
 
-    (void)snprintf(path.text, sizeof(path.text), "%s/%zu", segments->path, index);
+    (void)snprintf(path.text, sizeof(path.text), "%s/%zu", folder, index);
     return path;
 }
 
 /* The file under its temporary name while it is created. */
-static struct segment_path unfinished_path_of(const struct segments *segments, size_t index)
+static struct segment_path unfinished_path_of(const char *folder, size_t index)
 {
-    struct segment_path path = path_of(segments, index);
+    struct segment_path path = path_of(folder, index);
     size_t used = strlen(path.text);
 
     (void)snprintf(path.text + used, sizeof(path.text) - used, ".new");
     return path;
+}
+
+bool segments_exist(const char *path)
+{
+    for (size_t i = 0; i < SEGMENTS_MAX; i++) {
+        if (access(path_of(path, i).text, F_OK) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum err remove_file(struct segment_path path, struct fault *fault)
+{
+    return unlink(path.text) == 0 || errno == ENOENT
+               ? OK
+               : fault_say(fault, ERR_IO, "%s: cannot be removed: %m", path.text);
+}
+
+enum err segments_remove(const char *path, struct fault *fault)
+{
+    enum err err = OK;
+
+    for (size_t i = 0; i < SEGMENTS_MAX && err == OK; i++) {
+        err = remove_file(path_of(path, i), fault);
+        if (err == OK) {
+            err = remove_file(unfinished_path_of(path, i), fault);
+        }
+    }
+    if (err == OK) {
+        (void)rmdir(path); /* it may have files of others */
+    }
+    return err;
 }
 
 static enum err errno_to_err(void)
@@ -148,8 +181,8 @@ static enum err fill_with_zeros(int fd, uint64_t size)
 /* Creates the file under another name, so that one with its name is complete. */
 static enum err create_file(const struct segments *segments, size_t index, int *ret_fd)
 {
-    struct segment_path path = path_of(segments, index);
-    struct segment_path unfinished = unfinished_path_of(segments, index);
+    struct segment_path path = path_of(segments->path, index);
+    struct segment_path unfinished = unfinished_path_of(segments->path, index);
     enum err err = disk_make_folder(segments->path);
     int fd = err != OK ? -1 : open(unfinished.text, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
@@ -177,9 +210,9 @@ static enum err create_file(const struct segments *segments, size_t index, int *
 
 static enum err open_file(struct segments *segments, size_t index)
 {
-    int fd = open(path_of(segments, index).text, O_RDWR | O_CLOEXEC);
+    int fd = open(path_of(segments->path, index).text, O_RDWR | O_CLOEXEC);
 
-    (void)unlink(unfinished_path_of(segments, index).text);
+    (void)unlink(unfinished_path_of(segments->path, index).text);
     if (fd < 0) {
         return errno == ENOENT ? OK : ERR_IO;
     }
@@ -643,7 +676,7 @@ bool segments_give_up_free(struct segments *segments)
         struct segment *segment = &segments->all[i];
 
         if (segment->number == 0 && !segment->is_made && segment->fd >= 0 &&
-            unlink(path_of(segments, i).text) == 0) {
+            unlink(path_of(segments->path, i).text) == 0) {
             forget_file(segment);
             gave_up = true;
         }

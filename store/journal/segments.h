@@ -10,10 +10,9 @@
 
 #include "store/base/fault.h"
 #include "store/base/random.h"
-#include "store/journal/journal.h"
 #include "store/journal/record.h"
 
-#define SEGMENTS_MAX STORE_JOURNAL_FILES_MAX
+#define SEGMENTS_MAX 8
 #define SEGMENT_BYTES_DEFAULT (UINT64_C(32) << 20)
 /* Room for the header of a segment and a few records. */
 #define SEGMENT_BYTES_MIN (UINT64_C(64) << 10)
@@ -25,6 +24,12 @@ struct segments_config {
 };
 
 struct segments;
+
+/* Returns whether the folder has a segment. */
+bool segments_exist(const char *path);
+/* Removes the segments, with one that is not complete, and the folder if it has no other files. On failure `fault` names
+ * the file. No segments may be open there. */
+MUST_CHECK enum err segments_remove(const char *path, struct fault *fault);
 
 /* Opens the folder, and syncs the data that an earlier process wrote, also on a full disk. On failure `fault` has the
  * reason. */

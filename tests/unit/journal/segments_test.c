@@ -348,6 +348,52 @@ static void rows_that_do_not_hold_are_refused(void **state)
     record_deinit(&record);
 }
 
+struct file_path {
+    char text[TEMP_FOLDER_PATH_BYTES + 16];
+};
+
+static struct file_path path_of(const struct fixture *fixture, const char *name)
+{
+    struct file_path path;
+
+    (void)snprintf(path.text, sizeof(path.text), "%s/%s", fixture->folder.path, name);
+    return path;
+}
+
+static void add_file(const struct fixture *fixture, const char *name)
+{
+    int fd = open(path_of(fixture, name).text, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    (void)close(fd);
+}
+
+/* Goal: the folder goes with its segments, also with one that a killed process was making, but keeps other files. */
+static void segments_are_removed(void **state)
+{
+    struct fixture *fixture = *state;
+    const char *path = fixture->folder.path;
+
+    assert_int_equal(segments_remove(path, &fixture->fault), OK);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(segments_remove(path, &fixture->fault), OK);
+    assert_false(segments_exist(path));
+    expect_read(fixture, 0, 0);
+    assert_false(segments_exist(path));
+    append_all(fixture, 1, 4);
+    assert_true(segments_exist(path));
+    segments_close(fixture->segments);
+    fixture->segments = NULL;
+    add_file(fixture, "2.new");
+    add_file(fixture, "other");
+    assert_int_equal(segments_remove(path, &fixture->fault), OK);
+    assert_false(segments_exist(path));
+    assert_int_equal(access(path_of(fixture, "2.new").text, F_OK), -1);
+    assert_int_equal(unlink(path_of(fixture, "other").text), 0);
+    assert_int_equal(segments_remove(path, &fixture->fault), OK);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
 #ifdef ERRATA_FAULTS
 /* Goal: a disk with room for one segment only takes records again once the tables have those in it. */
 static void only_segment_is_used_again(void **state)
@@ -405,6 +451,7 @@ int run_segments_tests(void)
         SEGMENTS_TEST(torn_header_is_of_a_free_segment),
         SEGMENTS_TEST(full_journal_refuses_records),
         SEGMENTS_TEST(record_larger_than_a_segment_is_refused),
+        SEGMENTS_TEST(segments_are_removed),
 #ifdef ERRATA_FAULTS
         SEGMENTS_TEST(only_segment_is_used_again),
         SEGMENTS_TEST(segments_leave_room_for_the_tables),

@@ -121,7 +121,6 @@ struct app {
     struct store_backend *tables; /* LMDB */
     struct store_backend
         *backend; /* the journal over the tables; without one, the tables themselves */
-    enum config_log log; /* the engine: as configured, or as the store has it */
     struct pool *pool;
     struct verifier *verifier;
     struct backup *backup;

@@ -127,11 +127,12 @@ static enum err is_new(struct store_backend *tables, bool *ret_new)
 }
 
 /* Chooses the engine: the configured one, else that of the store. */
-static enum err choose_engine(struct app *app)
+static enum err choose_engine(struct app *app, enum config_log *ret_engine)
 {
     struct journal_path path = journal_path(app->config->data);
     const struct store_journal_config config = journal_config(&path, app->tables);
     enum config_log own = CONFIG_LOG_LMDB;
+    enum config_log chosen = app->config->log;
     bool used = false;
     bool new_store = false;
     enum err err = store_journal_is_used(&config, &used);
@@ -143,11 +144,12 @@ static enum err choose_engine(struct app *app)
         return err;
     }
     own = used ? CONFIG_LOG_JOURNAL : new_store ? LOG_OF_NEW_STORE : CONFIG_LOG_LMDB;
-    app->log = app->config->log != CONFIG_LOG_OF_STORE ? app->config->log : own;
-    if (app->log != own && !new_store) {
+    chosen = chosen != CONFIG_LOG_OF_STORE ? chosen : own;
+    if (chosen != own && !new_store) {
         logger_printf(LOGGER_INFO, "the log engine of %s is %s now; it was %s", app->config->data,
-                      engine_name(app->log), engine_name(own));
+                      engine_name(chosen), engine_name(own));
     }
+    *ret_engine = chosen;
     return OK;
 }
 
@@ -162,9 +164,10 @@ static enum err end_journal(struct app *app)
 /* Opens the journal over the tables, or stores in them what an earlier one left. */
 static enum err open_over_tables(struct app *app)
 {
-    enum err err = choose_engine(app);
+    enum config_log engine = CONFIG_LOG_LMDB;
+    enum err err = choose_engine(app, &engine);
 
-    if (err == OK && app->log == CONFIG_LOG_JOURNAL) {
+    if (err == OK && engine == CONFIG_LOG_JOURNAL) {
         store_lmdb_write_lost_file(app->tables);
         return open_journal(app);
     }

@@ -38,6 +38,19 @@ struct evaluator_change {
 MUST_CHECK enum err evaluator_count(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                     struct slice evaluator_id,
                                     const struct evaluator_change *change);
+
+/* A change of how a decision counts for all of its evaluators. */
+struct evaluators_change {
+    uint64_t decision_seq;
+    enum decision_class classification; /* that the server's evaluator chose */
+    enum decision_class persons; /* that a person chose now; UNSPECIFIED if it is retracted */
+    bool is_retracted; /* the decision counts no longer */
+};
+
+/* Counts a decision that a person classified, or that was retracted, for the server's evaluator and those of the caller. The
+ * row of a person's class is still that before the change. */
+MUST_CHECK enum err evaluators_recount(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                       const struct evaluators_change *change);
 MUST_CHECK enum err evaluation_apply_submitted(struct ctx *ctx, struct store_txn *txn,
                                                const struct event *event);
 MUST_CHECK enum err evaluation_apply_overridden(struct ctx *ctx, struct store_txn *txn,

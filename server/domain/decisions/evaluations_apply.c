@@ -104,25 +104,46 @@ enum err evaluation_apply_submitted(struct ctx *ctx, struct store_txn *txn,
                : decision_mark_high(txn, event, decision.cluster_seq, submitted.classification);
 }
 
-/* Counts a person's class for each evaluator of the caller. */
-static enum err count_evaluators(struct ctx *ctx, struct store_txn *txn, const struct event *event,
-                                 uint64_t decision_seq, struct evaluator_change *change)
+/* Reads an evaluation of the caller. */
+static enum err read_submitted(struct store_txn *txn, struct org_id org, uint64_t seq,
+                               struct evaluation_submitted_view *ret_submitted)
 {
-    struct decision_seqs seqs;
-    enum err err = decision_evaluation_seqs(txn, event->org, decision_seq, &seqs);
+    struct event event;
+    enum err err = log_read(txn, org, seq, &event);
 
+    return err != OK ? err : evaluation_submitted_view_read(event.facts, ret_submitted);
+}
+
+/* Sets the classes of an evaluator that chose `chosen`. */
+static void set_chosen(const struct evaluators_change *change, enum decision_class chosen,
+                       struct evaluator_change *one)
+{
+    one->class_before = chosen;
+    one->class_after = change->is_retracted ? DECISION_CLASS_UNSPECIFIED : chosen;
+}
+
+enum err evaluators_recount(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                            const struct evaluators_change *change)
+{
+    struct evaluator_change one = {.persons_after = change->persons};
+    struct key override = key_decision_override(org, change->decision_seq);
+    struct decision_seqs seqs;
+    enum err err = decision_evaluation_seqs(txn, org, change->decision_seq, &seqs);
+
+    if (err == OK) {
+        err = read_class(txn, org, TABLE_DECISION_OVERRIDE, &override, &one.persons_before);
+    }
+    if (err == OK) {
+        set_chosen(change, change->classification, &one);
+        err = evaluator_count(ctx, txn, org, SLICE(EVALUATOR_ID), &one);
+    }
     for (size_t i = 0; err == OK && i < seqs.count; i++) {
         struct evaluation_submitted_view submitted;
-        struct event other;
 
-        err = log_read(txn, event->org, seqs.items[i], &other);
+        err = read_submitted(txn, org, seqs.items[i], &submitted);
         if (err == OK) {
-            err = evaluation_submitted_view_read(other.facts, &submitted);
-        }
-        if (err == OK) {
-            change->class_before = submitted.classification;
-            change->class_after = submitted.classification;
-            err = evaluator_count(ctx, txn, event->org, submitted.evaluator_id, change);
+            set_chosen(change, submitted.classification, &one);
+            err = evaluator_count(ctx, txn, org, submitted.evaluator_id, &one);
         }
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
@@ -132,7 +153,7 @@ enum err evaluation_apply_overridden(struct ctx *ctx, struct store_txn *txn,
                                      const struct event *event)
 {
     struct evaluation_overridden_view overridden;
-    struct evaluator_change change = {.persons_before = DECISION_CLASS_UNSPECIFIED};
+    struct evaluators_change change;
     struct decision_view decision;
     struct event recorded;
     struct key key;
@@ -144,17 +165,11 @@ enum err evaluation_apply_overridden(struct ctx *ctx, struct store_txn *txn,
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
+    change = (struct evaluators_change){.decision_seq = overridden.decision_seq,
+                                        .classification = decision.classification,
+                                        .persons = overridden.classification};
+    err = evaluators_recount(ctx, txn, event->org, &change);
     key = key_decision_override(event->org, overridden.decision_seq);
-    err = read_class(txn, event->org, TABLE_DECISION_OVERRIDE, &key, &change.persons_before);
-    change.persons_after = overridden.classification;
-    if (err == OK) {
-        err = count_evaluators(ctx, txn, event, overridden.decision_seq, &change);
-    }
-    if (err == OK) {
-        change.class_before = decision.classification;
-        change.class_after = decision.classification;
-        err = evaluator_count(ctx, txn, event->org, SLICE(EVALUATOR_ID), &change);
-    }
     if (err == OK) {
         err = log_put_id_row(txn, TABLE_DECISION_OVERRIDE, &key, event->seq);
     }

@@ -281,17 +281,13 @@ static enum err put_evaluations(struct decision_service_get_decision_call *call,
 }
 
 /* Appends a decision without what is private, and with its retraction. */
-static enum err put_decision(struct store_txn *txn, struct org_id org,
+static enum err put_decision(struct store_txn *txn, struct org_id org, uint64_t seq,
                              const struct decision_view *view, uint32_t field, struct buffer *body)
 {
     struct decision_view shown = *view;
     struct retraction retraction;
-    uint64_t seq = 0;
-    enum err err = log_find(txn, org, view->id, &seq);
+    enum err err = retraction_read(txn, org, seq, &retraction);
 
-    if (err == OK) {
-        err = retraction_read(txn, org, seq, &retraction);
-    }
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
@@ -343,7 +339,7 @@ enum err decision_service_get_decision_read(struct decision_service_get_decision
                          "decision");
     }
     if (err == OK) {
-        err = put_decision(call->txn, call->org, &view, GET_DECISION_RESPONSE_DECISION_FIELD,
+        err = put_decision(call->txn, call->org, seq, &view, GET_DECISION_RESPONSE_DECISION_FIELD,
                            call->body);
     }
     if (err == OK) {
@@ -356,12 +352,13 @@ enum err decision_service_get_decision_read(struct decision_service_get_decision
 static enum err put_decisions(struct store_txn *txn, struct decision_list *list, uint32_t field)
 {
     struct decision_view view;
+    uint64_t seq = 0;
     enum err err = decision_list_begin(txn, list);
 
     while (err == OK) {
-        err = decision_list_next(txn, list, &view);
+        err = decision_list_next(txn, list, &seq, &view);
         if (err == OK) {
-            err = put_decision(txn, list->org, &view, field, list->page->body);
+            err = put_decision(txn, list->org, seq, &view, field, list->page->body);
         }
     }
     return err == ERR_NOT_FOUND ? OK : err;

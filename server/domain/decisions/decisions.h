@@ -97,6 +97,6 @@ struct decision_list {
 
 MUST_CHECK enum err decision_list_begin(struct store_txn *txn, struct decision_list *list);
 MUST_CHECK enum err decision_list_next(struct store_txn *txn, struct decision_list *list,
-                                       struct decision_view *ret_view);
+                                       uint64_t *ret_seq, struct decision_view *ret_view);
 
 #endif

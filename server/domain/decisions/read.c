@@ -160,21 +160,20 @@ enum err decision_list_begin(struct store_txn *txn, struct decision_list *list)
     return page_open(list->page, txn, &range);
 }
 
-enum err decision_list_next(struct store_txn *txn, struct decision_list *list,
+enum err decision_list_next(struct store_txn *txn, struct decision_list *list, uint64_t *ret_seq,
                             struct decision_view *ret_view)
 {
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     struct event event;
-    uint64_t seq = 0;
     enum err err = page_next(list->page, &key, &value);
 
     if (err != OK) {
         return err;
     }
-    err = log_read_id_row(value, &seq);
+    err = log_read_id_row(value, ret_seq);
     if (err == OK) {
-        err = decision_read(txn, list->org, seq, &event, ret_view);
+        err = decision_read(txn, list->org, *ret_seq, &event, ret_view);
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }

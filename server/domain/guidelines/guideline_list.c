@@ -3,7 +3,6 @@
  */
 #include "server/domain/guidelines/keys.h"
 #include "server/domain/guidelines/proposals.h"
-#include "store/base/bytes.h"
 #include "store/page.h"
 
 enum err agent_guidelines_read(struct store_txn *txn, struct org_id org, struct slice agent,
@@ -13,23 +12,23 @@ enum err agent_guidelines_read(struct store_txn *txn, struct org_id org, struct 
                                      .prefix = key_guideline_agent_prefix(org, agent),
                                      .order = STORE_ASCENDING,
                                      .rows_max = GUIDELINE_ROWS_MAX};
-    struct guideline_agent_key place;
     struct scan scan = {0};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
+    uint64_t seq = 0;
     enum err err = scan_init(&scan, txn, &range);
 
     ret_list->count = 0;
     while (err == OK) {
         err = scan_next(&scan, &key, &value);
         if (err == OK) {
-            err = key_read_guideline_agent(key, &place);
+            err = proposal_key_seq(key, &seq);
         }
         if (err == OK && ret_list->count == GUIDELINES_OF_AGENT_MAX) {
             err = ERR_CORRUPT;
         }
         if (err == OK) {
-            ret_list->seqs[ret_list->count++] = place.proposal_seq;
+            ret_list->seqs[ret_list->count++] = seq;
         }
     }
     scan_deinit(&scan);
@@ -103,23 +102,17 @@ enum err guideline_list_begin(struct store_txn *txn, struct proposal_list *list)
 enum err guideline_list_next(struct store_txn *txn, struct proposal_list *list,
                              struct proposal *ret_proposal)
 {
-    struct guideline_agent_key place = {0};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
+    uint64_t seq = 0;
     enum err err = page_next(list->page, &key, &value);
 
     if (err != OK) {
         return err;
     }
-    if (list->agent.size > 0) {
-        err = key_read_guideline_agent(key, &place);
-    } else if (key.size == KEY_ORG_BYTES + sizeof(uint64_t)) {
-        place.proposal_seq = bytes_get_be64(key.data + KEY_ORG_BYTES);
-    } else {
-        err = ERR_CORRUPT;
-    }
+    err = proposal_key_seq(key, &seq);
     if (err == OK) {
-        err = proposal_read(txn, list->org, place.proposal_seq, ret_proposal);
+        err = proposal_read(txn, list->org, seq, ret_proposal);
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
@@ -136,18 +129,19 @@ enum err guideline_next(struct store_txn *txn, struct org_id org, uint64_t after
     struct scan scan = {0};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
+    uint64_t seq = 0;
     enum err err = scan_init(&scan, txn, &range);
 
     if (err == OK) {
         err = scan_next(&scan, &key, &value);
     }
     scan_deinit(&scan);
-    if (err == OK && key.size != KEY_ORG_BYTES + sizeof(uint64_t)) {
-        err = ERR_CORRUPT;
+    if (err == OK) {
+        err = proposal_key_seq(key, &seq);
     }
     if (err != OK) {
         return err;
     }
-    err = proposal_read(txn, org, bytes_get_be64(key.data + KEY_ORG_BYTES), ret_guideline);
+    err = proposal_read(txn, org, seq, ret_guideline);
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }

@@ -55,18 +55,6 @@ struct key key_guideline_version(struct org_id org, struct slice agent)
     return key_guideline_agent_prefix(org, agent);
 }
 
-enum err key_read_guideline_agent(struct slice key, struct guideline_agent_key *ret_key)
-{
-    const size_t start = KEY_ORG_BYTES + KEY_HASH_BYTES + 1;
-
-    if (key.size != start + 2 * sizeof(uint64_t)) {
-        return ERR_CORRUPT;
-    }
-    ret_key->activated_seq = bytes_get_be64(key.data + start);
-    ret_key->proposal_seq = bytes_get_be64(key.data + start + sizeof(uint64_t));
-    return OK;
-}
-
 enum err proposal_key_seq(struct slice key, uint64_t *ret_seq)
 {
     if (key.size < KEY_ORG_BYTES + sizeof(uint64_t)) {

@@ -16,16 +16,8 @@ struct key key_guideline_agent(struct org_id org, struct slice agent, uint8_t ru
                                uint64_t activated_seq, uint64_t seq);
 struct key key_guideline_version(struct org_id org, struct slice agent);
 
-/* The parts of a key of GUIDELINE_AGENT. */
-struct guideline_agent_key {
-    uint64_t activated_seq;
-    uint64_t proposal_seq;
-};
-
-/* ERR_CORRUPT for a key of another form. */
-MUST_CHECK enum err key_read_guideline_agent(struct slice key, struct guideline_agent_key *ret_key);
-
-/* Reads the number of the proposal at the end of a key of PROPOSAL, PROPOSAL_PENDING or GUIDELINE. */
+/* Reads the number of the proposal at the end of a key of PROPOSAL, PROPOSAL_PENDING, GUIDELINE or GUIDELINE_AGENT.
+ * ERR_CORRUPT for a key that is too short. */
 MUST_CHECK enum err proposal_key_seq(struct slice key, uint64_t *ret_seq);
 
 #endif

@@ -4,7 +4,6 @@
 #include "server/domain/guidelines/past.h"
 
 #include "server/domain/guidelines/keys.h"
-#include "store/base/bytes.h"
 
 /* Proposals between two looks at whether the caller is still there. */
 #define ROWS_PER_LOOK 512
@@ -83,11 +82,10 @@ static enum err examine(struct scan *scan, struct store_txn *txn,
     uint64_t seq = 0;
     enum err err = scan_next(scan, &key, &value);
 
-    if (err == OK && key.size != KEY_ORG_BYTES + sizeof(uint64_t)) {
-        err = ERR_CORRUPT;
+    if (err == OK) {
+        err = proposal_key_seq(key, &seq);
     }
     if (err == OK) {
-        seq = bytes_get_be64(key.data + KEY_ORG_BYTES);
         err = seq > query->as_of_seq ? ERR_NOT_FOUND : record_decode_proposal(value, &record);
     }
     if (err != OK || record.activated_seq == 0 || record.activated_seq > query->as_of_seq) {

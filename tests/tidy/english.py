@@ -61,7 +61,7 @@ VERBS = set("""
     observe offer omit open order organise overlap own pack page parse pass patch pause permit pick pin pipe place plan
     plot point poll pool pop port post prefer prefix prepare preserve press prevent print probe process produce profile
     promote propagate protect prove provide prune publish pull purge push put quantify query queue quit quote raise
-    rank reach read realign reap rebase rebuild receive recognise recompute record recover redact redirect reduce refer
+    rank reach read realign reap rebase rebuild receive recognise recompute record recount recover redact redirect reduce refer
     refresh refuse register reject release reload relocate rely remember remove rename render reopen reorder repair
     repeat replace replay reply report represent request require rerun reschedule reserve reset resize resolve respect
     restart restore restrict retain retire retract retry return reuse reveal revert review revise revoke reword rewrite rotate

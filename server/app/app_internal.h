@@ -223,7 +223,7 @@ size_t app_tokens_read_counters(const struct app *app, struct env_counter *count
 MUST_CHECK enum err app_store_open(struct app *app);
 /* Stores in the tables what is only in the journal, if the folder has one: to be called before any
  * other use of tables that were opened without it. */
-MUST_CHECK enum err app_store_recover(const char *data, struct store_backend *tables,
+MUST_CHECK enum err app_store_recover(const struct config *config, struct store_backend *tables,
                                       struct fault *fault);
 /* NULL members are allowed. */
 void app_store_close(struct app *app);

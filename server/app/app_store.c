@@ -30,28 +30,31 @@ static struct journal_path journal_path(const char *data)
 }
 
 /* `path` is borrowed. */
-static struct store_journal_config journal_config(const struct journal_path *path,
+static struct store_journal_config journal_config(const struct config *config,
+                                                  const struct journal_path *path,
                                                   struct store_backend *tables)
 {
     return (struct store_journal_config){.tables = tables,
                                          .is_lost = store_lmdb_lost_file,
                                          .path = path->text,
+                                         .segment_bytes = config->journal_segment_bytes,
                                          .random = random_system(),
                                          .clock = clock_system()};
 }
 
-enum err app_store_recover(const char *data, struct store_backend *tables, struct fault *fault)
+enum err app_store_recover(const struct config *config, struct store_backend *tables,
+                           struct fault *fault)
 {
-    struct journal_path path = journal_path(data);
-    const struct store_journal_config config = journal_config(&path, tables);
+    struct journal_path path = journal_path(config->data);
+    const struct store_journal_config journal = journal_config(config, &path, tables);
 
-    return store_journal_recover(&config, fault);
+    return store_journal_recover(&journal, fault);
 }
 
 static enum err open_journal(struct app *app)
 {
     struct journal_path path = journal_path(app->config->data);
-    const struct store_journal_config config = journal_config(&path, app->tables);
+    const struct store_journal_config config = journal_config(app->config, &path, app->tables);
 
     struct store_journal_stats stats;
     enum err err = store_journal_open(&config, &app->fault, &app->backend);
@@ -130,7 +133,7 @@ static enum err is_new(struct store_backend *tables, bool *ret_new)
 static enum err choose_engine(struct app *app, enum config_log *ret_engine)
 {
     struct journal_path path = journal_path(app->config->data);
-    const struct store_journal_config config = journal_config(&path, app->tables);
+    const struct store_journal_config config = journal_config(app->config, &path, app->tables);
     enum config_log own = CONFIG_LOG_LMDB;
     enum config_log chosen = app->config->log;
     bool used = false;
@@ -156,7 +159,7 @@ static enum err choose_engine(struct app *app, enum config_log *ret_engine)
 static enum err end_journal(struct app *app)
 {
     struct journal_path path = journal_path(app->config->data);
-    const struct store_journal_config config = journal_config(&path, app->tables);
+    const struct store_journal_config config = journal_config(app->config, &path, app->tables);
 
     return store_journal_end_use(&config, &app->fault);
 }

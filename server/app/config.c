@@ -6,6 +6,7 @@
 #include "server/app/config_value.h"
 #include "server/jobs/pdf/pdf_jobs.h"
 #include "server/net/server.h"
+#include "store/journal/segments.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,6 +56,8 @@ static const struct option options[] = {
     {"log-file", OPTION_PATH, offsetof(struct config, log_file), 0, 0, "the path of a file"},
     {"map-size", OPTION_BYTES, offsetof(struct config, map_bytes), 16 * MIB, 512 * GIB,
      "16MiB to 512GiB"},
+    {"journal-segment-size", OPTION_BYTES, offsetof(struct config, journal_segment_bytes),
+     SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX, "64KiB to 256MiB"},
     {"message-bytes-max", OPTION_BYTES, offsetof(struct config, message_bytes_max), 64 * 1024,
      64 * MIB, "64KiB to 64MiB"},
     {"connections-max", OPTION_COUNT, offsetof(struct config, connections_max), 1, 100000,
@@ -131,6 +134,11 @@ static const char help[] =
     "  --log-format FORMAT        text (default) or json\n"
     "  --log-file FILE            default standard error\n"
     "  --map-size SIZE            maximum size of the store, default 256GiB (sparse)\n"
+    "  --journal-segment-size SIZE\n"
+    "                             size of a file of the journal, 64KiB to 256MiB, default 32MiB; "
+    "it "
+    "has at\n"
+    "                             most 8 of them\n"
     "  --message-bytes-max SIZE   maximum size of a request, default 16MiB\n"
     "  --connections-max N        default 10000; near the limit, the longest idle ones are closed\n"
     "  --connections-per-address N\n"
@@ -635,6 +643,7 @@ bool config_read(int argc, char *const *argv, struct config *ret_config,
         .listen_port = 7443,
         .log_level = LOGGER_INFO,
         .map_bytes = 256 * GIB,
+        .journal_segment_bytes = SEGMENT_BYTES_DEFAULT,
         .message_bytes_max = 16 * MIB,
         .connections_max = 10000,
         .address_connections_max = NET_ADDRESS_CONNECTIONS_MAX,

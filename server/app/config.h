@@ -52,6 +52,7 @@ struct config {
     enum logger_format log_format;
     char log_file[CONFIG_PATH_BYTES_MAX]; /* empty: standard error */
     uint64_t map_bytes;
+    uint64_t journal_segment_bytes; /* size of a file of the journal */
     uint64_t message_bytes_max;
     uint32_t connections_max;
     uint32_t address_connections_max; /* maximum connections of one address */

@@ -52,7 +52,7 @@ static enum err open_store(struct new_token_command *command)
     }
     if (err == OK) {
         app_damage_watch(config->data, store_lmdb_map(command->backend));
-        err = app_store_recover(config->data, command->backend, &command->fault);
+        err = app_store_recover(config, command->backend, &command->fault);
     }
     return err;
 }

@@ -72,7 +72,7 @@ static enum err open_old(struct rebuild *rebuild)
     }
     if (err == OK) {
         app_damage_watch(rebuild->config->data, store_lmdb_map(rebuild->old));
-        err = app_store_recover(rebuild->config->data, rebuild->old, rebuild->fault);
+        err = app_store_recover(rebuild->config, rebuild->old, rebuild->fault);
     }
     if (err == OK) {
         err = check_room(rebuild);

@@ -113,6 +113,20 @@ static void free_journal(struct journal *journal)
     free(journal);
 }
 
+/* Returns the limit of a memtable: the segments of two must fit into the files, with what is lost at their ends. */
+static size_t memtable_limit(const struct store_journal_config *config)
+{
+    uint64_t two_segments =
+        2 * (config->segment_bytes != 0 ? config->segment_bytes : SEGMENT_BYTES_DEFAULT);
+
+    if (config->memtable_bytes != 0) {
+        return config->memtable_bytes;
+    }
+    return two_segments < STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT
+               ? (size_t)two_segments
+               : STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT;
+}
+
 /* Creates a journal that has no thread, and whose commits are all in the tables unless the disk is full. */
 static enum err make_recovered(const struct store_journal_config *config, struct fault *fault,
                                struct journal **ret_journal)
@@ -129,8 +143,7 @@ static enum err make_recovered(const struct store_journal_config *config, struct
     journal->tables = config->tables;
     journal->is_lost = config->is_lost;
     journal->clock = config->clock;
-    journal->memtable_bytes =
-        config->memtable_bytes != 0 ? config->memtable_bytes : STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT;
+    journal->memtable_bytes = memtable_limit(config);
     journal->active = memtable_new(journal->memtable_bytes);
     journal->active_generation = 1;
     err =

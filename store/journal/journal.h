@@ -27,8 +27,8 @@ struct store_journal_config {
      * the tables. NULL: never. Any thread. */
     bool (*is_lost)(const struct store_backend *tables);
     const char *path; /* the folder of the segments */
-    uint64_t segment_bytes; /* 0 selects the default (segments.h) */
-    size_t memtable_bytes; /* 0 selects the default */
+    uint64_t segment_bytes; /* size of each file; 0 selects the default (segments.h) */
+    size_t memtable_bytes; /* 0 selects the default, or two segments if they are smaller */
     struct random *random;
     const struct clock *clock;
 };

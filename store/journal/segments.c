@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -42,6 +43,7 @@ enum {
 
 struct segment {
     int fd; /* -1: no file */
+    uint64_t bytes; /* size of its file */
     uint64_t number; /* 0: the segment is free */
     uint64_t last_record; /* number of its last record; 0: none */
     bool is_made; /* its file is being made: it is not free yet */
@@ -179,7 +181,8 @@ static enum err fill_with_zeros(int fd, uint64_t size)
 }
 
 /* Creates the file under another name, so that one with its name is complete. */
-static enum err create_file(const struct segments *segments, size_t index, int *ret_fd)
+static enum err create_file(const struct segments *segments, size_t index, uint64_t bytes,
+                            int *ret_fd)
 {
     struct segment_path path = path_of(segments->path, index);
     struct segment_path unfinished = unfinished_path_of(segments->path, index);
@@ -189,7 +192,7 @@ static enum err create_file(const struct segments *segments, size_t index, int *
     if (fd < 0) {
         return err != OK ? err : errno_to_err();
     }
-    err = FAULT("journal.create") ? ERR_DISK_FULL : fill_with_zeros(fd, segments->segment_bytes);
+    err = FAULT("journal.create") ? ERR_DISK_FULL : fill_with_zeros(fd, bytes);
     if (err == OK && fdatasync(fd) != 0) {
         err = errno_to_err();
     }
@@ -211,12 +214,17 @@ static enum err create_file(const struct segments *segments, size_t index, int *
 static enum err open_file(struct segments *segments, size_t index)
 {
     int fd = open(path_of(segments->path, index).text, O_RDWR | O_CLOEXEC);
+    struct stat info;
 
     (void)unlink(unfinished_path_of(segments->path, index).text);
     if (fd < 0) {
         return errno == ENOENT ? OK : ERR_IO;
     }
     segments->all[index].fd = fd;
+    if (fstat(fd, &info) != 0) {
+        return ERR_IO;
+    }
+    segments->all[index].bytes = (uint64_t)info.st_size;
     /* A killed process may have written bytes that are not on the disk yet. Bytes read now must be durable. */
     return fdatasync(fd) == 0 ? OK : errno_to_err();
 }
@@ -238,7 +246,8 @@ enum err segments_open(const struct segments_config *config, struct fault *fault
     (void)snprintf(segments->path, sizeof(segments->path), "%s", config->path);
     segments->segment_bytes =
         config->segment_bytes != 0 ? config->segment_bytes : SEGMENT_BYTES_DEFAULT;
-    ASSERT(segments->segment_bytes >= SEGMENT_BYTES_MIN);
+    ASSERT(segments->segment_bytes >= SEGMENT_BYTES_MIN &&
+           segments->segment_bytes <= SEGMENT_BYTES_MAX);
     segments->random = config->random;
     (void)pthread_mutex_init(&segments->lock, NULL);
     for (size_t i = 0; i < SEGMENTS_MAX; i++) {
@@ -274,9 +283,9 @@ void segments_close(struct segments *take_segments)
 
 /* A segment as read by recovery. */
 struct loaded {
-    struct segment *segment;
+    struct segment *segment; /* NULL: it has no records */
     uint32_t chain; /* CRC of the segment's header */
-    uint8_t *bytes;
+    uint8_t *bytes; /* owned, while its records are read */
     size_t size;
     /* The program's table for each table number in its records; TABLE_COUNT: there is no table of this name. */
     uint16_t tables[UINT8_MAX + 1];
@@ -319,9 +328,9 @@ static bool is_header(const uint8_t *bytes, size_t size)
            bytes_get_be32(bytes + NAMES_BYTES_AT) <= HEADER_BYTES - NAMES_AT;
 }
 
-/* Reads a file. A segment with an invalid header was being reused: the tables have its earlier
+/* Reads a file's header. A segment with an invalid one was being reused: the tables have its earlier
  * records, and no new one was acknowledged. So it is free. */
-static enum err load(struct segments *segments, struct segment *segment, struct loaded *ret_loaded)
+static enum err load(struct segment *segment, struct loaded *ret_loaded)
 {
     uint8_t header[HEADER_BYTES];
     size_t size = 0;
@@ -330,18 +339,12 @@ static enum err load(struct segments *segments, struct segment *segment, struct 
     if (err != OK || !is_header(header, size)) {
         return err;
     }
-    ret_loaded->bytes = malloc(segments->segment_bytes);
-    if (ret_loaded->bytes == NULL) {
-        return ERR_MEMORY;
-    }
-    memcpy(ret_loaded->bytes, header, sizeof(header));
     segment->has_header = true;
     segment->number = bytes_get_be64(header + NUMBER_AT);
     ret_loaded->segment = segment;
     ret_loaded->chain = bytes_get_be32(header + CRC_AT);
     read_names(ret_loaded, header + NAMES_AT, bytes_get_be32(header + NAMES_BYTES_AT));
-    return read_to(segment->fd, ret_loaded->bytes, segments->segment_bytes, size,
-                   &ret_loaded->size);
+    return OK;
 }
 
 static int compare_loaded(const void *left, const void *right)
@@ -415,6 +418,26 @@ static enum err replay_segment(const struct loaded *loaded, const struct segment
     return OK;
 }
 
+/* Reads the whole file, and the records in it. */
+static enum err replay_file(struct loaded *loaded, const struct segments_replay *replay,
+                            struct fault *fault, uint64_t *last)
+{
+    uint64_t size =
+        loaded->segment->bytes < SEGMENT_BYTES_MAX ? loaded->segment->bytes : SEGMENT_BYTES_MAX;
+    enum err err = ERR_MEMORY;
+
+    loaded->bytes = malloc(size);
+    if (loaded->bytes != NULL) {
+        err = read_to(loaded->segment->fd, loaded->bytes, size, 0, &loaded->size);
+    }
+    if (err == OK) {
+        err = loaded->size >= HEADER_BYTES ? replay_segment(loaded, replay, fault, last) : ERR_IO;
+    }
+    free(loaded->bytes);
+    loaded->bytes = NULL;
+    return err;
+}
+
 enum err segments_replay(struct segments *segments, const struct segments_replay *replay,
                          struct fault *fault, uint64_t *ret_last)
 {
@@ -426,17 +449,14 @@ enum err segments_replay(struct segments *segments, const struct segments_replay
     memset(loaded, 0, sizeof(loaded));
     for (size_t i = 0; i < SEGMENTS_MAX && err == OK; i++) {
         if (segments->all[i].fd >= 0) {
-            err = load(segments, &segments->all[i], &loaded[count]);
-            count += loaded[count].bytes != NULL;
+            err = load(&segments->all[i], &loaded[count]);
+            count += loaded[count].segment != NULL;
         }
     }
     qsort(loaded, count, sizeof(loaded[0]), compare_loaded);
     for (size_t i = 0; i < count && err == OK; i++) {
         segments->last_number = loaded[i].segment->number;
-        err = replay_segment(&loaded[i], replay, fault, ret_last);
-    }
-    for (size_t i = 0; i < count; i++) {
-        free(loaded[i].bytes);
+        err = replay_file(&loaded[i], replay, fault, ret_last);
     }
     if (err != OK && fault->message.size == 0) {
         return fault_say(fault, err, "%s: cannot read the journal: %s", segments->path,
@@ -449,8 +469,19 @@ static void forget_file(struct segment *segment)
 {
     (void)close(segment->fd);
     segment->fd = -1;
+    segment->bytes = 0;
     segment->number = 0;
     segment->has_header = false;
+}
+
+/* Returns whether the file was removed: of a segment that is free. */
+static bool drop_file(struct segments *segments, struct segment *segment)
+{
+    if (unlink(path_of(segments->path, (size_t)(segment - segments->all)).text) != 0) {
+        return false;
+    }
+    forget_file(segment);
+    return true;
 }
 
 /* Finds a free segment, if possible one that has a file; NULL if all are in use. The lock is held. */
@@ -477,9 +508,9 @@ static struct segment *find_free(struct segments *segments)
     return without_file;
 }
 
-/* Returns whether another file may be made: a disk that is filled with segments has no room for the tables, which free
- * them. */
-static bool may_make_file(const struct segments *segments)
+/* Returns whether another file of this size may be made: a disk that is filled with segments has no room for the
+ * tables, which free them. */
+static bool may_make_file(const struct segments *segments, uint64_t bytes)
 {
     size_t count = 0;
     uint64_t free_bytes = 0;
@@ -491,7 +522,7 @@ static bool may_make_file(const struct segments *segments)
         return true;
     }
     return !FAULT("journal.room") && store_lmdb_free_bytes(segments->path, &free_bytes) == OK &&
-           free_bytes >= (1 + ROOM_FOR_TABLES) * segments->segment_bytes;
+           free_bytes >= bytes + ROOM_FOR_TABLES * segments->segment_bytes;
 }
 
 /* The file is created without holding the lock, which an append needs. */
@@ -503,21 +534,39 @@ enum err segments_prepare(struct segments *segments)
 
     (void)pthread_mutex_lock(&segments->lock);
     segment = find_free(segments);
-    if (segment == NULL || segment->fd >= 0 || !may_make_file(segments)) {
+    if (segment == NULL || segment->fd >= 0 || !may_make_file(segments, segments->segment_bytes)) {
         (void)pthread_mutex_unlock(&segments->lock);
         return OK;
     }
     segment->is_made = true;
     (void)pthread_mutex_unlock(&segments->lock);
-    err = create_file(segments, (size_t)(segment - segments->all), &fd);
+    err = create_file(segments, (size_t)(segment - segments->all), segments->segment_bytes, &fd);
     (void)pthread_mutex_lock(&segments->lock);
     segment->is_made = false;
     segment->fd = fd;
+    segment->bytes = segments->segment_bytes;
     (void)pthread_mutex_unlock(&segments->lock);
     return err;
 }
 
-static enum err take_free(struct segments *segments, struct segment **ret_segment)
+/* Makes the file of a free segment, of the configured size or of a larger one. */
+static enum err make_file(struct segments *segments, struct segment *segment, uint64_t bytes)
+{
+    enum err err = OK;
+
+    bytes = bytes < segments->segment_bytes ? segments->segment_bytes : bytes;
+    if (!may_make_file(segments, bytes)) {
+        return ERR_DISK_FULL;
+    }
+    err = create_file(segments, (size_t)(segment - segments->all), bytes, &segment->fd);
+    if (err == OK) {
+        segment->bytes = bytes;
+    }
+    return err;
+}
+
+/* Finds a free segment with a file of at least this size, which is made if it is missing or too small. */
+static enum err take_free(struct segments *segments, uint64_t bytes, struct segment **ret_segment)
 {
     struct segment *segment = NULL;
     enum err err = OK;
@@ -529,12 +578,15 @@ static enum err take_free(struct segments *segments, struct segment **ret_segmen
         segments->current = NULL;
     }
     segment = find_free(segments);
+    if (segment != NULL && segment->fd >= 0 && segment->bytes < bytes) {
+        (void)drop_file(segments, segment);
+    }
     if (segment == NULL) {
         err = ERR_BUSY;
-    } else if (segment->fd < 0 && !may_make_file(segments)) {
-        err = ERR_DISK_FULL;
     } else if (segment->fd < 0) {
-        err = create_file(segments, (size_t)(segment - segments->all), &segment->fd);
+        err = make_file(segments, segment, bytes);
+    } else if (segment->bytes < bytes) {
+        err = ERR_IO;
     }
     if (err == OK) {
         segment->number = ++segments->last_number;
@@ -568,12 +620,12 @@ static enum err break_off(struct segments *segments)
     return ERR_UNAVAILABLE;
 }
 
-/* Starts the next segment. Its header is made durable with its first record. */
-static enum err start_segment(struct segments *segments)
+/* Starts the next segment, for a record of this size. Its header is made durable with its first record. */
+static enum err start_segment(struct segments *segments, size_t record_bytes)
 {
     uint8_t header[HEADER_BYTES];
     struct segment *segment = NULL;
-    enum err err = take_free(segments, &segment);
+    enum err err = take_free(segments, HEADER_BYTES + record_bytes, &segment);
 
     if (err != OK) {
         return err;
@@ -615,7 +667,7 @@ enum err segments_append(struct segments *segments, struct record *record, uint6
     if (segments->broken) {
         return ERR_UNAVAILABLE;
     }
-    if (record->failed || record->size > segments_record_bytes_max(segments)) {
+    if (record->failed || record->size > SEGMENT_BYTES_MAX - HEADER_BYTES) {
         return ERR_MEMORY;
     }
     if (segments->current != NULL && disk_is_removed(segments->current->fd)) {
@@ -624,8 +676,8 @@ enum err segments_append(struct segments *segments, struct record *record, uint6
             return err;
         }
     }
-    if (segments->current == NULL || segments->segment_bytes - segments->offset < record->size) {
-        err = start_segment(segments);
+    if (segments->current == NULL || segments->current->bytes - segments->offset < record->size) {
+        err = start_segment(segments, record->size);
         if (err != OK) {
             return err;
         }
@@ -647,11 +699,6 @@ enum err segments_append(struct segments *segments, struct record *record, uint6
     return OK;
 }
 
-size_t segments_record_bytes_max(const struct segments *segments)
-{
-    return (size_t)segments->segment_bytes - HEADER_BYTES;
-}
-
 void segments_release(struct segments *segments, uint64_t number)
 {
     (void)pthread_mutex_lock(&segments->lock);
@@ -662,6 +709,9 @@ void segments_release(struct segments *segments, uint64_t number)
         if (segment->number != 0 && segment != segments->current &&
             segment->last_record <= number) {
             segment->number = 0;
+        }
+        if (segment->number == 0 && segment->fd >= 0 && segment->bytes != segments->segment_bytes) {
+            (void)drop_file(segments, segment); /* otherwise it is used as it is */
         }
     }
     (void)pthread_mutex_unlock(&segments->lock);
@@ -675,10 +725,8 @@ bool segments_give_up_free(struct segments *segments)
     for (size_t i = 0; i < SEGMENTS_MAX; i++) {
         struct segment *segment = &segments->all[i];
 
-        if (segment->number == 0 && !segment->is_made && segment->fd >= 0 &&
-            unlink(path_of(segments->path, i).text) == 0) {
-            forget_file(segment);
-            gave_up = true;
+        if (segment->number == 0 && !segment->is_made && segment->fd >= 0) {
+            gave_up = drop_file(segments, segment) || gave_up;
         }
     }
     (void)pthread_mutex_unlock(&segments->lock);

@@ -2,6 +2,8 @@
  * segments.h: the journal's files, DIR/0 to DIR/7: allocated and written in full when they are created, so that a
  * later sync writes only the records. Records are appended to one segment until it is full, then to the next free
  * one; a segment is free again once the tables have all of its records. On a disk with little room there are only two.
+ * A record that is larger than a segment gets one of its own size. A file of any size is read; once it is free, one that
+ * has not the configured size is removed.
  * A record is durable when segments_append returns. One thread appends. segments_prepare and segments_release may be
  * called by another one.
  */
@@ -16,6 +18,8 @@
 #define SEGMENT_BYTES_DEFAULT (UINT64_C(32) << 20)
 /* Room for the header of a segment and a few records. */
 #define SEGMENT_BYTES_MIN (UINT64_C(64) << 10)
+/* Memory of a recovery, which reads one segment at a time; also the limit of a segment for one large record. */
+#define SEGMENT_BYTES_MAX (UINT64_C(256) << 20)
 
 struct segments_config {
     const char *path; /* the folder of the files; created if it is missing */
@@ -57,13 +61,11 @@ MUST_CHECK enum err segments_replay(struct segments *segments, const struct segm
                                     struct fault *fault, uint64_t *ret_last);
 
 /* Completes a record, writes it and makes it durable. After ERR_DISK_FULL, ERR_IO, ERR_BUSY (no
- * segment is free) or ERR_MEMORY (also if it is larger than a segment) nothing was written; ERR_IO
+ * segment is free) or ERR_MEMORY (also if it exceeds the largest segment) nothing was written; ERR_IO
  * also while the tables lack records of a file that was removed. After ERR_UNAVAILABLE it is unknown
  * whether the record is durable, and nothing more can be appended. */
 MUST_CHECK enum err segments_append(struct segments *segments, struct record *record,
                                     uint64_t number);
-/* Returns the size of the largest record. */
-size_t segments_record_bytes_max(const struct segments *segments);
 /* Frees the segments whose records have all been stored in the tables, up to this number. */
 void segments_release(struct segments *segments, uint64_t number);
 /* Also frees the segment that is appended to, and clears the headers, so that the next opening has

@@ -24,6 +24,8 @@ class Configuration(unittest.TestCase):
             ["--data", "/tmp/x", "--listen", "localhost:7443", "--log-level", "debug"],
             ["--data", "/tmp/x", "--log-format=json", "--map-size", "64MiB"],
             ["--data", "/tmp/x", "--message-bytes-max=1048576", "--connections-max=1"],
+            ["--data", "/tmp/x", "--journal-segment-size", "64KiB"],
+            ["--data", "/tmp/x", "--journal-segment-size=256MiB"],
             ["--data", "/tmp/x", "--drain-timeout", "500ms", "--path-prefix", "/v1/errata"],
             ["--data", "/tmp/x", "--metrics-listen", "0.0.0.0:9464"],
             ["--data", "/tmp/x", "--listen", "0.0.0.0:1", "--insecure-allow-remote"],
@@ -51,6 +53,8 @@ class Configuration(unittest.TestCase):
             (["--data", "x", "--map-size", "1"], "16MiB to 512GiB"),
             (["--data", "x", "--map-size", "1TB"], "16MiB to 512GiB"),
             (["--data", "x", "--map-size", "99999999999999999999GiB"], "16MiB to 512GiB"),
+            (["--data", "x", "--journal-segment-size", "63KiB"], "64KiB to 256MiB"),
+            (["--data", "x", "--journal-segment-size", "257MiB"], "64KiB to 256MiB"),
             (["--data", "x", "--drain-timeout", "30"], "30s or 2m"),
             (["--data", "x", "--connections-max", "0"], "1 to 100000"),
             (["--data", "x", "--cors-origin", "*"], "https://app.example.com"),
@@ -99,7 +103,7 @@ class Configuration(unittest.TestCase):
         run = subprocess.run([BIN, "--help"], capture_output=True, text=True, timeout=20)
         self.assertEqual(run.returncode, 0)
         for name in ("data", "listen", "config", "check-config", "log-level", "log-format",
-                     "map-size", "message-bytes-max", "connections-max",
+                     "map-size", "journal-segment-size", "message-bytes-max", "connections-max",
                      "connections-per-address", "cors-origin", "drain-timeout",
                      "insecure-allow-remote"):
             self.assertIn(f"--{name}", run.stdout)

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
-from erratad import BIN, Server, admin, feedback, main
+from erratad import BIN, Server, admin, feedback, feedback_service, main
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 NEW_STORE = "lmdb"  # the engine of a store whose first start does not name one
@@ -24,9 +24,10 @@ class Journal(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.data, True)
         self.stored = []
 
-    def start(self, engine, expected=None, data=None):
+    def start(self, engine, expected=None, data=None, arguments=()):
         """With the engine, or `own`: the store's."""
-        server = Server(data=data or self.data, environment={"ERRATA_LOG": "" if engine == "own" else engine}).start()
+        server = Server(data=data or self.data, arguments=arguments,
+                        environment={"ERRATA_LOG": "" if engine == "own" else engine}).start()
         self.addCleanup(server.close)
         client = server.client()
         info = client.admin.GetServerInfo(admin.GetServerInfoRequest())
@@ -93,6 +94,19 @@ class Journal(unittest.TestCase):
             self.expect_stored(client)
             server.close()
             shutil.rmtree(restored)
+
+    def test_size_of_segments_may_change_at_any_start(self):
+        """Also while commits are only in segments of another size. A batch larger than a segment is stored."""
+        for size, count in (("64KiB", 60), ("1MiB", 20), ("64KiB", 1)):
+            server, client = self.start("journal", arguments=["--journal-segment-size", size])
+            self.expect_stored(client)
+            batch = client.feedback.BatchCaptureFeedbackEvents(feedback_service.BatchCaptureFeedbackEventsRequest(
+                events=[feedback.FeedbackEvent(event_type=LINE, entity_id=f"{size}-{i}", after_json='{"qty":"%s"}' % ("9" * 1500))
+                        for i in range(count)]))
+            self.stored += [event.id for event in batch.events]
+            files = glob.glob(os.path.join(self.data, "journal", "*"))
+            self.assertEqual(max(os.path.getsize(path) for path in files) > 64 << 10, count > 1)
+            server.kill9()
 
     def test_change_of_the_engine_is_logged(self):
         server, client = self.start("lmdb")

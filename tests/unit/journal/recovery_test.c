@@ -25,6 +25,7 @@ struct fixture {
     struct store_backend *memory;
     struct fault_store tables;
     struct store_backend *journal;
+    uint64_t segment_bytes;
 };
 
 static bool says_lost(const struct store_backend *tables)
@@ -37,7 +38,7 @@ static struct store_journal_config config_of(struct fixture *fixture, size_t mem
 {
     return (struct store_journal_config){.tables = &fixture->tables.backend,
                                          .path = fixture->folder.path,
-                                         .segment_bytes = 4 * SEGMENT_BYTES_MIN,
+                                         .segment_bytes = fixture->segment_bytes,
                                          .memtable_bytes = memtable_bytes,
                                          .random = random_system(),
                                          .clock = clock_system()};
@@ -54,6 +55,7 @@ static int setup(void **state)
 {
     struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
+    fixture->segment_bytes = 4 * SEGMENT_BYTES_MIN;
     temp_folder_init(&fixture->folder);
     arena_init(&fixture->arena, SIZE_MAX);
     fault_init(&fixture->fault, &fixture->arena);
@@ -113,6 +115,27 @@ static void expect_rows(struct store_backend *backend, uint32_t first, uint32_t 
         }
     }
     store_abort(txn);
+}
+
+/* Goal: small segments hold many commits without a refusal: the tables take them before all segments are in use.
+ * Method: a megabyte of rows for segments of half of that. */
+static void small_segments_take_many_commits(void **state)
+{
+    struct fixture *fixture = *state;
+    static uint8_t value[4000];
+
+    fixture->segment_bytes = SEGMENT_BYTES_MIN;
+    assert_int_equal(open_journal(fixture, 0), OK);
+    for (uint32_t i = 1; i <= 262; i++) {
+        struct named_key key = journal_test_key(i);
+        struct store_txn *txn = NULL;
+
+        assert_int_equal(store_begin(fixture->journal, STORE_WRITE, &txn), OK);
+        assert_int_equal(store_put(txn, TABLE_SUBJECT, slice_of(key.bytes, sizeof(key.bytes)),
+                                   slice_of(value, sizeof(value))),
+                         OK);
+        assert_int_equal(store_commit(txn), OK);
+    }
 }
 
 /* Goal: commits that never reached the tables are there after the next opening, in the tables too. Method: tables that
@@ -452,6 +475,7 @@ int run_recovery_tests(void)
 {
     const struct CMUnitTest tests[] = {
         RECOVERY_TEST(commits_are_recovered),
+        RECOVERY_TEST(small_segments_take_many_commits),
         RECOVERY_TEST(closing_stores_everything),
         RECOVERY_TEST(checkpoint_stores_what_was_committed_before),
         RECOVERY_TEST(writes_recover_with_the_tables),

@@ -24,6 +24,7 @@ struct fixture {
     struct arena arena;
     struct fault fault;
     struct random_seeded random;
+    uint64_t segment_bytes; /* of the next opening */
     struct segments *segments;
     struct record record;
     uint64_t read_first; /* by the last replay; 0: none */
@@ -34,6 +35,7 @@ static int setup(void **state)
 {
     struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
+    fixture->segment_bytes = SEGMENT_BYTES_MIN;
     temp_folder_init(&fixture->folder);
     arena_init(&fixture->arena, SIZE_MAX);
     fault_init(&fixture->fault, &fixture->arena);
@@ -80,7 +82,7 @@ static enum err on_record(void *user, uint64_t number)
 static enum err reopen(struct fixture *fixture, uint64_t after, uint64_t *ret_last)
 {
     const struct segments_config config = {.path = fixture->folder.path,
-                                           .segment_bytes = SEGMENT_BYTES_MIN,
+                                           .segment_bytes = fixture->segment_bytes,
                                            .random = &fixture->random.random};
     const struct segments_replay replay = {
         .after = after, .on_row = on_row, .on_record = on_record, .user = fixture};
@@ -281,7 +283,37 @@ static void full_journal_refuses_records(void **state)
     expect_read(fixture, 3, 3 * SEGMENTS_MAX + 3);
 }
 
-static void record_larger_than_a_segment_is_refused(void **state)
+static off_t size_of(const struct fixture *fixture, int file)
+{
+    char path[TEMP_FOLDER_PATH_BYTES + 16];
+    struct stat info;
+
+    (void)snprintf(path, sizeof(path), "%s/%d", fixture->folder.path, file);
+    return stat(path, &info) == 0 ? info.st_size : -1;
+}
+
+/* Appends one record of `count` rows. */
+static enum err append_rows(struct fixture *fixture, uint64_t number, int count)
+{
+    static uint8_t value[VALUE_BYTES];
+
+    value[0] = (uint8_t)number;
+    record_begin(&fixture->record);
+    for (int i = 0; i < count; i++) {
+        uint8_t key[17] = {1};
+        const struct memtable_row row = {.table = TABLE_EVENT,
+                                         .op = MEMTABLE_APPEND,
+                                         .key = slice_of(key, sizeof(key)),
+                                         .value = slice_of(value, sizeof(value))};
+
+        record_add(&fixture->record, &row);
+    }
+    return segments_append(fixture->segments, &fixture->record, number);
+}
+
+/* Goal: a record that is larger than a segment gets one of its size, as the first one, in the place of a free one and
+ * between others; later the file has the usual size again. */
+static void record_larger_than_a_segment_has_its_own(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -289,21 +321,49 @@ static void record_larger_than_a_segment_is_refused(void **state)
     record_begin(&fixture->record);
     fixture->record.failed = true;
     assert_int_equal(segments_append(fixture->segments, &fixture->record, 1), ERR_MEMORY);
-    record_begin(&fixture->record);
-    for (int i = 0; i < 4; i++) {
-        static const uint8_t value[VALUE_BYTES];
-        uint8_t key[17] = {1};
-        const struct memtable_row row = {.table = TABLE_EVENT,
-                                         .op = MEMTABLE_PUT,
-                                         .key = slice_of(key, sizeof(key)),
-                                         .value = slice_of(value, sizeof(value))};
+    assert_int_equal(append_rows(fixture, 1, 9), OK);
+    assert_true(size_of(fixture, 0) > (off_t)fixture->record.size);
+    append_all(fixture, 2, 5);
+    expect_read(fixture, 0, 5);
+    segments_clear(fixture->segments, 5);
+    assert_int_equal(size_of(fixture, 0), -1);
+    assert_int_equal(size_of(fixture, 1), SEGMENT_BYTES_MIN);
+    append_all(fixture, 6, 6);
+    assert_int_equal(append_rows(fixture, 7, 4), OK);
+    append_all(fixture, 8, 8);
+    expect_read(fixture, 5, 8);
+}
 
-        record_add(&fixture->record, &row);
+/* Goal: files of another size than the configured one are read to their end; once they are free, they make place for
+ * files of that size. Method: the size is changed between the openings, up and down. */
+static void files_of_another_size_are_read(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->segment_bytes = 4 * SEGMENT_BYTES_MIN;
+    expect_read(fixture, 0, 0);
+    append_all(fixture, 1, 12); /* in one file */
+    fixture->segment_bytes = SEGMENT_BYTES_MIN;
+    expect_read(fixture, 0, 12);
+    append_all(fixture, 13, 16); /* in two */
+    assert_int_equal(size_of(fixture, 0), 4 * SEGMENT_BYTES_MIN);
+    assert_int_equal(size_of(fixture, 1), SEGMENT_BYTES_MIN);
+    expect_read(fixture, 0, 16);
+    segments_release(fixture->segments, 11);
+    assert_int_equal(size_of(fixture, 0), 4 * SEGMENT_BYTES_MIN);
+    segments_release(fixture->segments, 12);
+    assert_int_equal(size_of(fixture, 0), -1);
+    append_all(fixture, 17, 19);
+    assert_int_equal(size_of(fixture, 0), SEGMENT_BYTES_MIN);
+    fixture->segment_bytes = 2 * SEGMENT_BYTES_MIN;
+    expect_read(fixture, 12, 19);
+    segments_clear(fixture->segments, 19);
+    for (int i = 0; i < SEGMENTS_MAX; i++) {
+        assert_int_equal(size_of(fixture, i), -1);
     }
-    assert_true(fixture->record.size > segments_record_bytes_max(fixture->segments));
-    assert_int_equal(segments_append(fixture->segments, &fixture->record, 1), ERR_MEMORY);
-    append_all(fixture, 1, 1);
-    expect_read(fixture, 0, 1);
+    append_all(fixture, 20, 20);
+    expect_read(fixture, 19, 20);
+    assert_int_equal(size_of(fixture, 0), 2 * SEGMENT_BYTES_MIN);
 }
 
 /* Goal: bytes that do not hold are an error. Method: each row of a record cut, and each of its bytes damaged. */
@@ -450,7 +510,8 @@ int run_segments_tests(void)
         SEGMENTS_TEST(records_of_a_removed_file_are_not_followed),
         SEGMENTS_TEST(torn_header_is_of_a_free_segment),
         SEGMENTS_TEST(full_journal_refuses_records),
-        SEGMENTS_TEST(record_larger_than_a_segment_is_refused),
+        SEGMENTS_TEST(record_larger_than_a_segment_has_its_own),
+        SEGMENTS_TEST(files_of_another_size_are_read),
         SEGMENTS_TEST(segments_are_removed),
 #ifdef ERRATA_FAULTS
         SEGMENTS_TEST(only_segment_is_used_again),

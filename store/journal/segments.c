@@ -213,10 +213,11 @@ static enum err create_file(const struct segments *segments, size_t index, uint6
 
 static enum err open_file(struct segments *segments, size_t index)
 {
-    int fd = open(path_of(segments->path, index).text, O_RDWR | O_CLOEXEC);
+    int fd = -1;
     struct stat info;
 
     (void)unlink(unfinished_path_of(segments->path, index).text);
+    fd = open(path_of(segments->path, index).text, O_RDWR | O_CLOEXEC);
     if (fd < 0) {
         return errno == ENOENT ? OK : ERR_IO;
     }

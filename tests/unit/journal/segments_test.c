@@ -271,6 +271,21 @@ static void torn_header_is_of_a_free_segment(void **state)
     expect_read(fixture, 3, 4);
 }
 
+/* Goal: a file that cannot be opened is an error, not a missing one. Method: a symbolic link to itself. */
+static void file_that_cannot_be_opened_is_an_error(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct segments_config config = {.path = fixture->folder.path,
+                                           .segment_bytes = SEGMENT_BYTES_MIN,
+                                           .random = &fixture->random.random};
+    char path[TEMP_FOLDER_PATH_BYTES + 16];
+
+    (void)snprintf(path, sizeof(path), "%s/0", fixture->folder.path);
+    assert_int_equal(symlink("0", path), 0);
+    assert_int_equal(segments_open(&config, &fixture->fault, &fixture->segments), ERR_IO);
+    assert_null(fixture->segments);
+}
+
 static void full_journal_refuses_records(void **state)
 {
     struct fixture *fixture = *state;
@@ -509,6 +524,7 @@ int run_segments_tests(void)
         SEGMENTS_TEST(used_segments_are_used_again),
         SEGMENTS_TEST(records_of_a_removed_file_are_not_followed),
         SEGMENTS_TEST(torn_header_is_of_a_free_segment),
+        SEGMENTS_TEST(file_that_cannot_be_opened_is_an_error),
         SEGMENTS_TEST(full_journal_refuses_records),
         SEGMENTS_TEST(record_larger_than_a_segment_has_its_own),
         SEGMENTS_TEST(files_of_another_size_are_read),

@@ -230,9 +230,10 @@ static size_t bucket_of(const struct memtable *memtable, const struct probe *pro
 }
 
 /* Returns the row of the key; NULL if there is none. */
-static struct memtable_node *find_node(const struct memtable *memtable, const struct probe *probe)
+static struct memtable_node *find_node(const struct memtable *memtable, const struct probe *probe,
+                                       size_t bucket)
 {
-    struct memtable_node *node = load(&memtable->buckets[bucket_of(memtable, probe)]);
+    struct memtable_node *node = load(&memtable->buckets[bucket]);
 
     while (node != NULL && (node->table != probe->table || compare(node, probe) != 0)) {
         node = node->in_bucket;
@@ -284,10 +285,10 @@ static uint8_t roll_levels(struct memtable *memtable)
 }
 
 /* Adds a row without versions. NULL: no memory. */
-static struct memtable_node *add_node(struct memtable *memtable, const struct probe *probe)
+static struct memtable_node *add_node(struct memtable *memtable, const struct probe *probe,
+                                      size_t bucket)
 {
     _Atomic(struct memtable_node *) *links[LEVELS_MAX];
-    _Atomic(struct memtable_node *) *bucket = &memtable->buckets[bucket_of(memtable, probe)];
     uint8_t levels = roll_levels(memtable);
     struct memtable_node *node = take_bytes(
         memtable, sizeof(*node) + levels * sizeof(node->next[0]) + probe->words * WORD_BYTES);
@@ -307,8 +308,8 @@ static struct memtable_node *add_node(struct memtable *memtable, const struct pr
         atomic_init(&node->next[i], load(links[i]));
         atomic_store_explicit(links[i], node, memory_order_release);
     }
-    node->in_bucket = load(bucket);
-    atomic_store_explicit(bucket, node, memory_order_release);
+    node->in_bucket = load(&memtable->buckets[bucket]);
+    atomic_store_explicit(&memtable->buckets[bucket], node, memory_order_release);
     return node;
 }
 
@@ -350,15 +351,17 @@ enum err memtable_put(struct memtable *memtable, const struct memtable_row *row)
     struct memtable_version *newest = NULL;
     struct memtable_version *version = NULL;
     struct probe probe;
+    size_t bucket = 0;
 
     probe_init(&probe, row->table, row->key);
-    node = find_node(memtable, &probe);
+    bucket = bucket_of(memtable, &probe);
+    node = find_node(memtable, &probe, bucket);
     newest = node != NULL ? atomic_load_explicit(&node->newest, memory_order_relaxed) : NULL;
     if (newest != NULL && newest->number == row->number) {
         return set_value(memtable, newest, row) ? OK : ERR_MEMORY;
     }
     if (node == NULL) {
-        node = add_node(memtable, &probe);
+        node = add_node(memtable, &probe, bucket);
     }
     version = node != NULL ? take_bytes(memtable, sizeof(*version)) : NULL;
     if (version == NULL || !set_value(memtable, version, row)) {
@@ -435,7 +438,7 @@ bool memtable_find(const struct memtable *memtable, enum store_table table, stru
     struct probe probe;
 
     probe_init(&probe, table, key);
-    node = find_node(memtable, &probe);
+    node = find_node(memtable, &probe, bucket_of(memtable, &probe));
     version = node != NULL ? seen_version(node, snapshot) : NULL;
     if (version == NULL) {
         return false;

@@ -3,6 +3,8 @@
  */
 #include "server/domain/induction/candidates.h"
 
+#include "store/base/bytes_hash.h"
+
 #include <string.h>
 
 /* Places and buckets of a new table. A power of two, like all later sizes. */
@@ -16,21 +18,9 @@ enum err candidates_init(struct candidates *candidates, struct arena *arena, uin
     return candidates->items != NULL && candidates->buckets != NULL ? OK : ERR_MEMORY;
 }
 
-/* Returns the bucket of a pattern: multiplication and shift of its 8-byte words, with the seed. */
 static uint32_t *bucket_of(const struct candidates *candidates, struct slice pattern)
 {
-    uint64_t hash = candidates->seed ^ (pattern.size * UINT64_C(0x9e3779b97f4a7c15));
-
-    for (size_t at = 0; at < pattern.size; at += sizeof(uint64_t)) {
-        size_t left = pattern.size - at;
-        uint64_t word = 0;
-
-        memcpy(&word, pattern.data + at, left < sizeof(word) ? left : sizeof(word));
-        hash = (hash ^ word) * UINT64_C(0xff51afd7ed558ccd);
-        hash ^= hash >> 32;
-    }
-    hash *= candidates->seed | 1;
-    return &candidates->buckets[(hash >> 32) & (candidates->room - 1)];
+    return &candidates->buckets[bytes_hash(pattern, candidates->seed) & (candidates->room - 1)];
 }
 
 static struct candidate *find(const struct candidates *candidates, struct slice pattern)

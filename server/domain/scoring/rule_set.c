@@ -7,9 +7,8 @@
 #include "server/domain/json/members.h"
 #include "server/domain/text/case_fold.h"
 #include "store/base/assert.h"
+#include "store/base/bytes_hash.h"
 #include "store/scan.h"
-
-#include <string.h>
 
 void rule_set_free(struct rule_set *set)
 {
@@ -20,21 +19,9 @@ void rule_set_free(struct rule_set *set)
     }
 }
 
-/* Returns the bucket of a text: multiplication and shift of its 8-byte words, with the seed. */
 static size_t bucket_of(const struct rule_set *set, struct slice text)
 {
-    uint64_t hash = set->seed ^ (text.size * UINT64_C(0x9e3779b97f4a7c15));
-
-    for (size_t at = 0; at < text.size; at += sizeof(uint64_t)) {
-        size_t left = text.size - at;
-        uint64_t word = 0;
-
-        memcpy(&word, text.data + at, left < sizeof(word) ? left : sizeof(word));
-        hash = (hash ^ word) * UINT64_C(0xff51afd7ed558ccd);
-        hash ^= hash >> 32;
-    }
-    hash *= set->seed | 1;
-    return (size_t)(hash >> 32) & (set->bucket_count - 1);
+    return bytes_hash(text, set->seed) & (set->bucket_count - 1);
 }
 
 static bool is_shadow(const struct learned_rule_record *record)

@@ -217,7 +217,7 @@ class CommandLine(EffectCase):
         short = table.splitlines()[1].split()[0]
         self.assertTrue(made.id.startswith(short) and len(short) < 36, table)
         self.assertRegex(table, r"CHANGE +SUNSET(.*\n)*.*0 of 0.*50(\.0+)? +[-+][\d.]+ \([-+][\d.]+ to [-+][\d.]+\) +yes")
-        self.run_cli(*rita, "guidelines", "keep", short, "--reason", "needed")
+        self.assertIn("ACTIVE, was SUNSET_PROPOSED", self.run_cli(*rita, "guidelines", "keep", short, "--reason", "needed")[1])
         self.run_cli(*rita, "guidelines", "retire", short, "--reason", "done")
         self.assertEqual(self.effects(), [])
         self.assertRegex(self.run_cli(*rita, "decisions", "reviewers")[0], r"anna +\d+ +0")

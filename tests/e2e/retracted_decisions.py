@@ -101,7 +101,12 @@ class Retracted(RetractionCase):
     def test_command_line(self):
         made = self.record(RULE, vector=TIMEOUTS)
         (self.folder / "admin").write_text(self.admin.create_token(roles.ROLE_ADMIN, org_id=self.org.id).secret)
-        self.run_cli("--token-file", str(self.folder / "admin"), "decisions", "retract", made.feedback_id, "--reason", "twice")
+        retract = "--token-file", str(self.folder / "admin"), "decisions", "retract", made.feedback_id, "--reason"
+        out, error = self.run_cli(*retract, "twice")
+        self.assertEqual(error, "")
+        again, error = self.run_cli(*retract, "once more")
+        self.assertEqual(again, out)
+        self.assertRegex(error, "it was retracted before, by .*: twice")
         self.assertEqual(self.get(feedback_id=made.feedback_id).retraction_reason, "twice")
 
     def test_outcomes_of_prompts(self):

@@ -5,12 +5,12 @@
 #include "tools/errata/corrections/corrections.h"
 #include "tools/errata/commands.h"
 #include "tools/errata/corrections/import.h"
+#include "tools/errata/corrections/retract.h"
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/fill.h"
 #include "tools/errata/engine/import_report.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/paging.h"
-#include "tools/errata/engine/resolve.h"
 #include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
 
@@ -214,29 +214,7 @@ static enum cli_exit print_event(struct cli *cli, struct json_value reply)
 
 static enum cli_exit fill_retract(struct request *request, struct cli *cli)
 {
-    struct slice id = {NULL, 0};
-    enum cli_exit result =
-        resolve_prefix(cli, SLICE("CORRECTION"), slice_text(cli->options.words[0]), &id);
-
-    if (result == CLI_OK) {
-        request_text(request, "event_id", id);
-    }
-    return result;
-}
-
-/* Prints the id of the retraction; of an event that was retracted before, that of the first one. */
-static enum cli_exit print_retraction(struct cli *cli, struct json_value reply)
-{
-    struct json_value retraction = reply_member(reply, "retraction");
-    struct slice reason = reply_text(cli, retraction, "reason");
-    struct slice given = slice_text(options_get(&cli->options, "reason"));
-
-    print_line(&cli->out, reply_text(cli, retraction, "id"));
-    if (!slice_equal(reason, given)) {
-        cli_note(cli, "it was retracted before, by %.*s: %.*s",
-                 SLICE_ARGS(reply_text(cli, retraction, "retractedBy")), SLICE_ARGS(reason));
-    }
-    return CLI_OK;
+    return retract_fill(request, cli, SLICE("CORRECTION"));
 }
 
 static const struct option_spec retract_options[] = {
@@ -371,5 +349,5 @@ const struct command correction_commands[] = {
                    "  --reason 'wrong invoice'",
                    NULL}},
      .options = retract_options,
-     COMMAND_CALL("EventService/RetractEvent", .fill = fill_retract, .print = print_retraction)},
+     COMMAND_CALL("EventService/RetractEvent", .fill = fill_retract, .print = retract_print)},
     {.name = NULL}};

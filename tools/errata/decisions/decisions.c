@@ -2,9 +2,9 @@
  * decisions.c: `errata decisions`: people's decisions on agents' output, and their classes.
  */
 #include "tools/errata/commands.h"
+#include "tools/errata/corrections/retract.h"
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
-#include "tools/errata/engine/resolve.h"
 
 static const struct option_spec record_options[] = {
     {"gate", "GATE", "the gate at which the decision was made, such as HITL-1"},
@@ -97,23 +97,10 @@ static enum cli_exit print_similar(struct cli *cli, struct json_value reply)
     return view_print_table(cli, "SimilarDecision", reply, "similar", NULL);
 }
 
-/* Adds the event that recorded the decision of the command line: it has the same id. */
+/* The event that recorded a decision has the id of its feedback. */
 static enum cli_exit fill_retract(struct request *request, struct cli *cli)
 {
-    struct slice id = {NULL, 0};
-    enum cli_exit result =
-        resolve_prefix(cli, SLICE("FEEDBACK"), slice_text(cli->options.words[0]), &id);
-
-    if (result == CLI_OK) {
-        request_text(request, "event_id", id);
-    }
-    return result;
-}
-
-static enum cli_exit print_retracted(struct cli *cli, struct json_value reply)
-{
-    print_line(&cli->out, reply_text(cli, reply_member(reply, "retraction"), "id"));
-    return CLI_OK;
+    return retract_fill(request, cli, SLICE("FEEDBACK"));
 }
 
 static enum cli_exit print_reviewers(struct cli *cli, struct json_value reply)
@@ -197,5 +184,5 @@ const struct command decision_commands[] = {
                    "  --reason 'recorded twice'",
                    NULL}},
      .options = retract_options,
-     COMMAND_CALL("EventService/RetractEvent", .fill = fill_retract, .print = print_retracted)},
+     COMMAND_CALL("EventService/RetractEvent", .fill = fill_retract, .print = retract_print)},
     {.name = NULL}};

@@ -4,7 +4,7 @@
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
-#include "tools/errata/engine/resolve.h"
+#include "tools/errata/learning/artifact_state.h"
 
 static const struct option_spec list_options[] = {
     {"agent", "AGENT", "only guidelines for this agent, in the order of its prompt"},
@@ -19,24 +19,9 @@ static const struct option_spec effectiveness_options[] = {
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 
-/* Adds the guideline of the command line, and the state that keeps it. */
 static enum cli_exit fill_keep(struct request *request, struct cli *cli)
 {
-    struct slice id = {NULL, 0};
-    enum cli_exit result =
-        resolve_prefix(cli, SLICE("GUIDELINE"), slice_text(cli->options.words[0]), &id);
-
-    if (result == CLI_OK) {
-        request_text(request, "artifact_id", id);
-        request_text(request, "state", SLICE("ARTIFACT_STATE_ACTIVE"));
-    }
-    return result;
-}
-
-static enum cli_exit print_kept(struct cli *cli, struct json_value reply)
-{
-    print_line(&cli->out, reply_text(cli, reply, "eventId"));
-    return CLI_OK;
+    return artifact_state_fill(request, cli, SLICE("GUIDELINE"), "ARTIFACT_STATE_ACTIVE");
 }
 
 const struct command guideline_commands[] = {
@@ -70,7 +55,8 @@ const struct command guideline_commands[] = {
                    "  --reason 'the law requires it'",
                    NULL}},
      .options = retire_options,
-     COMMAND_CALL("LearningService/SetArtifactState", .fill = fill_keep, .print = print_kept)},
+     COMMAND_CALL("LearningService/SetArtifactState", .fill = fill_keep,
+                  .print = artifact_state_print)},
     {.group = "guidelines",
      .name = "retire",
      .arguments = "GUIDELINE",

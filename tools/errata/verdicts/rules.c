@@ -4,9 +4,9 @@
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
-#include "tools/errata/engine/resolve.h"
 #include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
+#include "tools/errata/learning/artifact_state.h"
 #include "tools/errata/verdicts/backtest.h"
 #include "tools/errata/verdicts/found_rules.h"
 #include "tools/errata/verdicts/rule_files.h"
@@ -162,43 +162,19 @@ static enum cli_exit print_switched(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-/* Adds the rule of the command line, and the state that the command sets. */
-static enum cli_exit fill_state(struct request *request, struct cli *cli, const char *state)
-{
-    struct slice id = {NULL, 0};
-    enum cli_exit result =
-        resolve_prefix(cli, SLICE("RULE"), slice_text(cli->options.words[0]), &id);
-
-    if (result == CLI_OK) {
-        request_text(request, "artifact_id", id);
-        request_text(request, "state", slice_text(state));
-    }
-    return result;
-}
-
 static enum cli_exit fill_shadow(struct request *request, struct cli *cli)
 {
-    return fill_state(request, cli, "ARTIFACT_STATE_SHADOW");
+    return artifact_state_fill(request, cli, SLICE("RULE"), "ARTIFACT_STATE_SHADOW");
 }
 
 static enum cli_exit fill_activate(struct request *request, struct cli *cli)
 {
-    return fill_state(request, cli, "ARTIFACT_STATE_ACTIVE");
+    return artifact_state_fill(request, cli, SLICE("RULE"), "ARTIFACT_STATE_ACTIVE");
 }
 
 static enum cli_exit fill_retire(struct request *request, struct cli *cli)
 {
-    return fill_state(request, cli, "ARTIFACT_STATE_RETIRED");
-}
-
-static enum cli_exit print_decided(struct cli *cli, struct json_value reply)
-{
-    struct slice before = reply_word(cli, reply, "previousState", "ARTIFACT_STATE_");
-    struct slice state = reply_word(cli, reply, "state", "ARTIFACT_STATE_");
-
-    print_line(&cli->out, reply_text(cli, reply, "eventId"));
-    cli_note(cli, "%.*s, was %.*s", SLICE_ARGS(state), SLICE_ARGS(before));
-    return CLI_OK;
+    return artifact_state_fill(request, cli, SLICE("RULE"), "ARTIFACT_STATE_RETIRED");
 }
 
 static enum cli_exit print_proposed(struct cli *cli, struct json_value reply)
@@ -330,7 +306,8 @@ const struct command rule_commands[] = {
                    "  --reason 'to be measured'",
                    NULL}},
      .options = decide_options,
-     COMMAND_CALL("LearningService/SetArtifactState", .fill = fill_shadow, .print = print_decided)},
+     COMMAND_CALL("LearningService/SetArtifactState", .fill = fill_shadow,
+                  .print = artifact_state_print)},
     {.group = "rules",
      .name = "activate",
      .arguments = "RULE",
@@ -343,7 +320,7 @@ const struct command rule_commands[] = {
                    NULL}},
      .options = decide_options,
      COMMAND_CALL("LearningService/SetArtifactState", .fill = fill_activate,
-                  .print = print_decided)},
+                  .print = artifact_state_print)},
     {.group = "rules",
      .name = "retire",
      .arguments = "RULE",
@@ -354,7 +331,8 @@ const struct command rule_commands[] = {
                    "  --reason 'too many false alarms'",
                    NULL}},
      .options = decide_options,
-     COMMAND_CALL("LearningService/SetArtifactState", .fill = fill_retire, .print = print_decided)},
+     COMMAND_CALL("LearningService/SetArtifactState", .fill = fill_retire,
+                  .print = artifact_state_print)},
     {.group = "rules",
      .name = "backtest",
      .arguments = "[RULE]",

@@ -1,0 +1,15 @@
+/*
+ * retract.h: the request and the reply of a command that retracts an event of one kind, by EventService/RetractEvent.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_CORRECTIONS_RETRACT_H
+#define ERRATA_TOOLS_ERRATA_CORRECTIONS_RETRACT_H
+
+#include "store/base/json.h"
+#include "tools/errata/engine/request.h"
+
+/* Adds the event of the command line's first word, which usage names `kind`. */
+MUST_CHECK enum cli_exit retract_fill(struct request *request, struct cli *cli, struct slice kind);
+/* Prints the id of the retraction; of an event that was retracted before, that of the first one. */
+MUST_CHECK enum cli_exit retract_print(struct cli *cli, struct json_value reply);
+
+#endif

@@ -417,12 +417,14 @@ enum err log_walk_init(struct log_walk *walk, struct store_txn *txn, struct org_
         from = key_event(org, from_seq);
     }
     walk->org = org;
+    walk->memory = NULL;
     return store_cursor_init(&walk->cursor, txn, TABLE_EVENT, key_slice(&prefix), key_slice(&from),
                              order);
 }
 
 enum err log_walk_next(struct log_walk *walk, struct event *ret_event)
 {
+    struct arena *memory = walk->memory;
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     uint64_t seq = 0;
@@ -431,8 +433,12 @@ enum err log_walk_next(struct log_walk *walk, struct event *ret_event)
     if (err == OK) {
         err = key_read_event(key, &seq);
     }
-    return err != OK ? err
-                     : log_decode(&walk->cursor.txn->unpacked, walk->org, seq, value, ret_event);
+    if (memory != NULL) {
+        arena_reset(memory);
+    } else {
+        memory = &walk->cursor.txn->unpacked;
+    }
+    return err != OK ? err : log_decode(memory, walk->org, seq, value, ret_event);
 }
 
 void log_walk_deinit(struct log_walk *walk)

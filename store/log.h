@@ -176,9 +176,13 @@ MUST_CHECK enum err log_apply_envelope(struct ctx *ctx, struct store_txn *txn,
 struct log_walk {
     struct store_cursor cursor;
     struct org_id org;
+    /* Memory for events, emptied before each one, so that a walk may have any length. NULL: the transaction's, which
+     * keeps all of them. */
+    struct arena *memory;
 };
 
-/* Starts at `from_seq`, ascending or descending; 0: at the first event in this order. */
+/* Starts at `from_seq`, ascending or descending; 0: at the first event in this order. Set `memory` afterwards, if at
+ * all. */
 MUST_CHECK enum err log_walk_init(struct log_walk *walk, struct store_txn *txn, struct org_id org,
                                   uint64_t from_seq, enum store_order order);
 /* Returns the next event. ERR_NOT_FOUND after the last one. */

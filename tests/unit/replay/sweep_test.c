@@ -6,10 +6,13 @@
 #include "server/domain/corrections/capture.h"
 #include "server/domain/layouts/records.h"
 #include "server/domain/retention/retention.h"
+#include "store/backend_ops.h"
 #include "tests/unit/replay/fixture.h"
 
 #define WRITES 800
 #define SEEDS 1
+/* Of a transaction: enough for a few events. */
+#define UNPACKED_BYTES ((size_t)32 << 10)
 
 /* Returns how many events of all organisations have lost their content. */
 static size_t count_removed(struct fixture *fixture)
@@ -137,6 +140,35 @@ static void test_preview_counts_what_is_removed(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Goal: a preview of many events needs the memory of one, and nothing is counted up to a class's floor. Method: a transaction
+ * with memory for a few events; then a floor above all of them. */
+static void test_preview_reads_event_by_event_above_the_floors(void **state)
+{
+    const struct content_retention_view retention = {.corrections_days = 2, .verdicts_days = 2};
+    struct retention_preview previews[RETENTION_CLASSES];
+    struct fixture fixture;
+    struct store_txn *txn = NULL;
+    bool is_partial = true;
+    int64_t from_us = 0;
+
+    (void)state;
+    fixture_init(&fixture, FIXTURE_MEMORY, 8);
+    fixture_write_many(&fixture, WRITES / 2);
+    from_us = fixture.clock.wall_us + 3 * RETENTION_DAY_US;
+    txn = fixture_begin(fixture.stored.backend, STORE_WRITE);
+    txn->unpacked.limit_bytes = UNPACKED_BYTES;
+    assert_int_equal(
+        retention_preview(txn, fixture.orgs[0], &retention, from_us, previews, &is_partial), OK);
+    assert_true(previews[0].event_count > 0);
+    assert_int_equal(
+        removal_put_floor(txn, fixture.orgs[0], CONTENT_CLASS_CORRECTIONS, UINT64_MAX - 1), OK);
+    assert_int_equal(
+        retention_preview(txn, fixture.orgs[0], &retention, from_us, previews, &is_partial), OK);
+    assert_int_equal(previews[0].event_count, 0);
+    store_abort(txn);
+    fixture_deinit(&fixture);
+}
+
 /* Stores a correction of a layout; with an entity id, of one entity. */
 static void correct(struct fixture *fixture, struct slice entity_id)
 {
@@ -200,6 +232,7 @@ int run_sweep_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_removed_example_is_not_marked),
+        cmocka_unit_test(test_preview_reads_event_by_event_above_the_floors),
         cmocka_unit_test(test_preview_counts_what_is_removed),
         cmocka_unit_test(test_live_sweep_equals_replay),
     };

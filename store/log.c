@@ -351,6 +351,22 @@ enum err log_read(struct store_txn *txn, struct org_id org, uint64_t seq, struct
     return err != OK ? err : log_decode(&txn->unpacked, org, seq, value, ret_event);
 }
 
+enum err log_read_copy(struct arena *arena, struct store_txn *txn, struct org_id org, uint64_t seq,
+                       struct event *ret_event)
+{
+    struct key key = key_event(org, seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EVENT, key_slice(&key), &value);
+
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    if (!arena_copy(arena, value, &value)) {
+        return ERR_MEMORY;
+    }
+    return log_decode(arena, org, seq, value, ret_event);
+}
+
 enum err log_read_id_row(struct slice value, uint64_t *ret_seq)
 {
     if (value.size != sizeof(*ret_seq)) {

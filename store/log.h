@@ -144,6 +144,9 @@ MUST_CHECK enum err log_append(struct ctx *ctx, struct store_txn *txn,
 /* Reads an event by its seq, from 1. ERR_NOT_FOUND beyond the head. */
 MUST_CHECK enum err log_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                              struct event *ret_event);
+/* Reads an event that must exist, with its row, into the arena, so that puts may follow. ERR_CORRUPT beyond the head. */
+MUST_CHECK enum err log_read_copy(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                  uint64_t seq, struct event *ret_event);
 /* Reads a value that is the number of an event, 8 bytes, big-endian: of an EVENT_ID row, and of rows by which the
  * domain finds events, some of which have 0 for none. ERR_CORRUPT for another form. */
 MUST_CHECK enum err log_read_id_row(struct slice value, uint64_t *ret_seq);

@@ -1,6 +1,5 @@
 /*
- * forget.c: see forget.h. The rows that are left are those of a replay, in which the event has no content. Memory is freed
- * before the function returns.
+ * forget.c: see forget.h. The rows that are left are those of a replay, in which the event has no content.
  */
 #include "server/domain/corrections/forget.h"
 
@@ -9,9 +8,6 @@
 #include "server/domain/corrections/layout_rows.h"
 #include "server/domain/events/retraction.h"
 #include "store/base/assert.h"
-
-/* The same limit as for applying an event (apply.c). */
-#define FORGET_BYTES_MAX (256u << 20)
 
 enum err corrections_check_forget(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                                   struct corrections_forgotten *ret_forgotten)
@@ -57,20 +53,15 @@ static enum err forget_view(struct ctx *ctx, struct store_txn *txn, const struct
 enum err corrections_forget(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct feedback_event_view view;
-    struct ctx inner = *ctx;
-    struct arena arena;
     enum err err = OK;
 
     ASSERT(event->content_removed);
     if (event->kind != EVENT_FEEDBACK) {
         return OK;
     }
-    arena_init(&arena, FORGET_BYTES_MAX);
-    inner.arena = &arena;
-    err = applied_view_read(&arena, event, &view);
+    err = applied_view_read(ctx->arena, event, &view);
     if (err == OK && view.is_example && view.layout_fingerprint.size > 0) {
-        err = forget_view(&inner, txn, event, &view);
+        err = forget_view(ctx, txn, event, &view);
     }
-    arena_deinit(&arena);
     return err;
 }

@@ -19,7 +19,7 @@ MUST_CHECK enum err corrections_check_forget(struct ctx *ctx, struct store_txn *
                                              const struct event *event,
                                              struct corrections_forgotten *ret_forgotten);
 /* Removes the example of a feedback event, if it is one, for apply: an event without content has no other rows
- * of it. */
+ * of it. The caller empties the arena afterwards. */
 MUST_CHECK enum err corrections_forget(struct ctx *ctx, struct store_txn *txn,
                                        const struct event *event);
 

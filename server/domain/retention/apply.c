@@ -9,39 +9,23 @@
 #include <errata/v1/event.views.h>
 #include <event_apply.h>
 
-/* Maximum memory for one event: its row and its decoded members. */
-#define EVENT_BYTES_MAX (4u << 20)
-
-/* Reads an event without content into the arena, since puts follow. */
-static enum err read_event(struct arena *arena, struct store_txn *txn, struct org_id org,
-                           uint64_t seq, struct event *ret_event)
-{
-    struct key key = key_event(org, seq);
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_EVENT, key_slice(&key), &value);
-
-    if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
-    }
-    if (!arena_copy(arena, value, &value)) {
-        return ERR_MEMORY;
-    }
-    err = log_decode(arena, org, seq, value, ret_event);
-    return err == OK && !ret_event->content_removed ? ERR_CORRUPT : err;
-}
+/* Maximum memory for one event that lost its content: the same as for applying it (corrections/apply.c). */
+#define EVENT_BYTES_MAX (256u << 20)
 
 /* Removes the rows that were made of an event's content. */
-static enum err forget(struct ctx *ctx, struct store_txn *txn, struct arena *arena,
-                       struct org_id org, uint64_t seq)
+static enum err forget(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq)
 {
     struct event event;
-    enum err err = read_event(arena, txn, org, seq, &event);
+    enum err err = log_read_copy(ctx->arena, txn, org, seq, &event);
 
+    if (err == OK && !event.content_removed) {
+        err = ERR_CORRUPT;
+    }
     return err != OK ? err : corrections_forget(ctx, txn, &event);
 }
 
-static enum err apply_swept(struct ctx *ctx, struct store_txn *txn, struct arena *arena,
-                            const struct event *event)
+/* Empties the arena after each event that lost its content. */
+static enum err apply_swept(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct content_swept_view facts;
     struct slice seqs = {NULL, 0};
@@ -53,8 +37,8 @@ static enum err apply_swept(struct ctx *ctx, struct store_txn *txn, struct arena
     }
     seqs = facts.seqs.run;
     while (err == OK && view_next_number(&seqs, &seq)) {
-        err = seq <= facts.floor_seq ? forget(ctx, txn, arena, event->org, seq) : ERR_CORRUPT;
-        arena_reset(arena);
+        err = seq <= facts.floor_seq ? forget(ctx, txn, event->org, seq) : ERR_CORRUPT;
+        arena_reset(ctx->arena);
     }
     return err != OK ? err
                      : removal_put_floor(txn, event->org, facts.content_class, facts.floor_seq);
@@ -62,12 +46,14 @@ static enum err apply_swept(struct ctx *ctx, struct store_txn *txn, struct arena
 
 enum err retention_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
+    struct ctx inner = *ctx;
     struct arena arena;
     enum err err = OK;
 
     ASSERT(retention_applies(event->kind));
     arena_init(&arena, EVENT_BYTES_MAX);
-    err = apply_swept(ctx, txn, &arena, event);
+    inner.arena = &arena;
+    err = apply_swept(&inner, txn, event);
     arena_deinit(&arena);
     return err;
 }

@@ -11,23 +11,6 @@
 /* Maximum memory for one retracted event: its row and its decoded members. */
 #define EVENT_BYTES_MAX (4u << 20)
 
-/* Reads an event into the arena, since puts follow. */
-static enum err read_event(struct arena *arena, struct store_txn *txn, struct org_id org,
-                           uint64_t seq, struct event *ret_event)
-{
-    struct key key = key_event(org, seq);
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_EVENT, key_slice(&key), &value);
-
-    if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
-    }
-    if (!arena_copy(arena, value, &value)) {
-        return ERR_MEMORY;
-    }
-    return log_decode(arena, org, seq, value, ret_event);
-}
-
 enum err retractions_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct retraction retraction = {.seq = 0};
@@ -45,7 +28,7 @@ enum err retractions_apply(struct ctx *ctx, struct store_txn *txn, const struct 
         err = ERR_CORRUPT; /* an event is retracted once */
     }
     if (err == OK) {
-        err = read_event(&arena, txn, event->org, retraction.event_seq, &retracted);
+        err = log_read_copy(&arena, txn, event->org, retraction.event_seq, &retracted);
     }
     if (err == OK) {
         err = retraction_put(txn, event->org, retraction.event_seq, event->seq);

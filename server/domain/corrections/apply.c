@@ -52,7 +52,7 @@ static enum err apply_view(struct ctx *ctx, struct store_txn *txn, const struct 
     if (err == OK && view->layout_fingerprint.size > 0) {
         err = layout_rows_add(ctx, txn, event, view, superseded_by_seq);
     }
-    if (err == OK && view->is_example) {
+    if (err == OK && view->is_example && !event->content_removed) {
         err = document_rows_follow(ctx, txn, event, view);
     }
     return err;

@@ -238,7 +238,5 @@ enum err document_rows_follow(struct ctx *ctx, struct store_txn *txn, const stru
         .place = {event->created_at_us, event->seq},
     };
 
-    return view->document_id.size > 0 && !event->content_removed
-               ? document_rows_rewrite(ctx, txn, &change)
-               : OK;
+    return view->document_id.size > 0 ? document_rows_rewrite(ctx, txn, &change) : OK;
 }

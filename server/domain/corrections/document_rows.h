@@ -31,7 +31,7 @@ struct example_document_record {
 /* Rewrites the row of the document and layout after one of its corrections changed. */
 MUST_CHECK enum err document_rows_rewrite(struct ctx *ctx, struct store_txn *txn,
                                           const struct document_change *change);
-/* Rewrites the row after an example that names a document was applied or retracted. */
+/* Rewrites the row after an example, if it names a document, was applied or retracted, or lost its content. */
 MUST_CHECK enum err document_rows_follow(struct ctx *ctx, struct store_txn *txn,
                                          const struct event *event,
                                          const struct feedback_event_view *view);

@@ -38,16 +38,9 @@ enum err corrections_check_forget(struct ctx *ctx, struct store_txn *txn, const 
 static enum err forget_view(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                             const struct feedback_event_view *view)
 {
-    const struct document_change change = {
-        .org = event->org,
-        .fingerprint = key_fingerprint_of(view->layout_fingerprint),
-        .document_id = view->document_id,
-        .place = {event->created_at_us, event->seq},
-    };
     enum err err = layout_rows_forget(ctx, txn, event, view);
 
-    return err != OK || view->document_id.size == 0 ? err
-                                                    : document_rows_rewrite(ctx, txn, &change);
+    return err != OK ? err : document_rows_follow(ctx, txn, event, view);
 }
 
 enum err corrections_forget(struct ctx *ctx, struct store_txn *txn, const struct event *event)

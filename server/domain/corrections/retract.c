@@ -48,7 +48,7 @@ static enum err retract_view(struct ctx *ctx, struct store_txn *txn, const struc
     if (err == OK && view->layout_fingerprint.size > 0) {
         err = layout_rows_retract(ctx, txn, event, view, retraction);
     }
-    if (err == OK && view->is_example) {
+    if (err == OK && view->is_example && !event->content_removed) {
         err = document_rows_follow(ctx, txn, event, view);
     }
     return err;

@@ -155,6 +155,17 @@ enum err store_del(struct store_txn *txn, enum store_table table, struct slice k
     return FAULT("store.del") ? ERR_DISK_FULL : txn->backend->ops->del(txn, table, key);
 }
 
+enum err store_del_if_present(struct store_txn *txn, enum store_table table, struct slice key)
+{
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, table, key, &value);
+
+    if (err == OK) {
+        err = store_del(txn, table, key);
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
 enum err store_stats(struct store_backend *backend, struct store_stats *ret_stats)
 {
     return backend->ops->stats(backend, ret_stats);

@@ -79,6 +79,9 @@ MUST_CHECK enum err store_append(struct store_txn *txn, enum store_table table, 
                                  struct slice value);
 /* Removes a key. ERR_NOT_FOUND if there is no such key. */
 MUST_CHECK enum err store_del(struct store_txn *txn, enum store_table table, struct slice key);
+/* Does the same, but nothing if there is no such key: cursors of the table stay valid then. */
+MUST_CHECK enum err store_del_if_present(struct store_txn *txn, enum store_table table,
+                                         struct slice key);
 MUST_CHECK enum err store_stats(struct store_backend *backend, struct store_stats *ret_stats);
 
 /* Recreates the reserve that was released when the disk was full. OK if it exists or there is room

@@ -123,13 +123,8 @@ static enum err delete_row(struct store_txn *txn, const struct document_change *
 {
     struct key key =
         key_example(change->org, &change->fingerprint, place->created_at_us, place->seq);
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_EXAMPLE_DOCUMENT, key_slice(&key), &value);
 
-    if (err == OK) {
-        err = store_del(txn, TABLE_EXAMPLE_DOCUMENT, key_slice(&key));
-    }
-    return err == ERR_NOT_FOUND ? OK : err;
+    return store_del_if_present(txn, TABLE_EXAMPLE_DOCUMENT, key_slice(&key));
 }
 
 /* Deletes the row under its earlier key. If the changed correction is now the newest, it may just have been

@@ -12,20 +12,6 @@
  * found by a comparison with a replay. */
 #define FREED_ROWS_MAX 1000
 
-/* Deletes a row, if it exists. */
-static enum err delete_row(struct store_txn *txn, enum store_table table, const struct key *key,
-                           bool *ret_existed)
-{
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, table, key_slice(key), &value);
-
-    *ret_existed = err == OK;
-    if (err == OK) {
-        err = store_del(txn, table, key_slice(key));
-    }
-    return err == ERR_NOT_FOUND ? OK : err;
-}
-
 /* Deletes the first row of an example in TABLE_EXAMPLE_FREED; ERR_NOT_FOUND if it has none. */
 static enum err delete_freed(struct store_txn *txn, struct org_id org, uint64_t seq)
 {
@@ -60,21 +46,33 @@ static enum err delete_all_freed(struct store_txn *txn, struct org_id org, uint6
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Deletes the example's row and mark. */
-static enum err forget_example(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+/* Deletes the example's row and mark, if it was not retracted. */
+static enum err forget_current(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                                const struct key_fingerprint *fingerprint,
                                struct layout_head_record *head)
 {
     struct key key = key_example(event->org, fingerprint, event->created_at_us, event->seq);
     struct layout_mark mark;
-    bool existed = false;
-    enum err err = delete_row(txn, TABLE_EXAMPLE, &key, &existed);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EXAMPLE, key_slice(&key), &value);
 
-    if (err == OK && existed) {
-        err = layout_mark_take(ctx, txn, event, fingerprint, head, &mark);
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? OK : err;
     }
+    err = store_del(txn, TABLE_EXAMPLE, key_slice(&key));
+    return err != OK ? err : layout_mark_take(ctx, txn, event, fingerprint, head, &mark);
+}
+
+/* Deletes the example's rows. */
+static enum err forget_example(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                               const struct key_fingerprint *fingerprint,
+                               struct layout_head_record *head)
+{
+    struct key key = key_example(event->org, fingerprint, event->created_at_us, event->seq);
+    enum err err = forget_current(ctx, txn, event, fingerprint, head);
+
     if (err == OK) {
-        err = delete_row(txn, TABLE_EXAMPLE_RETRACTED, &key, &existed);
+        err = store_del_if_present(txn, TABLE_EXAMPLE_RETRACTED, key_slice(&key));
     }
     return err != OK ? err : delete_all_freed(txn, event->org, event->seq);
 }

@@ -13,18 +13,6 @@
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
 
-/* A mark without values has no row. */
-static enum err delete_mark_row(struct store_txn *txn, const struct key *key)
-{
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_EXAMPLE_MARK, key_slice(key), &value);
-
-    if (err == OK) {
-        err = store_del(txn, TABLE_EXAMPLE_MARK, key_slice(key));
-    }
-    return err == ERR_NOT_FOUND ? OK : err;
-}
-
 enum err layout_mark_write(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                            const struct layout_mark *mark)
 {
@@ -36,7 +24,8 @@ enum err layout_mark_write(struct ctx *ctx, struct store_txn *txn, struct org_id
     enum err err = OK;
 
     if (record.superseded_by_seq == 0 && record.carried_count == 0) {
-        return delete_mark_row(txn, &key);
+        /* A mark without values has no row. */
+        return store_del_if_present(txn, TABLE_EXAMPLE_MARK, key_slice(&key));
     }
     err = record_encode_example_mark(ctx->arena, &record, &value);
     return err != OK ? err : store_put(txn, TABLE_EXAMPLE_MARK, key_slice(&key), value);

@@ -11,16 +11,9 @@ static enum err forget_in(struct store_txn *txn, struct org_id org, uint64_t fam
                           const struct family_example *example)
 {
     struct key key = key_family_example(org, family_seq, example->created_at_us, example->seq);
-    struct slice value = {NULL, 0};
     enum err err = family_example_remove(txn, org, family_seq, example);
 
-    if (err == OK) {
-        err = store_get(txn, TABLE_FAMILY_EXAMPLE_MOVED, key_slice(&key), &value);
-    }
-    if (err == OK) {
-        err = store_del(txn, TABLE_FAMILY_EXAMPLE_MOVED, key_slice(&key));
-    }
-    return err == ERR_NOT_FOUND ? OK : err;
+    return err != OK ? err : store_del_if_present(txn, TABLE_FAMILY_EXAMPLE_MOVED, key_slice(&key));
 }
 
 /* Reads the next family that the document was of, after the move at `*after_seq`, and sets that to the next move. */

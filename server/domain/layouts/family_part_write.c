@@ -207,13 +207,8 @@ static enum err move_examples(struct ctx *ctx, struct store_txn *txn, const stru
 static enum err delete_sketch(struct store_txn *txn, struct org_id org, uint64_t seq)
 {
     struct key key = key_family_sketch(org, seq);
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_FAMILY_SKETCH, key_slice(&key), &value);
 
-    if (err == OK) {
-        err = store_del(txn, TABLE_FAMILY_SKETCH, key_slice(&key));
-    }
-    return err == ERR_NOT_FOUND ? OK : err;
+    return store_del_if_present(txn, TABLE_FAMILY_SKETCH, key_slice(&key));
 }
 
 static enum err move_documents(struct ctx *ctx, struct store_txn *txn, const struct event *event,

@@ -376,6 +376,19 @@ enum err log_read_id_row(struct slice value, uint64_t *ret_seq)
     return OK;
 }
 
+enum err log_get_id_row(struct store_txn *txn, enum store_table table, const struct key *key,
+                        uint64_t *ret_seq)
+{
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, table, key_slice(key), &value);
+
+    *ret_seq = 0;
+    if (err == OK) {
+        err = log_read_id_row(value, ret_seq);
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
 enum err log_put_id_row(struct store_txn *txn, enum store_table table, const struct key *key,
                         uint64_t seq)
 {

@@ -150,6 +150,9 @@ MUST_CHECK enum err log_read_copy(struct arena *arena, struct store_txn *txn, st
 /* Reads a value that is the number of an event, 8 bytes, big-endian: of an EVENT_ID row, and of rows by which the
  * domain finds events, some of which have 0 for none. ERR_CORRUPT for another form. */
 MUST_CHECK enum err log_read_id_row(struct slice value, uint64_t *ret_seq);
+/* Reads a row of the domain with such a value; 0 if there is no row. */
+MUST_CHECK enum err log_get_id_row(struct store_txn *txn, enum store_table table,
+                                   const struct key *key, uint64_t *ret_seq);
 /* Puts a row of the domain with such a value. */
 MUST_CHECK enum err log_put_id_row(struct store_txn *txn, enum store_table table,
                                    const struct key *key, uint64_t seq);

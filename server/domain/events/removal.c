@@ -24,14 +24,8 @@ enum err removal_floor(struct store_txn *txn, struct org_id org, enum content_cl
                        uint64_t *ret_seq)
 {
     struct key key = key_removal_floor(org, class);
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_REMOVAL_FLOOR, key_slice(&key), &value);
 
-    *ret_seq = 0;
-    if (err == OK) {
-        err = log_read_id_row(value, ret_seq);
-    }
-    return err == ERR_NOT_FOUND ? OK : err;
+    return log_get_id_row(txn, TABLE_REMOVAL_FLOOR, &key, ret_seq);
 }
 
 enum err removal_put_floor(struct store_txn *txn, struct org_id org, enum content_class class,

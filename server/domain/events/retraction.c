@@ -22,14 +22,8 @@ enum err retraction_find(struct store_txn *txn, struct org_id org, uint64_t even
                          uint64_t *ret_seq)
 {
     struct key key = key_retracted(org, event_seq);
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_RETRACTED, key_slice(&key), &value);
 
-    *ret_seq = 0;
-    if (err == OK) {
-        err = log_read_id_row(value, ret_seq);
-    }
-    return err == ERR_NOT_FOUND ? OK : err;
+    return log_get_id_row(txn, TABLE_RETRACTED, &key, ret_seq);
 }
 
 enum err retraction_of_event(const struct event *event, struct retraction *ret_retraction)

@@ -145,14 +145,8 @@ static enum err read_version(struct store_txn *txn, struct org_id org, struct sl
                              uint64_t *ret_version)
 {
     struct key key = key_guideline_version(org, agent);
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_GUIDELINE_VERSION, key_slice(&key), &value);
 
-    *ret_version = 0;
-    if (err == OK) {
-        err = log_read_id_row(value, ret_version);
-    }
-    return err == ERR_NOT_FOUND ? OK : err;
+    return log_get_id_row(txn, TABLE_GUIDELINE_VERSION, &key, ret_version);
 }
 
 /* Reads the text of a guideline. `ret_id` may be NULL. */

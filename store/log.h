@@ -42,7 +42,7 @@ struct event_subject {
  * event, so that a replay creates the same row. */
 struct event_idempotency {
     bool present;
-    struct org_id org; /* the caller's idempotency key */
+    struct org_id org; /* the caller's organisation */
     uint8_t key_hash[16]; /* hash of token, method and key */
     struct sha256_digest request_sha256; /* hash of the request's bytes */
 };

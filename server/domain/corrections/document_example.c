@@ -56,7 +56,7 @@ static enum err find_superseded_by(struct store_txn *txn, const struct document_
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Finds a correction that is, or was at the requested time, an example of the layout. */
+/* A correction that is, or was at the requested time, an example of the layout. */
 struct found_correction {
     struct example_record record;
     bool superseded;

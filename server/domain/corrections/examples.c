@@ -46,7 +46,7 @@ struct lookup {
     size_t family_reads; /* rows that were read to decide whether examples belong to the family */
     struct uuid ids[EXAMPLES_LIMIT_MAX]; /* ids of the chosen examples */
     struct example_hint
-        hints[EXAMPLES_LIMIT_MAX]; /* sums of the selected examples, written after all examples */
+        hints[EXAMPLES_LIMIT_MAX]; /* prompt pieces of the chosen examples, written after them */
     struct exposed_artifact artifacts[EXAMPLES_LIMIT_MAX]; /* artifacts of the chosen examples */
     uint8_t hint_hashes[EXAMPLES_LIMIT_MAX]
                        [KEY_HASH_BYTES]; /* hint hashes of the chosen examples */

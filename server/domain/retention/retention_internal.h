@@ -1,5 +1,5 @@
 /*
- * retention_internal.h: removal of the content of one event, for this folder's own files.
+ * retention_internal.h: the list of the events that one sweep removes the content of, for this folder's own files.
  */
 #ifndef ERRATA_SERVER_DOMAIN_RETENTION_RETENTION_INTERNAL_H
 #define ERRATA_SERVER_DOMAIN_RETENTION_RETENTION_INTERNAL_H

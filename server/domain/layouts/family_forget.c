@@ -16,33 +16,32 @@ static enum err forget_in(struct store_txn *txn, struct org_id org, uint64_t fam
     return err != OK ? err : store_del_if_present(txn, TABLE_FAMILY_EXAMPLE_MOVED, key_slice(&key));
 }
 
-/* Reads the next family that the document was of, after the move at `*after_seq`, and sets that to the next move. */
-static enum err find_moved(struct store_txn *txn, struct org_id org, struct slice document_id,
-                           uint64_t *after_seq, uint64_t *ret_family_seq)
+/* Deletes the rows of an example in the families that its document was moved from. */
+static enum err forget_in_moved(struct store_txn *txn, struct org_id org, struct slice document_id,
+                                const struct family_example *example)
 {
-    struct key after = key_document_moved(org, document_id, *after_seq);
     const struct scan_range range = {
         .table = TABLE_DOCUMENT_MOVED,
         .prefix = key_document(org, document_id),
-        .after = key_slice(&after),
-        .rows_max = 1,
+        .rows_max = FAMILY_PAST_ROWS_MAX,
     };
     struct scan scan = {.row_count = 0};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
+    uint64_t family_seq = 0;
     enum err err = scan_init(&scan, txn, &range);
 
-    if (err == OK) {
+    while (err == OK) {
         err = scan_next(&scan, &key, &value);
-    }
-    if (err == OK) {
-        err = key_read_last_seq(key, after_seq);
-    }
-    if (err == OK) {
-        err = log_read_id_row(value, ret_family_seq);
+        if (err == OK) {
+            err = log_read_id_row(value, &family_seq);
+        }
+        if (err == OK) {
+            err = forget_in(txn, org, family_seq, example);
+        }
     }
     scan_deinit(&scan);
-    return err;
+    return err == ERR_NOT_FOUND ? OK : err;
 }
 
 enum err family_example_forget(struct store_txn *txn, struct org_id org,
@@ -50,17 +49,12 @@ enum err family_example_forget(struct store_txn *txn, struct org_id org,
                                const struct family_example *example)
 {
     uint64_t family_seq = 0;
-    uint64_t after_seq = 0;
     enum err err = family_example_family(txn, org, view, &family_seq);
 
     if (err == OK) {
         err = forget_in(txn, org, family_seq, example);
     }
-    for (size_t i = 0; i < FAMILY_PAST_ROWS_MAX && err == OK && view->document_id.size > 0; i++) {
-        err = find_moved(txn, org, view->document_id, &after_seq, &family_seq);
-        if (err == OK) {
-            err = forget_in(txn, org, family_seq, example);
-        }
-    }
-    return err == ERR_NOT_FOUND ? OK : err;
+    return err != OK || view->document_id.size == 0
+               ? err
+               : forget_in_moved(txn, org, view->document_id, example);
 }

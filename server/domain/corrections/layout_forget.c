@@ -8,10 +8,6 @@
 #include "server/domain/layouts/family_examples.h"
 #include "store/scan.h"
 
-/* Maximum rows of one example in TABLE_EXAMPLE_FREED: one for each retraction that freed it. More are left, and
- * found by a comparison with a replay. */
-#define FREED_ROWS_MAX 1000
-
 /* Deletes the first row of an example in TABLE_EXAMPLE_FREED; ERR_NOT_FOUND if it has none. */
 static enum err delete_freed(struct store_txn *txn, struct org_id org, uint64_t seq)
 {
@@ -36,11 +32,12 @@ static enum err delete_freed(struct store_txn *txn, struct org_id org, uint64_t 
     return err != OK ? err : store_del(txn, TABLE_EXAMPLE_FREED, key_slice(&key));
 }
 
+/* Deletes all of them: one for each retraction that freed the example. */
 static enum err delete_all_freed(struct store_txn *txn, struct org_id org, uint64_t seq)
 {
     enum err err = OK;
 
-    for (size_t i = 0; i < FREED_ROWS_MAX && err == OK; i++) {
+    while (err == OK) {
         err = delete_freed(txn, org, seq);
     }
     return err == ERR_NOT_FOUND ? OK : err;

@@ -4,6 +4,7 @@
  * documents that join and leave families.
  */
 #include "server/domain/corrections/capture.h"
+#include "server/domain/corrections/keys.h"
 #include "server/domain/layouts/records.h"
 #include "server/domain/retention/retention.h"
 #include "store/backend_ops.h"
@@ -13,6 +14,8 @@
 #define SEEDS 1
 /* Of a transaction: enough for a few events. */
 #define UNPACKED_BYTES ((size_t)32 << 10)
+/* More than a person retracts of one entity. */
+#define FREED_ROWS 1001
 
 /* Returns how many events of all organisations have lost their content. */
 static size_t count_removed(struct fixture *fixture)
@@ -228,10 +231,34 @@ static void test_removed_example_is_not_marked(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Goal: all rows of an example go with it, however many retractions freed it. Method: put many such rows. */
+static void test_all_freed_rows_go(void **state)
+{
+    struct fixture fixture;
+    struct store_txn *txn = NULL;
+    struct log_head head;
+
+    (void)state;
+    fixture_init(&fixture, FIXTURE_MEMORY, 2);
+    correct(&fixture, SLICE("entity-0"));
+    txn = fixture_begin(fixture.stored.backend, STORE_WRITE);
+    assert_int_equal(log_read_head(txn, fixture.orgs[0], &head), OK);
+    for (uint64_t i = 1; i <= FREED_ROWS; i++) {
+        struct key key = key_example_freed(fixture.orgs[0], head.last_seq, head.last_seq + i);
+
+        assert_int_equal(log_put_id_row(txn, TABLE_EXAMPLE_FREED, &key, head.last_seq), OK);
+    }
+    assert_int_equal(store_commit(txn), OK);
+    sweep_corrections(&fixture, 1);
+    fixture_expect_clean(&fixture);
+    fixture_deinit(&fixture);
+}
+
 int run_sweep_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_removed_example_is_not_marked),
+        cmocka_unit_test(test_all_freed_rows_go),
         cmocka_unit_test(test_preview_reads_event_by_event_above_the_floors),
         cmocka_unit_test(test_preview_counts_what_is_removed),
         cmocka_unit_test(test_live_sweep_equals_replay),

@@ -148,6 +148,17 @@ static bool has_retention(struct cli *cli)
            options_has(&cli->options, "reviews-days");
 }
 
+/* The times that are given, of settings or of a preview. */
+static enum cli_exit fill_retention(struct request *request, struct cli *cli)
+{
+    enum cli_exit result = CLI_OK;
+
+    request_open(request, "content_retention");
+    result = fill_message(request, cli, &contract_errata_v1_content_retention);
+    request_close(request);
+    return result;
+}
+
 /* The settings that are given; `--redact none` redacts no members. */
 static enum cli_exit fill_settings(struct request *request, struct cli *cli)
 {
@@ -167,21 +178,8 @@ static enum cli_exit fill_settings(struct request *request, struct cli *cli)
         result = add_cues(request, cli);
     }
     if (has_retention(cli) && result == CLI_OK) {
-        request_open(request, "content_retention");
-        result = fill_message(request, cli, &contract_errata_v1_content_retention);
-        request_close(request);
+        result = fill_retention(request, cli);
     }
-    request_close(request);
-    return result;
-}
-
-/* What retention would remove, by the times that are given. */
-static enum cli_exit fill_preview(struct request *request, struct cli *cli)
-{
-    enum cli_exit result = CLI_OK;
-
-    request_open(request, "content_retention");
-    result = fill_message(request, cli, &contract_errata_v1_content_retention);
     request_close(request);
     return result;
 }
@@ -194,8 +192,8 @@ static enum cli_exit print_preview(struct cli *cli, struct json_value reply)
 
     while (reply_next(&walk)) {
         struct slice class = reply_word(cli, walk.row, "contentClass", "CONTENT_CLASS_");
-        struct slice count = reply_text(cli, walk.row, "eventCount");
-        struct slice bytes = reply_text(cli, walk.row, "contentBytes");
+        struct slice count = reply_count(cli, walk.row, "eventCount");
+        struct slice bytes = reply_count(cli, walk.row, "contentBytes");
         struct slice until = reply_text(cli, walk.row, "recordedUntil");
 
         print_text(&cli->out, "%-12.*s", SLICE_ARGS(class));
@@ -203,8 +201,7 @@ static enum cli_exit print_preview(struct cli *cli, struct json_value reply)
             print_text(&cli->out, "kept forever\n");
         } else {
             print_text(&cli->out, "%s%.*s events, %.*s bytes, recorded until %.*s\n", least,
-                       SLICE_ARGS(count.size > 0 ? count : SLICE("0")),
-                       SLICE_ARGS(bytes.size > 0 ? bytes : SLICE("0")), SLICE_ARGS(until));
+                       SLICE_ARGS(count), SLICE_ARGS(bytes), SLICE_ARGS(until));
         }
     }
     return CLI_OK;
@@ -220,7 +217,7 @@ static enum cli_exit run_settings(struct cli *cli)
                                                .print = print_settings};
     static const struct command_call preview = {.method =
                                                     "/errata.v1.AdminService/PreviewRetention",
-                                                .fill = fill_preview,
+                                                .fill = fill_retention,
                                                 .print = print_preview};
     bool other =
         options_has(&cli->options, "holdout") || options_has(&cli->options, "match-mode") ||

@@ -1,6 +1,6 @@
 /*
- * retention_sweeper.c: see retention_sweeper.h. Whether something is due is read on the loop; the step itself is a write. A
- * step that fails ends the pass, and the next one begins again.
+ * retention_sweeper.c: see retention_sweeper.h. Whether something is due is read on the loop; the step itself is a write. If
+ * either fails, the pass goes on with the next organisation.
  */
 #include "server/pipeline/retention_sweeper.h"
 
@@ -42,11 +42,32 @@ static void adapt(struct retention_sweeper *sweeper)
     }
 }
 
+static void wait_interval(struct retention_sweeper *sweeper)
+{
+    sweeper->next_us = clock_monotonic_us(sweeper->ctx.clock) + RETENTION_INTERVAL_US;
+}
+
 static void end_pass(struct retention_sweeper *sweeper)
 {
     sweeper->in_pass = false;
-    sweeper->next_pass_us = clock_monotonic_us(sweeper->ctx.clock) + RETENTION_INTERVAL_US;
     sweeper->pass_count++;
+    wait_interval(sweeper);
+}
+
+static void go_to_org(struct retention_sweeper *sweeper, struct uuid org)
+{
+    sweeper->position = (struct retention_position){{org}, CONTENT_CLASS_UNSPECIFIED};
+    sweeper->in_pass = true;
+}
+
+static void report_org(struct org_id org, enum err err)
+{
+    char text[UUID_TEXT_BYTES];
+
+    uuid_format(org.uuid, text);
+    logger_printf(LOGGER_WARNING,
+                  "content of old events of the organisation %.*s was not removed (%s)",
+                  UUID_TEXT_BYTES, text, err_name(err));
 }
 
 static void step_done(struct work_request *work, enum err result)
@@ -56,36 +77,47 @@ static void step_done(struct work_request *work, enum err result)
     ASSERT(sweeper->running);
     sweeper->running = false;
     if (result != OK) {
-        logger_printf(LOGGER_WARNING, "content of old events was not removed (%s)",
-                      err_name(result));
-        end_pass(sweeper);
+        report_org(work->org, result);
+        sweeper->position.class = CONTENT_CLASS_REVIEWS; /* the last one */
         return;
     }
     sweeper->removed_count += sweeper->done.removed_count;
     adapt(sweeper);
-    if (!sweeper->done.has_ended) {
-        sweeper->step.class = (enum content_class)(sweeper->step.class - 1); /* the same again */
+    if (sweeper->done.has_ended) {
+        sweeper->position.class = sweeper->step.class;
     }
 }
 
-/* Finds what is due next, in the organisation of the position or in one after it. False if the tick has looked at enough
- * of them, or the pass has ended. */
+/* Returns whether a class of the organisation of the position is due. */
+static bool find_class(struct retention_sweeper *sweeper, struct store_txn *txn, int64_t from_us)
+{
+    const struct retention_position *position = &sweeper->position;
+    enum err err = retention_find_due(txn, position->org, from_us, position->class, &sweeper->step);
+
+    if (err != OK) {
+        report_org(position->org, err);
+    }
+    return err == OK && sweeper->step.class != CONTENT_CLASS_UNSPECIFIED;
+}
+
+/* Finds what is due next, in the organisation of the position or in one after it; false if the tick has looked at enough of
+ * them. ERR_NOT_FOUND after the last one. */
 static enum err find_due(struct retention_sweeper *sweeper, struct store_txn *txn, int64_t from_us,
                          bool *ret_is_due)
 {
-    struct retention_step *step = &sweeper->step;
     enum err err = OK;
 
     *ret_is_due = false;
-    for (size_t i = 0; i < RETENTION_TICK_ORGS && err == OK; i++) {
-        struct org_id org = step->org;
+    for (size_t i = 0; i < RETENTION_TICK_ORGS && err == OK && !*ret_is_due; i++) {
+        struct uuid org;
 
-        err = retention_find_due(txn, org, from_us, step->class, step);
-        if (err != OK || step->class != CONTENT_CLASS_UNSPECIFIED) {
-            *ret_is_due = err == OK;
-            return err;
+        *ret_is_due = find_class(sweeper, txn, from_us);
+        if (!*ret_is_due) {
+            err = store_next_org(txn, TABLE_EVENT, &sweeper->position.org.uuid, &org);
         }
-        err = store_next_org(txn, TABLE_EVENT, &org.uuid, &step->org.uuid);
+        if (!*ret_is_due && err == OK) {
+            go_to_org(sweeper, org);
+        }
     }
     return err;
 }
@@ -93,9 +125,13 @@ static enum err find_due(struct retention_sweeper *sweeper, struct store_txn *tx
 /* Begins a pass at the first organisation. */
 static enum err begin_pass(struct retention_sweeper *sweeper, struct store_txn *txn)
 {
-    sweeper->step = (struct retention_step){.class = CONTENT_CLASS_UNSPECIFIED};
-    sweeper->in_pass = true;
-    return store_next_org(txn, TABLE_EVENT, NULL, &sweeper->step.org.uuid);
+    struct uuid org;
+    enum err err = store_next_org(txn, TABLE_EVENT, NULL, &org);
+
+    if (err == OK) {
+        go_to_org(sweeper, org);
+    }
+    return err;
 }
 
 static enum err find_next(struct retention_sweeper *sweeper, int64_t from_us, bool *ret_is_due)
@@ -128,10 +164,8 @@ static void submit(struct retention_sweeper *sweeper)
         .run = run_step,
         .done = step_done,
     };
+    /* If it is refused, the next tick finds the same. */
     sweeper->running = writer_submit(sweeper->writer, &sweeper->work) == OK;
-    if (!sweeper->running) {
-        end_pass(sweeper);
-    }
 }
 
 /* Stops for good if the clock went ahead by more than it may. */
@@ -160,8 +194,7 @@ void retention_sweeper_tick(struct retention_sweeper *sweeper)
     bool is_due = false;
     enum err err = OK;
 
-    if (sweeper->running || clock_jumped(sweeper) ||
-        (!sweeper->in_pass && clock_monotonic_us(clock) < sweeper->next_pass_us)) {
+    if (sweeper->running || clock_jumped(sweeper) || clock_monotonic_us(clock) < sweeper->next_us) {
         return;
     }
     stats = writer_read_stats(sweeper->writer);
@@ -175,8 +208,12 @@ void retention_sweeper_tick(struct retention_sweeper *sweeper)
     err = find_next(sweeper, now_us, &is_due);
     if (err == OK && is_due) {
         submit(sweeper);
-    } else if (err != OK) {
+    } else if (err == ERR_NOT_FOUND) {
         end_pass(sweeper); /* after the last organisation */
+    } else if (err != OK) {
+        logger_printf(LOGGER_WARNING, "content of old events is not removed for an hour (%s)",
+                      err_name(err));
+        wait_interval(sweeper);
     }
 }
 

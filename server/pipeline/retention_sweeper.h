@@ -9,7 +9,7 @@
 #include "server/domain/retention/retention.h"
 #include "store/work.h"
 
-/* Time between the ends of two passes. */
+/* Time between two passes, and after a failure to read the organisations. */
 #define RETENTION_INTERVAL_US (INT64_C(3600) * 1000000)
 /* Organisations that a tick looks at: about 10 us each if nothing is due. */
 #define RETENTION_TICK_ORGS 50
@@ -22,6 +22,12 @@
  * content that is removed by mistake is lost. */
 #define RETENTION_JUMP_US (INT64_C(24) * 3600 * 1000000)
 
+/* Where a pass goes on: in this organisation, with the classes after this one (UNSPECIFIED: with all). */
+struct retention_position {
+    struct org_id org;
+    enum content_class class;
+};
+
 struct retention_sweeper {
     struct work_request work; /* first; the writer's while `running` */
     struct store_backend *backend;
@@ -29,16 +35,16 @@ struct retention_sweeper {
     struct arena arena; /* of a step */
     struct fault fault;
     struct ctx ctx;
-    struct retention_step
-        step; /* of `running`, and the position of the pass: its organisation and class */
+    struct retention_position position; /* of `in_pass` */
+    struct retention_step step; /* of `running` */
     struct retention_done done; /* the writer's while `running` */
     int64_t took_us; /* likewise */
     size_t removed_max; /* of the next step */
     bool running;
     bool in_pass;
     bool stopped; /* the clock jumped */
-    int64_t wall_ahead_us; /* of the monotonic clock, at the start */
-    int64_t next_pass_us; /* monotonic */
+    int64_t wall_ahead_us; /* of the monotonic clock; the least since the start */
+    int64_t next_us; /* monotonic; nothing is done before */
     uint64_t removed_count; /* events since the start of the server */
     uint64_t pass_count; /* complete passes */
 };

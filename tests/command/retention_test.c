@@ -162,10 +162,107 @@ static void test_clock_that_is_ahead_removes_nothing(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Two organisations before the fixture's: the first cannot be read, and the step of the second one fails. */
+static const struct org_id unreadable = {{{1}}};
+static const struct org_id undecodable = {{{2}}};
+
+/* Stores their events. */
+static void add_failing_orgs(struct fixture *fixture)
+{
+    const struct slice nothing = {NULL, 0};
+    struct key key = key_event(unreadable, 1);
+    struct event_draft draft = {
+        .org = undecodable,
+        .kind = EVENT_FEEDBACK,
+        .annotator = ANNOTATOR_HUMAN,
+        .source = SOURCE_LIVE,
+        .subjects = {{1, SLICE("acme")}},
+        .subject_count = 1,
+        .facts = SLICE("no facts"),
+        .content = SLICE("no content"),
+    };
+    struct store_txn *txn = NULL;
+    struct event event;
+
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_put(txn, TABLE_EVENT, key_slice(&key), nothing), OK);
+    log_begin_write(txn, NULL);
+    assert_int_equal(log_next_stamp(&fixture->ctx, txn, undecodable, &draft.stamp), OK);
+    draft.created_at_us = draft.stamp.created_at_us;
+    assert_int_equal(log_append(&fixture->ctx, txn, &draft, &event), OK);
+    assert_int_equal(store_commit(txn), OK);
+}
+
+/* Deletes the rows of an organisation in a table; each has few. */
+static void delete_rows(struct store_txn *txn, enum store_table table, struct org_id org)
+{
+    struct key prefix = key_org(org);
+    struct store_cursor cursor;
+    struct slice value = {NULL, 0};
+    enum err err = OK;
+
+    while (err == OK) {
+        struct slice found = {NULL, 0};
+        struct key key = {.size = 0};
+
+        assert_int_equal(store_cursor_init(&cursor, txn, table, key_slice(&prefix),
+                                           slice_of(NULL, 0), STORE_ASCENDING),
+                         OK);
+        err = store_cursor_next(&cursor, &found, &value);
+        if (err == OK) {
+            key_put_bytes(&key, found.data, found.size);
+        }
+        store_cursor_deinit(&cursor);
+        if (err == OK) {
+            assert_int_equal(store_del(txn, table, key_slice(&key)), OK);
+        }
+    }
+}
+
+static void delete_failing_orgs(struct fixture *fixture)
+{
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
+    for (int table = 0; table < TABLE_COUNT; table++) {
+        delete_rows(txn, (enum store_table)table, unreadable);
+        delete_rows(txn, (enum store_table)table, undecodable);
+    }
+    assert_int_equal(store_commit(txn), OK);
+}
+
+/* Goal: organisations that fail do not keep the content of others. Method: two that come first, in two passes. */
+static void test_failing_organisations_are_passed_over(void **state)
+{
+    struct fixture fixture;
+    struct retention_sweeper sweeper;
+
+    (void)state;
+    fixture_init(&fixture);
+    capture(&fixture);
+    add_failing_orgs(&fixture);
+    clock_manual_advance(&fixture.clock, 365 * DAY_US);
+    capture(&fixture);
+    retention_sweeper_init(&sweeper, fixture.backend, fixture.writer, &fixture.clock.clock,
+                           fixture.ctx.random);
+    run_pass(&fixture, &sweeper);
+    assert_int_equal(count_content(&fixture), 1);
+
+    clock_manual_advance(&fixture.clock, 365 * DAY_US);
+    capture(&fixture);
+    run_pass(&fixture, &sweeper);
+    assert_int_equal(sweeper.removed_count, 2);
+    assert_int_equal(count_content(&fixture), 1);
+    retention_sweeper_deinit(&sweeper);
+    delete_failing_orgs(&fixture);
+    fixture_deinit(&fixture);
+}
+
 int run_retention_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_content_is_removed_after_a_year),
+        cmocka_unit_test(test_failing_organisations_are_passed_over),
         cmocka_unit_test(test_clock_that_is_ahead_removes_nothing),
     };
 

@@ -132,8 +132,10 @@ static enum err make_recovered(const struct store_journal_config *config, struct
                                struct journal **ret_journal)
 {
     struct journal *journal = calloc(1, sizeof(*journal));
-    const struct segments_config segments = {
-        .path = config->path, .segment_bytes = config->segment_bytes, .random = config->random};
+    const struct segments_config segments = {.path = config->path,
+                                             .segment_bytes = config->segment_bytes,
+                                             .random = config->random,
+                                             .clock = config->clock};
     enum err err = OK;
 
     if (journal == NULL) {
@@ -144,6 +146,11 @@ static enum err make_recovered(const struct store_journal_config *config, struct
     journal->is_lost = config->is_lost;
     journal->clock = config->clock;
     journal->memtable_bytes = memtable_limit(config);
+    journal->store_after_us =
+        config->store_after_us != 0 ? config->store_after_us : STORE_JOURNAL_STORE_AFTER_US;
+    journal->overwrite_after_us = config->overwrite_after_us != 0
+                                      ? config->overwrite_after_us
+                                      : STORE_JOURNAL_OVERWRITE_AFTER_US;
     journal->active = memtable_new(journal->memtable_bytes);
     journal->active_generation = 1;
     err =

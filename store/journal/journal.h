@@ -18,6 +18,10 @@
 
 /* Limit of each of the two memtables, the one that takes commits and the one that is stored. */
 #define STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT ((size_t)64 << 20)
+/* A commit is in the tables at the latest after the first of these. Its record is overwritten at the latest when both have
+ * passed, if the disk takes it: within an hour, so much sooner than any retention ends. */
+#define STORE_JOURNAL_STORE_AFTER_US (INT64_C(5) * 60 * 1000 * 1000)
+#define STORE_JOURNAL_OVERWRITE_AFTER_US (INT64_C(10) * 60 * 1000 * 1000)
 /* The folder of the segments, in the data folder. */
 #define STORE_JOURNAL_FOLDER "journal"
 
@@ -29,6 +33,8 @@ struct store_journal_config {
     const char *path; /* the folder of the segments */
     uint64_t segment_bytes; /* size of each file; 0 selects the default (segments.h) */
     size_t memtable_bytes; /* 0 selects the default, or two segments if they are smaller */
+    int64_t store_after_us; /* 0 selects STORE_JOURNAL_STORE_AFTER_US */
+    int64_t overwrite_after_us; /* 0 selects STORE_JOURNAL_OVERWRITE_AFTER_US */
     struct random *random;
     const struct clock *clock;
 };

@@ -23,6 +23,8 @@ struct journal {
     struct segments *segments;
     const struct clock *clock;
     size_t memtable_bytes;
+    int64_t store_after_us;
+    int64_t overwrite_after_us;
     pthread_t thread; /* stores memtables */
     pthread_mutex_t writing; /* held by the write transaction, and while memtables are swapped */
     pthread_mutex_t lock; /* protects the fields below */
@@ -33,6 +35,7 @@ struct journal {
     uint64_t frozen_last; /* the last commit in `frozen` */
     uint64_t stored; /* the last commit that the tables have */
     int64_t last_commit_us; /* monotonic */
+    int64_t active_at_us; /* monotonic time of the first commit in `active`; 0: it has none */
     int64_t frozen_at_us; /* monotonic */
     enum err result; /* result of the last attempt to store a memtable */
     uint64_t attempts; /* number of attempts to store a memtable */

@@ -121,6 +121,7 @@ void journal_swap(struct journal *journal, struct memtable *take_next, uint64_t 
     journal->frozen_last = last;
     journal->frozen_at_us = clock_monotonic_us(journal->clock);
     journal->active = take_next;
+    journal->active_at_us = 0;
     journal->active_generation++;
 }
 
@@ -202,6 +203,13 @@ static bool is_idle(const struct journal *journal)
     return clock_monotonic_us(journal->clock) - journal->last_commit_us >= IDLE_US;
 }
 
+/* Returns whether the active memtable has waited long enough, though commits follow each other. */
+static bool is_old(const struct journal *journal)
+{
+    return journal->active_at_us != 0 &&
+           clock_monotonic_us(journal->clock) - journal->active_at_us >= journal->store_after_us;
+}
+
 /* Freezes a memtable that is not full, unless a write transaction is open. The lock is held, and released meanwhile. */
 static void freeze_idle(struct journal *journal)
 {
@@ -226,7 +234,8 @@ static bool run_once(struct journal *journal)
         return journal->result == OK;
     }
     if (journal->committed > journal->stored &&
-        (journal->checkpoints > 0 || journal->needs_room || journal->closing || is_idle(journal))) {
+        (journal->checkpoints > 0 || journal->needs_room || journal->closing || is_idle(journal) ||
+         is_old(journal))) {
         freeze_idle(journal);
         return journal->frozen != NULL;
     }
@@ -239,6 +248,27 @@ static void prepare_segment(struct journal *journal)
 {
     (void)pthread_mutex_unlock(&journal->lock);
     (void)!segments_prepare(journal->segments); /* a failed append reports the reason */
+    (void)pthread_mutex_lock(&journal->lock);
+}
+
+/* Ends the use of a segment with old records, and overwrites one. The lock is held, and released meanwhile. */
+static void overwrite_old(struct journal *journal)
+{
+    int64_t until_us = clock_monotonic_us(journal->clock) - journal->overwrite_after_us;
+    enum err err = OK;
+
+    (void)pthread_mutex_unlock(&journal->lock);
+    if (pthread_mutex_trylock(&journal->writing) == 0) {
+        segments_end_old(journal->segments, until_us);
+        (void)pthread_mutex_unlock(&journal->writing);
+    }
+    err = segments_overwrite_old(journal->segments, until_us);
+    if (err != OK && err != ERR_NOT_FOUND) {
+        logger_printf(LOGGER_WARNING,
+                      "a file of the journal cannot be overwritten: %s; it keeps records that "
+                      "the tables have, and may have removed since",
+                      err_text(err));
+    }
     (void)pthread_mutex_lock(&journal->lock);
 }
 
@@ -256,6 +286,7 @@ void *journal_run(void *user)
         }
         if (journal->result == OK) {
             prepare_segment(journal);
+            overwrite_old(journal);
         }
         if (!journal->closing) {
             wait_changed(journal, PAUSE_US);

@@ -163,6 +163,9 @@ static void publish(struct journal *journal, struct journal_txn *txn)
     (void)pthread_mutex_lock(&journal->lock);
     journal->committed = txn->snapshot;
     journal->last_commit_us = clock_monotonic_us(journal->clock);
+    if (journal->active_at_us == 0) {
+        journal->active_at_us = journal->last_commit_us;
+    }
     if (memtable_bytes(journal->active) >= journal->memtable_bytes || journal->checkpoints > 0) {
         journal_freeze(journal);
     }

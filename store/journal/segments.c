@@ -10,6 +10,7 @@
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 #include "store/base/fault_point.h"
+#include "store/journal/segment_file.h"
 #include "store/lmdb/disk.h"
 #include "store/lmdb/lmdb_folder.h"
 
@@ -24,8 +25,6 @@
 #include <zlib.h>
 
 #define HEADER_BYTES ((size_t)8192)
-#define PATH_BYTES_MAX 1100
-#define ZEROS_BYTES ((size_t)256 * 1024)
 /* Files that are made as long as there is room. */
 #define FILES_LEAST 2
 /* Room that the disk keeps for the tables when a further file is made, in segments: a memtable is two. */
@@ -46,17 +45,19 @@ struct segment {
     uint64_t bytes; /* size of its file */
     uint64_t number; /* 0: the segment is free */
     uint64_t last_record; /* number of its last record; 0: none */
-    bool is_made; /* its file is being made: it is not free yet */
+    bool is_busy; /* its file is being made or overwritten: it is not free yet */
     bool has_header;
+    uint64_t used; /* bytes from its start that may hold records */
+    int64_t used_at_us; /* monotonic: no byte of a record was written before it */
 };
 
 struct segments {
-    char path[PATH_BYTES_MAX];
+    char path[SEGMENT_FOLDER_BYTES_MAX];
     uint64_t segment_bytes;
     struct random *random;
+    const struct clock *clock;
     bool broken; /* an append failed after it wrote */
-    pthread_mutex_t
-        lock; /* protects the numbers, last records and files of those below, and changes of `current` */
+    pthread_mutex_t lock; /* protects what is known of those below, and changes of `current` */
     struct segment all[SEGMENTS_MAX];
     struct segment *current; /* NULL: the next append takes a free one */
     uint64_t released; /* the last record that the tables are known to have */
@@ -66,168 +67,14 @@ struct segments {
     uint32_t chain; /* CRC of the last record, or of the header */
 };
 
-struct segment_path {
-    char text[PATH_BYTES_MAX + 32];
-};
-
-static struct segment_path path_of(const char *folder, size_t index)
-{
-    struct segment_path path;
-
-    (void)snprintf(path.text, sizeof(path.text), "%s/%zu", folder, index);
-    return path;
-}
-
-/* The file under its temporary name while it is created. */
-static struct segment_path unfinished_path_of(const char *folder, size_t index)
-{
-    struct segment_path path = path_of(folder, index);
-    size_t used = strlen(path.text);
-
-    (void)snprintf(path.text + used, sizeof(path.text) - used, ".new");
-    return path;
-}
-
-bool segments_exist(const char *path)
-{
-    for (size_t i = 0; i < SEGMENTS_MAX; i++) {
-        if (access(path_of(path, i).text, F_OK) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static enum err remove_file(struct segment_path path, struct fault *fault)
-{
-    return unlink(path.text) == 0 || errno == ENOENT
-               ? OK
-               : fault_say(fault, ERR_IO, "%s: cannot be removed: %m", path.text);
-}
-
-enum err segments_remove(const char *path, struct fault *fault)
-{
-    enum err err = OK;
-
-    for (size_t i = 0; i < SEGMENTS_MAX && err == OK; i++) {
-        err = remove_file(path_of(path, i), fault);
-        if (err == OK) {
-            err = remove_file(unfinished_path_of(path, i), fault);
-        }
-    }
-    if (err == OK) {
-        (void)rmdir(path); /* it may have files of others */
-    }
-    return err;
-}
-
-static enum err errno_to_err(void)
-{
-    return errno == ENOSPC || errno == EDQUOT ? ERR_DISK_FULL : ERR_IO;
-}
-
-static enum err write_all(int fd, const uint8_t *bytes, size_t size, uint64_t offset)
-{
-    while (size > 0) {
-        ssize_t written = pwrite(fd, bytes, size, (off_t)offset);
-
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return written < 0 ? errno_to_err() : ERR_IO;
-        }
-        bytes += written;
-        size -= (size_t)written;
-        offset += (uint64_t)written;
-    }
-    return OK;
-}
-
-/* Reads up to `size` bytes from the file's start, of which `done` were read before; fewer at the end of the file. */
-static enum err read_to(int fd, uint8_t *bytes, size_t size, size_t done, size_t *ret_size)
-{
-    while (done < size) {
-        ssize_t got = pread(fd, bytes + done, size - done, (off_t)done);
-
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return ERR_IO;
-        }
-        if (got == 0) {
-            break;
-        }
-        done += (size_t)got;
-    }
-    *ret_size = done;
-    return OK;
-}
-
-/* Writes each block, so that later writes allocate nothing and change no metadata. */
-static enum err fill_with_zeros(int fd, uint64_t size)
-{
-    uint8_t *zeros = calloc(1, ZEROS_BYTES);
-    enum err err = zeros != NULL ? OK : ERR_MEMORY;
-
-    for (uint64_t at = 0; at < size && err == OK; at += ZEROS_BYTES) {
-        size_t bytes = size - at < ZEROS_BYTES ? (size_t)(size - at) : ZEROS_BYTES;
-
-        err = write_all(fd, zeros, bytes, at);
-    }
-    free(zeros);
-    return err;
-}
-
-/* Creates the file under another name, so that one with its name is complete. */
-static enum err create_file(const struct segments *segments, size_t index, uint64_t bytes,
-                            int *ret_fd)
-{
-    struct segment_path path = path_of(segments->path, index);
-    struct segment_path unfinished = unfinished_path_of(segments->path, index);
-    enum err err = disk_make_folder(segments->path);
-    int fd = err != OK ? -1 : open(unfinished.text, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-    if (fd < 0) {
-        return err != OK ? err : errno_to_err();
-    }
-    err = FAULT("journal.create") ? ERR_DISK_FULL : fill_with_zeros(fd, bytes);
-    if (err == OK && fdatasync(fd) != 0) {
-        err = errno_to_err();
-    }
-    if (err == OK && rename(unfinished.text, path.text) != 0) {
-        err = errno_to_err();
-    }
-    if (err == OK) {
-        err = disk_sync_folder(segments->path);
-    }
-    if (err != OK) {
-        (void)unlink(unfinished.text);
-        (void)close(fd);
-        return err;
-    }
-    *ret_fd = fd;
-    return OK;
-}
-
 static enum err open_file(struct segments *segments, size_t index)
 {
-    int fd = -1;
-    struct stat info;
+    struct segment *segment = &segments->all[index];
+    enum err err = segment_file_open(segments->path, index, &segment->fd, &segment->bytes);
 
-    (void)unlink(unfinished_path_of(segments->path, index).text);
-    fd = open(path_of(segments->path, index).text, O_RDWR | O_CLOEXEC);
-    if (fd < 0) {
-        return errno == ENOENT ? OK : ERR_IO;
-    }
-    segments->all[index].fd = fd;
-    if (fstat(fd, &info) != 0) {
-        return ERR_IO;
-    }
-    segments->all[index].bytes = (uint64_t)info.st_size;
-    /* A killed process may have written bytes that are not on the disk yet. Bytes read now must be durable. */
-    return fdatasync(fd) == 0 ? OK : errno_to_err();
+    segment->used = segment->bytes;
+    segment->used_at_us = clock_monotonic_us(segments->clock);
+    return err;
 }
 
 enum err segments_open(const struct segments_config *config, struct fault *fault,
@@ -236,9 +83,9 @@ enum err segments_open(const struct segments_config *config, struct fault *fault
     struct segments *segments = NULL;
     enum err err = OK;
 
-    if (strlen(config->path) >= PATH_BYTES_MAX) {
+    if (strlen(config->path) >= SEGMENT_FOLDER_BYTES_MAX) {
         return fault_say(fault, ERR_INVALID, "%s: expected a path of at most %d bytes",
-                         config->path, PATH_BYTES_MAX - 1);
+                         config->path, SEGMENT_FOLDER_BYTES_MAX - 1);
     }
     segments = calloc(1, sizeof(*segments));
     if (segments == NULL) {
@@ -250,6 +97,7 @@ enum err segments_open(const struct segments_config *config, struct fault *fault
     ASSERT(segments->segment_bytes >= SEGMENT_BYTES_MIN &&
            segments->segment_bytes <= SEGMENT_BYTES_MAX);
     segments->random = config->random;
+    segments->clock = config->clock;
     (void)pthread_mutex_init(&segments->lock, NULL);
     for (size_t i = 0; i < SEGMENTS_MAX; i++) {
         segments->all[i].fd = -1;
@@ -335,7 +183,7 @@ static enum err load(struct segment *segment, struct loaded *ret_loaded)
 {
     uint8_t header[HEADER_BYTES];
     size_t size = 0;
-    enum err err = read_to(segment->fd, header, sizeof(header), 0, &size);
+    enum err err = segment_file_read(segment->fd, header, sizeof(header), 0, &size);
 
     if (err != OK || !is_header(header, size)) {
         return err;
@@ -429,7 +277,7 @@ static enum err replay_file(struct loaded *loaded, const struct segments_replay 
 
     loaded->bytes = malloc(size);
     if (loaded->bytes != NULL) {
-        err = read_to(loaded->segment->fd, loaded->bytes, size, 0, &loaded->size);
+        err = segment_file_read(loaded->segment->fd, loaded->bytes, size, 0, &loaded->size);
     }
     if (err == OK) {
         err = loaded->size >= HEADER_BYTES ? replay_segment(loaded, replay, fault, last) : ERR_IO;
@@ -473,12 +321,13 @@ static void forget_file(struct segment *segment)
     segment->bytes = 0;
     segment->number = 0;
     segment->has_header = false;
+    segment->used = 0;
 }
 
 /* Returns whether the file was removed: of a segment that is free. */
 static bool drop_file(struct segments *segments, struct segment *segment)
 {
-    if (unlink(path_of(segments->path, (size_t)(segment - segments->all)).text) != 0) {
+    if (segment_file_unlink(segments->path, (size_t)(segment - segments->all)) != OK) {
         return false;
     }
     forget_file(segment);
@@ -493,7 +342,7 @@ static struct segment *find_free(struct segments *segments)
     for (size_t i = 0; i < SEGMENTS_MAX; i++) {
         struct segment *segment = &segments->all[i];
 
-        if (segment->number != 0 || segment->is_made) {
+        if (segment->number != 0 || segment->is_busy) {
             continue;
         }
         if (segment->fd >= 0 && disk_is_removed(segment->fd)) {
@@ -539,11 +388,12 @@ enum err segments_prepare(struct segments *segments)
         (void)pthread_mutex_unlock(&segments->lock);
         return OK;
     }
-    segment->is_made = true;
+    segment->is_busy = true;
     (void)pthread_mutex_unlock(&segments->lock);
-    err = create_file(segments, (size_t)(segment - segments->all), segments->segment_bytes, &fd);
+    err = segment_file_create(segments->path, (size_t)(segment - segments->all),
+                              segments->segment_bytes, &fd);
     (void)pthread_mutex_lock(&segments->lock);
-    segment->is_made = false;
+    segment->is_busy = false;
     segment->fd = fd;
     segment->bytes = segments->segment_bytes;
     (void)pthread_mutex_unlock(&segments->lock);
@@ -559,7 +409,8 @@ static enum err make_file(struct segments *segments, struct segment *segment, ui
     if (!may_make_file(segments, bytes)) {
         return ERR_DISK_FULL;
     }
-    err = create_file(segments, (size_t)(segment - segments->all), bytes, &segment->fd);
+    err =
+        segment_file_create(segments->path, (size_t)(segment - segments->all), bytes, &segment->fd);
     if (err == OK) {
         segment->bytes = bytes;
     }
@@ -592,6 +443,10 @@ static enum err take_free(struct segments *segments, uint64_t bytes, struct segm
     if (err == OK) {
         segment->number = ++segments->last_number;
         segment->last_record = 0;
+        if (segment->used == 0) {
+            segment->used = HEADER_BYTES;
+            segment->used_at_us = clock_monotonic_us(segments->clock);
+        }
         segments->current = segment;
         *ret_segment = segment;
     }
@@ -640,7 +495,8 @@ static enum err start_segment(struct segments *segments, size_t record_bytes)
     bytes_put_be32(header + CRC_AT, segments->chain);
     segment->has_header = true;
     segments->offset = HEADER_BYTES;
-    return write_all(segment->fd, header, sizeof(header), 0) == OK ? OK : break_off(segments);
+    return segment_file_write(segment->fd, header, sizeof(header), 0) == OK ? OK
+                                                                            : break_off(segments);
 }
 
 /* Ends the use of a segment whose file was removed. ERR_IO until the tables have its records: a later one, in another
@@ -688,7 +544,8 @@ enum err segments_append(struct segments *segments, struct record *record, uint6
         return err;
     }
     if (FAULT("journal.write") ||
-        write_all(segments->current->fd, record->bytes, record->size, segments->offset) != OK ||
+        segment_file_write(segments->current->fd, record->bytes, record->size, segments->offset) !=
+            OK ||
         FAULT("journal.sync") || fdatasync(segments->current->fd) != 0) {
         return break_off(segments);
     }
@@ -696,6 +553,9 @@ enum err segments_append(struct segments *segments, struct record *record, uint6
     segments->chain = crc;
     (void)pthread_mutex_lock(&segments->lock);
     segments->current->last_record = number;
+    if (segments->current->used < segments->offset) {
+        segments->current->used = segments->offset;
+    }
     (void)pthread_mutex_unlock(&segments->lock);
     return OK;
 }
@@ -711,7 +571,8 @@ void segments_release(struct segments *segments, uint64_t number)
             segment->last_record <= number) {
             segment->number = 0;
         }
-        if (segment->number == 0 && segment->fd >= 0 && segment->bytes != segments->segment_bytes) {
+        if (segment->number == 0 && !segment->is_busy && segment->fd >= 0 &&
+            segment->bytes != segments->segment_bytes) {
             (void)drop_file(segments, segment); /* otherwise it is used as it is */
         }
     }
@@ -726,7 +587,7 @@ bool segments_give_up_free(struct segments *segments)
     for (size_t i = 0; i < SEGMENTS_MAX; i++) {
         struct segment *segment = &segments->all[i];
 
-        if (segment->number == 0 && !segment->is_made && segment->fd >= 0) {
+        if (segment->number == 0 && !segment->is_busy && segment->fd >= 0) {
             gave_up = drop_file(segments, segment) || gave_up;
         }
     }
@@ -749,9 +610,62 @@ void segments_clear(struct segments *segments, uint64_t number)
             continue;
         }
         /* If this fails, the next opening reads records that the tables already have, and skips them. */
-        if (write_all(segment->fd, nothing, sizeof(nothing), 0) == OK &&
+        if (segment_file_write(segment->fd, nothing, sizeof(nothing), 0) == OK &&
             fdatasync(segment->fd) == 0) {
             segment->has_header = false;
         }
     }
+}
+
+void segments_end_old(struct segments *segments, int64_t until_us)
+{
+    (void)pthread_mutex_lock(&segments->lock);
+    if (segments->current != NULL && !segments->broken &&
+        segments->current->used_at_us <= until_us &&
+        segments->current->last_record <= segments->released) {
+        segments->current->number = 0;
+        segments->current = NULL;
+    }
+    (void)pthread_mutex_unlock(&segments->lock);
+}
+
+/* Returns a free segment that has records of this time or earlier; NULL: there is none. The lock is held. */
+static struct segment *find_old(struct segments *segments, int64_t until_us)
+{
+    for (size_t i = 0; i < SEGMENTS_MAX; i++) {
+        struct segment *segment = &segments->all[i];
+
+        if (segment->number == 0 && !segment->is_busy && segment->fd >= 0 && segment->used > 0 &&
+            segment->used_at_us <= until_us) {
+            return segment;
+        }
+    }
+    return NULL;
+}
+
+enum err segments_overwrite_old(struct segments *segments, int64_t until_us)
+{
+    struct segment *segment = NULL;
+    enum err err = OK;
+
+    (void)pthread_mutex_lock(&segments->lock);
+    segment = find_old(segments, until_us);
+    if (segment != NULL) {
+        segment->is_busy = true;
+    }
+    (void)pthread_mutex_unlock(&segments->lock);
+    if (segment == NULL) {
+        return ERR_NOT_FOUND;
+    }
+    err = segment_file_overwrite(segment->fd, segment->used);
+    (void)pthread_mutex_lock(&segments->lock);
+    segment->is_busy = false;
+    if (err == OK) {
+        segment->used = 0;
+        segment->has_header = false;
+    } else {
+        segment->used_at_us = clock_monotonic_us(segments->clock); /* tried again as late */
+    }
+    (void)pthread_mutex_unlock(&segments->lock);
+    return err;
 }

@@ -4,12 +4,13 @@
  * one; a segment is free again once the tables have all of its records. On a disk with little room there are only two.
  * A record that is larger than a segment gets one of its own size. A file of any size is read; once it is free, one that
  * has not the configured size is removed.
- * A record is durable when segments_append returns. One thread appends. segments_prepare and segments_release may be
- * called by another one.
+ * A record is durable when segments_append returns. One thread appends. segments_prepare, segments_release and
+ * segments_overwrite_old may be called by another one.
  */
 #ifndef ERRATA_STORE_JOURNAL_SEGMENTS_H
 #define ERRATA_STORE_JOURNAL_SEGMENTS_H
 
+#include "store/base/clock.h"
 #include "store/base/fault.h"
 #include "store/base/random.h"
 #include "store/journal/record.h"
@@ -25,6 +26,7 @@ struct segments_config {
     const char *path; /* the folder of the files; created if it is missing */
     uint64_t segment_bytes; /* size of each segment; 0 selects the default */
     struct random *random;
+    const struct clock *clock;
 };
 
 struct segments;
@@ -73,6 +75,13 @@ void segments_release(struct segments *segments, uint64_t number);
 void segments_clear(struct segments *segments, uint64_t number);
 /* Removes the files of free segments, for a disk that is full. Returns whether there was one. Any thread. */
 bool segments_give_up_free(struct segments *segments);
+/* Frees the segment that is appended to, if the tables have all of its records and the first was written at `until_us`
+ * (monotonic) or earlier. Not while another thread appends. */
+void segments_end_old(struct segments *segments, int64_t until_us);
+/* Overwrites with zeros a free segment that has records of this time or earlier: content that was removed from the
+ * tables is not kept by the journal. ERR_NOT_FOUND: there is none. After another error it is tried again when it is as
+ * old again. */
+MUST_CHECK enum err segments_overwrite_old(struct segments *segments, int64_t until_us);
 /* Creates a free segment, if there is none and the disk keeps room for the tables, so that an
  * append does not have to. */
 MUST_CHECK enum err segments_prepare(struct segments *segments);

@@ -61,8 +61,8 @@ VERBS = set("""
     observe offer omit open order organise overlap own pack page parse pass patch pause permit pick pin pipe place plan
     plot point poll pool pop port post prefer prefix prepare preserve press prevent print probe process produce profile
     promote propagate protect prove provide prune publish pull purge push put quantify query queue quit quote raise
-    rank reach read realign reap rebase rebuild receive recognise recompute record recount recover redact redirect reduce refer
-    refresh refuse register reject release reload relocate rely remember remove rename render reopen reorder repair
+    rank reach read realign reap rebase rebuild receive recognise recompute record recount recover redact redirect reduce
+    refer refresh refuse register reject release reload relocate rely remember remove rename render reopen reorder repair
     repeat replace replay reply report represent request require rerun reschedule reserve reset resize resolve respect
     restart restore restrict retain retire retract retry return reuse reveal revert review revise revoke reword rewrite rotate
     round route run sample sanitise satisfy save say scale scan schedule score search seed select send separate

@@ -23,6 +23,7 @@ POINTS = {
     "h2.stream": "malloc, for a stream",
     "journal.create": "a full disk, for a segment of the journal",
     "journal.room": "a disk with little room beside the journal",
+    "journal.overwrite": "a failed write to a free segment of the journal, whose records are to be overwritten",
     "journal.store": "the tables, when they take a memtable",
     "journal.sync": "fdatasync of the journal",
     "journal.write": "a write to the journal",

@@ -6,11 +6,16 @@
 
 #include "store/base/bytes.h"
 #include "store/base/fault_point.h"
+#include "store/journal/segments.h"
+#include "tests/support/store/temp_folder.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -25,6 +30,23 @@ static inline struct named_key journal_test_key(uint32_t number)
 
     bytes_put_be32(key.bytes + 16, number);
     return key;
+}
+
+/* Returns whether a file of the folder holds nothing but zeros. */
+static inline bool journal_test_is_zero(const char *folder, int number)
+{
+    static uint8_t bytes[4 * SEGMENT_BYTES_MIN];
+    char path[TEMP_FOLDER_PATH_BYTES + 16];
+    ssize_t size = 0;
+    int fd = -1;
+
+    (void)snprintf(path, sizeof(path), "%s/%d", folder, number);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    size = read(fd, bytes, sizeof(bytes));
+    (void)close(fd);
+    assert_true(size > 0);
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)size - 1) == 0;
 }
 
 #ifdef ERRATA_FAULTS

@@ -138,6 +138,27 @@ static void small_segments_take_many_commits(void **state)
     }
 }
 
+/* Goal: the files do not keep what a commit wrote. Method: the journal is idle for a moment, with limits of no time. */
+static void old_commits_are_overwritten(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_journal_config config = config_of(fixture, 0);
+    int attempts = 0;
+
+    config.store_after_us = 1;
+    config.overwrite_after_us = 1;
+    assert_int_equal(store_journal_open(&config, &fixture->fault, &fixture->journal), OK);
+    assert_int_equal(write_row(fixture, 1), OK);
+    while (!journal_test_is_zero(fixture->folder.path, 0)) {
+        assert_true(attempts++ < 1000);
+        (void)usleep(10 * 1000);
+    }
+    assert_int_equal(write_row(fixture, 2), OK);
+    expect_rows(fixture->journal, 1, 2, OK);
+    close_journal(fixture);
+    expect_rows(fixture->memory, 1, 2, OK);
+}
+
 /* Goal: commits that never reached the tables are there after the next opening, in the tables too. Method: tables that
  * refuse every commit, as those of a killed server; twice, so that the second life adds to the first. */
 static void commits_are_recovered(void **state)
@@ -474,6 +495,7 @@ static void commit_without_room_is_refused(void **state)
 int run_recovery_tests(void)
 {
     const struct CMUnitTest tests[] = {
+        RECOVERY_TEST(old_commits_are_overwritten),
         RECOVERY_TEST(commits_are_recovered),
         RECOVERY_TEST(small_segments_take_many_commits),
         RECOVERY_TEST(closing_stores_everything),

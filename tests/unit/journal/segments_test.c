@@ -25,6 +25,7 @@ struct fixture {
     struct fault fault;
     struct random_seeded random;
     uint64_t segment_bytes; /* of the next opening */
+    struct clock_manual clock;
     struct segments *segments;
     struct record record;
     uint64_t read_first; /* by the last replay; 0: none */
@@ -40,6 +41,7 @@ static int setup(void **state)
     arena_init(&fixture->arena, SIZE_MAX);
     fault_init(&fixture->fault, &fixture->arena);
     random_seeded_init(&fixture->random, 1);
+    clock_manual_init(&fixture->clock, 0);
     *state = fixture;
     return 0;
 }
@@ -83,7 +85,8 @@ static enum err reopen(struct fixture *fixture, uint64_t after, uint64_t *ret_la
 {
     const struct segments_config config = {.path = fixture->folder.path,
                                            .segment_bytes = fixture->segment_bytes,
-                                           .random = &fixture->random.random};
+                                           .random = &fixture->random.random,
+                                           .clock = &fixture->clock.clock};
     const struct segments_replay replay = {
         .after = after, .on_row = on_row, .on_record = on_record, .user = fixture};
 
@@ -277,7 +280,8 @@ static void file_that_cannot_be_opened_is_an_error(void **state)
     struct fixture *fixture = *state;
     const struct segments_config config = {.path = fixture->folder.path,
                                            .segment_bytes = SEGMENT_BYTES_MIN,
-                                           .random = &fixture->random.random};
+                                           .random = &fixture->random.random,
+                                           .clock = &fixture->clock.clock};
     char path[TEMP_FOLDER_PATH_BYTES + 16];
 
     (void)snprintf(path, sizeof(path), "%s/0", fixture->folder.path);
@@ -423,6 +427,39 @@ static void rows_that_do_not_hold_are_refused(void **state)
     record_deinit(&record);
 }
 
+/* Goal: a record is overwritten once the tables have it and it is old; one that they lack never is. */
+static void old_records_are_overwritten(void **state)
+{
+    struct fixture *fixture = *state;
+
+    expect_read(fixture, 0, 0);
+    append_all(fixture, 1, 3);
+    clock_manual_advance(&fixture->clock, 10);
+    append_all(fixture, 4, 4);
+    assert_int_equal(segments_overwrite_old(fixture->segments, 9), ERR_NOT_FOUND);
+    segments_release(fixture->segments, 3);
+    assert_int_equal(segments_overwrite_old(fixture->segments, -1), ERR_NOT_FOUND);
+    assert_int_equal(segments_overwrite_old(fixture->segments, 9), OK);
+    assert_true(journal_test_is_zero(fixture->folder.path, 0));
+    segments_end_old(fixture->segments, 10);
+    assert_int_equal(segments_overwrite_old(fixture->segments, 10), ERR_NOT_FOUND);
+    expect_read(fixture, 3, 4);
+
+    segments_release(fixture->segments, 4);
+    append_all(fixture, 5, 5);
+    segments_release(fixture->segments, 5);
+    assert_int_equal(segments_overwrite_old(fixture->segments, 10), OK); /* that of record 4 */
+    assert_int_equal(segments_overwrite_old(fixture->segments, 10), ERR_NOT_FOUND);
+    segments_end_old(fixture->segments, 9);
+    assert_int_equal(segments_overwrite_old(fixture->segments, 10), ERR_NOT_FOUND);
+    segments_end_old(fixture->segments, 10);
+    assert_int_equal(segments_overwrite_old(fixture->segments, 10), OK);
+    assert_true(journal_test_is_zero(fixture->folder.path, 0));
+    assert_true(journal_test_is_zero(fixture->folder.path, 1));
+    append_all(fixture, 6, 7);
+    expect_read(fixture, 5, 7);
+}
+
 struct file_path {
     char text[TEMP_FOLDER_PATH_BYTES + 16];
 };
@@ -488,6 +525,29 @@ static void only_segment_is_used_again(void **state)
     expect_read(fixture, 3, 5);
 }
 
+/* Goal: a segment that could not be overwritten is free as before, and tried again as much later. */
+static void overwriting_is_tried_again(void **state)
+{
+    struct fixture *fixture = *state;
+    struct failing_point overwrite = {.driver = {journal_test_fails_named},
+                                      .name = "journal.overwrite"};
+
+    expect_read(fixture, 0, 0);
+    append_all(fixture, 1, 3);
+    segments_release(fixture->segments, 3);
+    segments_end_old(fixture->segments, 0);
+    clock_manual_advance(&fixture->clock, 10);
+    fault_point_set_driver(&overwrite.driver);
+    assert_int_equal(segments_overwrite_old(fixture->segments, 0), ERR_IO);
+    fault_point_set_driver(NULL);
+    assert_int_equal(segments_overwrite_old(fixture->segments, 9), ERR_NOT_FOUND);
+    append_all(fixture, 4, 6);
+    expect_read(fixture, 3, 6);
+    segments_release(fixture->segments, 6);
+    assert_int_equal(segments_overwrite_old(fixture->segments, 10), OK);
+    assert_true(journal_test_is_zero(fixture->folder.path, 0));
+}
+
 /* Goal: segments leave the tables room: a disk with little has two, and gives up free ones when it is full. */
 static void segments_leave_room_for_the_tables(void **state)
 {
@@ -529,9 +589,11 @@ int run_segments_tests(void)
         SEGMENTS_TEST(record_larger_than_a_segment_has_its_own),
         SEGMENTS_TEST(files_of_another_size_are_read),
         SEGMENTS_TEST(segments_are_removed),
+        SEGMENTS_TEST(old_records_are_overwritten),
 #ifdef ERRATA_FAULTS
         SEGMENTS_TEST(only_segment_is_used_again),
         SEGMENTS_TEST(segments_leave_room_for_the_tables),
+        SEGMENTS_TEST(overwriting_is_tried_again),
 #endif
         cmocka_unit_test(rows_that_do_not_hold_are_refused),
     };

@@ -17,10 +17,6 @@ struct decision_citations {
 MUST_CHECK enum err decision_citations_read(struct ctx *ctx, struct store_txn *txn,
                                             const struct decision_request *request,
                                             struct decision_citations *ret_citations);
-/* Appends the events of exposures that are not in the log. */
-MUST_CHECK enum err decision_citations_record(struct ctx *ctx, struct store_txn *txn,
-                                              struct org_id org, const struct exposure_citer *citer,
-                                              struct decision_citations *citations);
 /* Sets the member of a decision that is about its references, after they were recorded. */
 MUST_CHECK enum err decision_citations_encode(struct arena *arena,
                                               const struct decision_citations *citations,

@@ -6,6 +6,7 @@
 #include "server/domain/decisions/citations.h"
 #include "server/domain/decisions/decisions_internal.h"
 #include "server/domain/evaluator/diff.h"
+#include "server/domain/exposures/citations.h"
 #include "server/domain/settings/decision_settings.h"
 
 #include <event_apply.h>
@@ -317,8 +318,8 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct recording 
     enum err err = find_agent(ctx, txn, recording);
 
     if (err == OK) {
-        err = decision_citations_record(ctx, txn, recording->request->org, &citer,
-                                        &recording->citations);
+        err = exposures_record(ctx, txn, recording->request->org, &citer,
+                               recording->citations.items, recording->citations.count);
     }
     if (err == OK) {
         err = event_draft_stamp(ctx, txn, &input->time, &draft);

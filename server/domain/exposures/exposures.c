@@ -5,9 +5,9 @@
  */
 #include "server/domain/exposures/exposures.h"
 
-#include "server/domain/artifacts/artifacts.h"
 #include "server/domain/events/annotator_kinds.h"
 #include "server/domain/events/payload.h"
+#include "server/domain/exposures/citations.h"
 #include "server/domain/exposures/keys.h"
 #include "store/base/assert.h"
 #include "store/base/hex.h"
@@ -364,10 +364,8 @@ static enum err count_artifacts(struct ctx *ctx, struct store_txn *txn, const st
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
+    err = exposure_count_artifacts(ctx, txn, event->org, &exposure, &change);
     change.arm = exposure.arm;
-    for (size_t i = 0; exposure.is_listed && i < exposure.artifact_count && err == OK; i++) {
-        err = artifact_count(ctx, txn, event->org, exposure.artifacts[i].seq, &change);
-    }
     for (size_t i = 0; i < exposure.event_count && err == OK; i++) {
         err = artifact_count(ctx, txn, event->org, exposure.event_seqs[i], &change);
     }

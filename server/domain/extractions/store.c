@@ -4,6 +4,7 @@
  */
 #include "server/domain/experiment/arm.h"
 #include "server/domain/experiment/sums.h"
+#include "server/domain/exposures/citations.h"
 #include "server/domain/extractions/facts.h"
 #include "server/domain/extractions/rows/extraction_rows.h"
 #include "server/domain/layouts/documents.h"
@@ -338,11 +339,9 @@ static enum err append_all(struct ctx *ctx, struct store_txn *txn,
         .actor_user_id = decided->actor_user_id,
         .time = request->input->time,
     };
-    enum err err = OK;
+    enum err err =
+        exposures_record(ctx, txn, request->org, &citer, citations->items, citations->count);
 
-    for (size_t i = 0; i < citations->count && err == OK; i++) {
-        err = exposure_record(ctx, txn, request->org, &citer, &citations->items[i]);
-    }
     for (size_t i = 0; i < citations->count && err == OK; i++) {
         const struct mapping_citation citation = {
             .org = request->org,

@@ -3,33 +3,12 @@
  */
 #include "server/domain/reviews/citations.h"
 
-#include "server/domain/artifacts/artifacts.h"
+#include "server/domain/exposures/citations.h"
 
 /* Maximum bytes of a cited exposure: two numbers, and its signals. */
 #define CITATION_BYTES ((4 + EXPOSURE_SIGNALS_END) * WIRE_OVERHEAD_BYTES)
 
-static const char not_ours[] = "unknown, incomplete or changed; expected the exposure_ref of a "
-                               "ResolvePlaceholders response of "
-                               "this organisation";
-
-static enum err read_one(struct ctx *ctx, struct store_txn *txn,
-                         const struct review_request *request, size_t place,
-                         struct cited_exposure *ret_cited)
-{
-    enum err err = exposure_find(ctx, txn, request->key, request->org,
-                                 request->input->exposure_refs[place], ret_cited);
-
-    if (err == OK) {
-        err = exposure_check_kind(txn, request->org, &ret_cited->exposure,
-                                  EXPOSURE_KIND_PLACEHOLDERS);
-    }
-    if (err == ERR_INVALID) {
-        fault_add(ctx->fault, arena_printf(ctx->arena, "review.exposure_refs[%zu]", place), "%s",
-                  not_ours);
-    }
-    return err;
-}
-
+/* Decides whether the exposure is measured: no review of the run cited it before. */
 static enum err decide_measured(struct store_txn *txn, const struct review_request *request,
                                 const struct cited_exposure *cited, bool *ret_is_measured)
 {
@@ -47,19 +26,19 @@ enum err review_citations_read(struct ctx *ctx, struct store_txn *txn,
                                const struct review_request *request,
                                struct review_citations *citations)
 {
-    enum err err = OK;
+    const struct exposure_references references = {
+        .org = request->org,
+        .key = request->key,
+        .items = request->input->exposure_refs,
+        .count = request->input->exposure_ref_count,
+        .kind = EXPOSURE_KIND_PLACEHOLDERS,
+        .field = "review.exposure_refs",
+        .method = "ResolvePlaceholders",
+    };
+    enum err err = exposures_cite(ctx, txn, &references, citations->items, &citations->count);
 
-    citations->count = 0;
-    for (size_t i = 0; i < request->input->exposure_ref_count && err == OK; i++) {
-        struct cited_exposure *cited = &citations->items[citations->count];
-
-        err = read_one(ctx, txn, request, i, cited);
-        if (err == OK) {
-            err = decide_measured(txn, request, cited, &citations->is_measured[citations->count]);
-            citations->count +=
-                err == OK && !exposure_is_among(cited, citations->items, citations->count);
-        }
-        err = err == ERR_INVALID ? OK : err;
+    for (size_t i = 0; err == OK && i < citations->count; i++) {
+        err = decide_measured(txn, request, &citations->items[i], &citations->is_measured[i]);
     }
     return err;
 }
@@ -120,7 +99,7 @@ enum err review_citations_encode(struct arena *arena, const struct review_citati
 static enum err count_artifacts(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                                 const struct reviewed_exposure_view *cited, int sign)
 {
-    struct artifact_change change = {
+    const struct artifact_change change = {
         .outcomes = sign,
         .bad = cited->recurred.count > 0 ? sign : 0,
         .outcome_seq = event->seq,
@@ -129,15 +108,10 @@ static enum err count_artifacts(struct ctx *ctx, struct store_txn *txn, const st
     enum err err =
         exposure_read_recorded(ctx->arena, txn, event->org, cited->exposure_seq, &exposure);
 
-    if (err != OK) {
+    if (err != OK || exposure.placeholders.signals == 0) {
         return err;
     }
-    change.arm = exposure.arm;
-    for (size_t i = 0;
-         exposure.placeholders.signals != 0 && i < exposure.artifact_count && err == OK; i++) {
-        err = artifact_count(ctx, txn, event->org, exposure.artifacts[i].seq, &change);
-    }
-    return err;
+    return exposure_count_artifacts(ctx, txn, event->org, &exposure, &change);
 }
 
 enum err review_citations_count(struct ctx *ctx, struct store_txn *txn, const struct event *event,

@@ -1,6 +1,7 @@
 /*
  * submit.c: decides and appends a review.
  */
+#include "server/domain/exposures/citations.h"
 #include "server/domain/reviews/citations.h"
 #include "server/domain/reviews/reviews.h"
 #include "server/domain/reviews/runs.h"
@@ -174,12 +175,8 @@ static enum err record_exposures(struct ctx *ctx, struct store_txn *txn,
     const struct review_request *request = submitting->request;
     const struct exposure_citer citer = {submitting->reviewed_by, request->input->time};
     struct review_citations *citations = submitting->citations;
-    enum err err = OK;
 
-    for (size_t i = 0; i < citations->count && err == OK; i++) {
-        err = exposure_record(ctx, txn, request->org, &citer, &citations->items[i]);
-    }
-    return err;
+    return exposures_record(ctx, txn, request->org, &citer, citations->items, citations->count);
 }
 
 enum err review_submit(struct ctx *ctx, struct store_txn *txn, const struct review_request *request,

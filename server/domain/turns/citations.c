@@ -3,75 +3,26 @@
  */
 #include "server/domain/turns/citations.h"
 
-#include "server/domain/artifacts/artifacts.h"
-
-static const char not_ours[] = "unknown, incomplete or changed; expected the exposure_ref of a "
-                               "SearchStrategies response of this organisation";
-
-static enum err read_one(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                         const struct turn_references *references, size_t place,
-                         struct cited_exposure *ret_cited)
-{
-    enum err err =
-        exposure_find(ctx, txn, references->key, org, references->items[place], ret_cited);
-
-    if (err == OK) {
-        err = exposure_check_kind(txn, org, &ret_cited->exposure, EXPOSURE_KIND_STRATEGIES);
-    }
-    if (err == ERR_INVALID) {
-        fault_add(ctx->fault, arena_printf(ctx->arena, "exposure_refs[%zu]", place), "%s",
-                  not_ours);
-    }
-    return err;
-}
+#include "server/domain/exposures/citations.h"
 
 enum err turn_citations_read(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                              const struct turn_references *references,
                              struct turn_citations *ret_citations)
 {
-    enum err err = OK;
+    const struct exposure_references cited = {
+        .org = org,
+        .key = references->key,
+        .items = references->items,
+        .count = references->count,
+        .kind = EXPOSURE_KIND_STRATEGIES,
+        .field = "exposure_refs",
+        .method = "SearchStrategies",
+    };
 
-    ret_citations->count = 0;
-    for (size_t i = 0; i < references->count && err == OK; i++) {
-        struct cited_exposure *cited = &ret_citations->items[ret_citations->count];
-
-        err = read_one(ctx, txn, org, references, i, cited);
-        ret_citations->count +=
-            err == OK && !exposure_is_among(cited, ret_citations->items, ret_citations->count);
-        err = err == ERR_INVALID ? OK : err;
-    }
-    return err;
-}
-
-enum err turn_citations_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                               const struct exposure_citer *citer, struct turn_citations *citations)
-{
-    enum err err = OK;
-
-    for (size_t i = 0; i < citations->count && err == OK; i++) {
-        err = exposure_record(ctx, txn, org, citer, &citations->items[i]);
-    }
-    return err;
+    return exposures_cite(ctx, txn, &cited, ret_citations->items, &ret_citations->count);
 }
 
 /* --- apply --- */
-
-/* Changes the counts of the artifacts of an exposure. */
-static enum err count_artifacts(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                                uint64_t exposure_seq, struct artifact_change change)
-{
-    struct exposure exposure;
-    enum err err = exposure_read_recorded(ctx->arena, txn, org, exposure_seq, &exposure);
-
-    if (err != OK) {
-        return err;
-    }
-    change.arm = exposure.arm;
-    for (size_t i = 0; exposure.is_listed && i < exposure.artifact_count && err == OK; i++) {
-        err = artifact_count(ctx, txn, org, exposure.artifacts[i].seq, &change);
-    }
-    return err;
-}
 
 enum err turn_citations_count(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                               const struct turn_hash *hash, uint64_t turn_seq, struct slice run)
@@ -91,7 +42,7 @@ enum err turn_citations_count(struct ctx *ctx, struct store_txn *txn, struct org
         }
         err = exposure_keep_outcome(txn, org, exposure_seq, EVENT_TURN_RECORDED, subject, turn_seq);
         if (err == OK) {
-            err = count_artifacts(ctx, txn, org, exposure_seq, change);
+            err = exposure_count_outcome(ctx, txn, org, exposure_seq, &change);
         }
     }
     return err;
@@ -147,11 +98,11 @@ enum err turn_citations_turn_bad(struct ctx *ctx, struct store_txn *txn, struct 
 
     rest = own;
     while (err == OK && view_next_number(&rest, &exposure_seq)) {
-        err = count_artifacts(ctx, txn, org, exposure_seq, change);
+        err = exposure_count_outcome(ctx, txn, org, exposure_seq, &change);
     }
     while (err == OK && view_next_number(&marking, &exposure_seq)) {
         if (!has_number(own, exposure_seq)) {
-            err = count_artifacts(ctx, txn, org, exposure_seq, change);
+            err = exposure_count_outcome(ctx, txn, org, exposure_seq, &change);
         }
     }
     return err;

@@ -17,10 +17,6 @@ struct turn_citations {
 MUST_CHECK enum err turn_citations_read(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                         const struct turn_references *references,
                                         struct turn_citations *ret_citations);
-/* Appends the events of exposures that are not in the log. */
-MUST_CHECK enum err turn_citations_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                                          const struct exposure_citer *citer,
-                                          struct turn_citations *citations);
 
 /* Counts a turn, which is not rejected, as an outcome of the exposures in a run of numbers, except
  * those that have it already. For apply. */

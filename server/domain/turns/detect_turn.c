@@ -5,6 +5,7 @@
 #include "server/domain/cues/veto.h"
 #include "server/domain/embed/calibration.h"
 #include "server/domain/embed/embedder.h"
+#include "server/domain/exposures/citations.h"
 #include "server/domain/settings/turn_settings.h"
 #include "server/domain/turns/citations.h"
 #include "server/domain/turns/section.h"
@@ -481,9 +482,9 @@ static enum err detect_new(struct ctx *ctx, struct store_txn *txn, struct org_id
         err = fault_result(ctx->fault);
     }
     if (err == OK) {
-        err = turn_citations_record(ctx, txn, org,
-                                    &(struct exposure_citer){draft.actor_user_id, input->time},
-                                    &deciding->citations);
+        err = exposures_record(ctx, txn, org,
+                               &(struct exposure_citer){draft.actor_user_id, input->time},
+                               deciding->citations.items, deciding->citations.count);
     }
     if (err == OK) {
         err = event_draft_stamp(ctx, txn, &input->time, &draft);

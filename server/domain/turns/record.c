@@ -1,6 +1,7 @@
 /*
  * record.c: decides and appends a turn.
  */
+#include "server/domain/exposures/citations.h"
 #include "server/domain/turns/citations.h"
 
 #include <event_apply.h>
@@ -83,8 +84,9 @@ enum err turn_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,
         err = fault_result(ctx->fault);
     }
     if (err == OK) {
-        err = turn_citations_record(
-            ctx, txn, org, &(struct exposure_citer){draft.actor_user_id, input->time}, citations);
+        err = exposures_record(ctx, txn, org,
+                               &(struct exposure_citer){draft.actor_user_id, input->time},
+                               citations->items, citations->count);
     }
     if (err == OK) {
         err = event_draft_stamp(ctx, txn, &input->time, &draft);

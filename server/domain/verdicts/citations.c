@@ -3,13 +3,11 @@
  */
 #include "server/domain/verdicts/citations.h"
 
+#include "server/domain/exposures/citations.h"
+
 /* Bytes of a measured score besides its rules, and of a rule: numbers. */
 #define SCORE_BYTES (8 * WIRE_OVERHEAD_BYTES)
 #define RULE_BYTES (5 * WIRE_OVERHEAD_BYTES)
-
-static const char not_ours[] =
-    "unknown, incomplete or changed; expected the exposure_ref of a ScoreDocument response of this "
-    "organisation";
 
 /* Returns ERR_INVALID for an exposure with rules that this log does not have. */
 static enum err check_rules(struct store_txn *txn, struct org_id org,
@@ -29,23 +27,16 @@ static enum err check_rules(struct store_txn *txn, struct org_id org,
 }
 
 static enum err read_one(struct ctx *ctx, struct store_txn *txn,
-                         const struct verdict_request *request, size_t place,
+                         const struct exposure_references *references, size_t place,
                          struct cited_exposure *ret_cited)
 {
-    enum err err = exposure_find(ctx, txn, request->key, request->org,
-                                 request->input->exposure_refs[place], ret_cited);
+    enum err err = exposure_cite(ctx, txn, references, place, ret_cited);
 
-    if (err == OK) {
-        err = exposure_check_kind(txn, request->org, &ret_cited->exposure, EXPOSURE_KIND_SCORE);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK) {
-        err = check_rules(txn, request->org, &ret_cited->exposure);
-    }
-    if (err == ERR_INVALID) {
-        fault_add(ctx->fault, arena_printf(ctx->arena, "submission.exposure_refs[%zu]", place),
-                  "%s", not_ours);
-    }
-    return err;
+    err = check_rules(txn, references->org, &ret_cited->exposure);
+    return err == ERR_INVALID ? exposure_refuse(ctx, references, place) : err;
 }
 
 /* Decides whether the exposure is measured: it lists its rules, and no submission cited it for the receipt before. */
@@ -66,13 +57,22 @@ enum err verdict_citations_read(struct ctx *ctx, struct store_txn *txn,
                                 const struct verdict_request *request,
                                 struct verdict_citations *citations)
 {
+    const struct exposure_references references = {
+        .org = request->org,
+        .key = request->key,
+        .items = request->input->exposure_refs,
+        .count = request->input->exposure_ref_count,
+        .kind = EXPOSURE_KIND_SCORE,
+        .field = "submission.exposure_refs",
+        .method = "ScoreDocument",
+    };
     enum err err = OK;
 
     citations->count = 0;
-    for (size_t i = 0; i < request->input->exposure_ref_count && err == OK; i++) {
+    for (size_t i = 0; i < references.count && err == OK; i++) {
         struct cited_exposure *cited = &citations->items[citations->count];
 
-        err = read_one(ctx, txn, request, i, cited);
+        err = read_one(ctx, txn, &references, i, cited);
         if (err == OK) {
             err = decide_measured(txn, request, cited, &citations->is_measured[citations->count]);
             citations->count +=
@@ -88,13 +88,10 @@ enum err verdict_citations_record(struct ctx *ctx, struct store_txn *txn,
                                   const struct exposure_citer *citer,
                                   struct verdict_citations *citations, uint32_t *count)
 {
-    enum err err = OK;
-
-    for (size_t i = 0; i < citations->count && err == OK; i++) {
+    for (size_t i = 0; i < citations->count; i++) {
         *count += citations->items[i].seq == 0;
-        err = exposure_record(ctx, txn, request->org, citer, &citations->items[i]);
     }
-    return err;
+    return exposures_record(ctx, txn, request->org, citer, citations->items, citations->count);
 }
 
 static void put_fired(const struct exposure *exposure, struct buffer *run)

@@ -5,6 +5,7 @@
 #include "tests/unit/exposures/exposures_tests.h"
 
 #include "server/domain/events/payload.h"
+#include "server/domain/exposures/citations.h"
 #include "store/base/wire.h"
 #include "tests/support/store/store_fixture.h"
 
@@ -237,6 +238,96 @@ static void test_first_outcome_is_kept(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Appends the events as of which a reference was issued: exposures of other references. */
+static void append_events(struct fixture *fixture, struct slice reference)
+{
+    struct cited_exposure first = find(fixture, reference);
+
+    for (uint64_t i = 1; i <= first.exposure.as_of_seq; i++) {
+        struct cited_exposure other = first;
+
+        other.reference_hash[0] ^= (uint8_t)i;
+        assert_int_equal(
+            exposure_record(&fixture->stored.ctx, fixture->txn, fixture->org, &citer, &other), OK);
+        assert_int_equal(other.seq, i);
+    }
+}
+
+/* Goal: of the references that a request cites, each valid one is found once, and each other one is named. Method: one that
+ * is damaged, one twice, and all of them for another kind. */
+static void test_references_of_a_request(void **state)
+{
+    struct cited_exposure cited[3];
+    struct slice items[3];
+    struct fixture fixture;
+    struct exposure_references references;
+    const struct fault *fault = &fixture.stored.fault;
+    size_t count = 99;
+
+    (void)state;
+    fixture_init(&fixture);
+    items[1] = write_reference(&fixture, false);
+    items[0] = slice_of(items[1].data, items[1].size - 1);
+    items[2] = items[1];
+    references = (struct exposure_references){.org = fixture.org,
+                                              .key = &fixture.key,
+                                              .items = items,
+                                              .count = 3,
+                                              .kind = EXPOSURE_KIND_MATCHES,
+                                              .field = "cited.refs",
+                                              .method = "MatchLines"};
+    /* A reference to what the log does not have is not valid. */
+    assert_int_equal(exposures_cite(&fixture.stored.ctx, fixture.txn, &references, cited, &count),
+                     OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(fault->total_count, 3);
+    append_events(&fixture, items[1]);
+    assert_int_equal(exposures_cite(&fixture.stored.ctx, fixture.txn, &references, cited, &count),
+                     OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(fault->total_count, 4);
+    assert_true(slice_equal(fault->entries[3].field, SLICE("cited.refs[0]")));
+    assert_true(slice_equal(fault->entries[3].description,
+                            SLICE("unknown, incomplete or changed; expected the exposure_ref of a "
+                                  "MatchLines response of this organisation")));
+    references.kind = EXPOSURE_KIND_SCORE;
+    assert_int_equal(exposures_cite(&fixture.stored.ctx, fixture.txn, &references, cited, &count),
+                     OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(fault->total_count, 7);
+    fixture_deinit(&fixture);
+}
+
+/* Goal: an outcome is counted, and subtracted, for each artifact of an exposure in its arm. Method: a recorded exposure with
+ * two artifacts. */
+static void test_outcome_of_an_exposure(void **state)
+{
+    const struct artifact_change more = {.outcomes = 1, .bad = 1, .outcome_seq = 20};
+    const struct artifact_change less = {.outcomes = -1, .bad = -1, .outcome_seq = 20};
+    struct artifact_record record;
+    struct cited_exposure cited;
+    struct fixture fixture;
+    struct ctx *ctx = &fixture.stored.ctx;
+
+    (void)state;
+    fixture_init(&fixture);
+    cited = find(&fixture, write_reference(&fixture, false));
+    assert_int_equal(exposures_record(ctx, fixture.txn, fixture.org, &citer, &cited, 1), OK);
+    assert_int_equal(exposure_count_outcome(ctx, fixture.txn, fixture.org, cited.seq, &more), OK);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(artifact_read(fixture.txn, fixture.org, artifacts[i].seq, &record), OK);
+        assert_int_equal(record.none.exposure_count, 1);
+        assert_int_equal(record.none.outcome_count, 1);
+        assert_int_equal(record.none.bad_count, 1);
+        assert_int_equal(record.treatment.outcome_count, 0);
+    }
+    assert_int_equal(exposure_count_outcome(ctx, fixture.txn, fixture.org, cited.seq, &less), OK);
+    assert_int_equal(artifact_read(fixture.txn, fixture.org, artifacts[1].seq, &record), OK);
+    assert_int_equal(record.none.outcome_count, 0);
+    assert_int_equal(record.none.bad_count, 0);
+    fixture_deinit(&fixture);
+}
+
 int run_log_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +336,8 @@ int run_log_tests(void)
         cmocka_unit_test(test_unlisted_artifacts_are_a_count),
         cmocka_unit_test(test_damaged_reference_is_not_found),
         cmocka_unit_test(test_first_outcome_is_kept),
+        cmocka_unit_test(test_references_of_a_request),
+        cmocka_unit_test(test_outcome_of_an_exposure),
     };
 
     return cmocka_run_group_tests_name("exposures in the log", tests, NULL, NULL);

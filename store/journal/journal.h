@@ -72,6 +72,10 @@ void store_journal_close(struct store_backend *take_backend);
 /* Returns once the tables have every commit that was made before the call. Returns the error if
  * storing them fails. Any thread but the writer's. */
 MUST_CHECK enum err store_journal_checkpoint(struct store_backend *backend);
+/* Returns once the files hold nothing of the commits that were made before the call: the tables have them, and their
+ * records are overwritten. For content that was removed at somebody's request. Returns the error if it cannot be done;
+ * ERR_UNAVAILABLE if the segments are needed too fast. Any thread but the writer's. */
+MUST_CHECK enum err store_journal_erase(struct store_backend *backend);
 /* Returns whether a write to the journal failed, so that nothing can be written until the program is started again. The
  * outcome of the last batch is unknown. Any thread. */
 bool store_journal_is_broken(const struct store_backend *backend);

@@ -115,6 +115,9 @@ MUST_CHECK enum err journal_read_stored(struct store_backend *tables, uint64_t *
 /* Waits until there is room for another commit, or pauses so that there will be. ERR_UNAVAILABLE if
  * there is no room for too long; if storing fails, its error. */
 MUST_CHECK enum err journal_wait_for_room(struct journal *journal);
+/* Overwrites the records of a segment that are old (journal_erase.c). No lock is held. */
+void journal_overwrite_old(struct journal *journal);
+void journal_pause(int64_t us);
 /* The body of the thread. */
 void *journal_run(void *user);
 

@@ -251,27 +251,6 @@ static void prepare_segment(struct journal *journal)
     (void)pthread_mutex_lock(&journal->lock);
 }
 
-/* Ends the use of a segment with old records, and overwrites one. The lock is held, and released meanwhile. */
-static void overwrite_old(struct journal *journal)
-{
-    int64_t until_us = clock_monotonic_us(journal->clock) - journal->overwrite_after_us;
-    enum err err = OK;
-
-    (void)pthread_mutex_unlock(&journal->lock);
-    if (pthread_mutex_trylock(&journal->writing) == 0) {
-        segments_end_old(journal->segments, until_us);
-        (void)pthread_mutex_unlock(&journal->writing);
-    }
-    err = segments_overwrite_old(journal->segments, until_us);
-    if (err != OK && err != ERR_NOT_FOUND) {
-        logger_printf(LOGGER_WARNING,
-                      "a file of the journal cannot be overwritten: %s; it keeps records that "
-                      "the tables have, and may have removed since",
-                      err_text(err));
-    }
-    (void)pthread_mutex_lock(&journal->lock);
-}
-
 void *journal_run(void *user)
 {
     struct journal *journal = user;
@@ -286,7 +265,9 @@ void *journal_run(void *user)
         }
         if (journal->result == OK) {
             prepare_segment(journal);
-            overwrite_old(journal);
+            (void)pthread_mutex_unlock(&journal->lock);
+            journal_overwrite_old(journal);
+            (void)pthread_mutex_lock(&journal->lock);
         }
         if (!journal->closing) {
             wait_changed(journal, PAUSE_US);
@@ -317,7 +298,7 @@ static int64_t pause_us(const struct journal *journal)
     return left_us < PAUSE_OF_A_COMMIT_US_MAX ? left_us : PAUSE_OF_A_COMMIT_US_MAX;
 }
 
-static void pause_for(int64_t us)
+void journal_pause(int64_t us)
 {
     struct timespec until = time_after(us);
 
@@ -350,7 +331,7 @@ enum err journal_wait_for_room(struct journal *journal)
     pause = err == OK ? pause_us(journal) : 0;
     (void)pthread_mutex_unlock(&journal->lock);
     if (pause > 0) {
-        pause_for(pause);
+        journal_pause(pause);
     }
     return err;
 }

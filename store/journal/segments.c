@@ -334,9 +334,10 @@ static bool drop_file(struct segments *segments, struct segment *segment)
     return true;
 }
 
-/* Finds a free segment, if possible one that has a file; NULL if all are in use. The lock is held. */
+/* Finds a free segment, if possible one with a file, and without old records; NULL if all are in use. The lock is held. */
 static struct segment *find_free(struct segments *segments)
 {
+    struct segment *with_records = NULL;
     struct segment *without_file = NULL;
 
     for (size_t i = 0; i < SEGMENTS_MAX; i++) {
@@ -348,14 +349,16 @@ static struct segment *find_free(struct segments *segments)
         if (segment->fd >= 0 && disk_is_removed(segment->fd)) {
             forget_file(segment);
         }
-        if (segment->fd >= 0) {
+        if (segment->fd >= 0 && segment->used == 0) {
             return segment;
         }
-        if (without_file == NULL) {
+        if (segment->fd >= 0 && with_records == NULL) {
+            with_records = segment;
+        } else if (segment->fd < 0 && without_file == NULL) {
             without_file = segment;
         }
     }
-    return without_file;
+    return with_records != NULL ? with_records : without_file;
 }
 
 /* Returns whether another file of this size may be made: a disk that is filled with segments has no room for the
@@ -617,16 +620,40 @@ void segments_clear(struct segments *segments, uint64_t number)
     }
 }
 
-void segments_end_old(struct segments *segments, int64_t until_us)
+void segments_end_old(struct segments *segments, int64_t until_us, bool only_released)
 {
+    struct segment *current = NULL;
+    bool is_released = false;
+
     (void)pthread_mutex_lock(&segments->lock);
-    if (segments->current != NULL && !segments->broken &&
-        segments->current->used_at_us <= until_us &&
-        segments->current->last_record <= segments->released) {
-        segments->current->number = 0;
-        segments->current = NULL;
+    current = segments->current;
+    if (current != NULL && !segments->broken && current->used_at_us <= until_us) {
+        is_released = current->last_record <= segments->released;
+        if (is_released) {
+            current->number = 0;
+        }
+        if (is_released || !only_released) {
+            segments->current = NULL;
+        }
     }
     (void)pthread_mutex_unlock(&segments->lock);
+}
+
+static bool is_old(const struct segment *segment, int64_t until_us)
+{
+    return segment->fd >= 0 && segment->used > 0 && segment->used_at_us <= until_us;
+}
+
+bool segments_have_old(struct segments *segments, int64_t until_us)
+{
+    bool have = false;
+
+    (void)pthread_mutex_lock(&segments->lock);
+    for (size_t i = 0; i < SEGMENTS_MAX && !have; i++) {
+        have = is_old(&segments->all[i], until_us);
+    }
+    (void)pthread_mutex_unlock(&segments->lock);
+    return have;
 }
 
 /* Returns a free segment that has records of this time or earlier; NULL: there is none. The lock is held. */
@@ -635,8 +662,7 @@ static struct segment *find_old(struct segments *segments, int64_t until_us)
     for (size_t i = 0; i < SEGMENTS_MAX; i++) {
         struct segment *segment = &segments->all[i];
 
-        if (segment->number == 0 && !segment->is_busy && segment->fd >= 0 && segment->used > 0 &&
-            segment->used_at_us <= until_us) {
+        if (segment->number == 0 && !segment->is_busy && is_old(segment, until_us)) {
             return segment;
         }
     }

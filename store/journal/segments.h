@@ -75,9 +75,12 @@ void segments_release(struct segments *segments, uint64_t number);
 void segments_clear(struct segments *segments, uint64_t number);
 /* Removes the files of free segments, for a disk that is full. Returns whether there was one. Any thread. */
 bool segments_give_up_free(struct segments *segments);
-/* Frees the segment that is appended to, if the tables have all of its records and the first was written at `until_us`
- * (monotonic) or earlier. Not while another thread appends. */
-void segments_end_old(struct segments *segments, int64_t until_us);
+/* Ends the use of the segment that is appended to, if its first record was written at `until_us` (monotonic) or earlier: the
+ * next append takes another one. With `only_released`, only if the tables have all of its records. Not while another
+ * thread appends. */
+void segments_end_old(struct segments *segments, int64_t until_us, bool only_released);
+/* Returns whether a file holds records of this time or earlier, in use or not. */
+bool segments_have_old(struct segments *segments, int64_t until_us);
 /* Overwrites with zeros a free segment that has records of this time or earlier: content that was removed from the
  * tables is not kept by the journal. ERR_NOT_FOUND: there is none. After another error it is tried again when it is as
  * old again. */

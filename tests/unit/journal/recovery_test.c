@@ -11,6 +11,8 @@
 #include "tests/support/store/temp_folder.h"
 #include "tests/unit/journal/journal_tests.h"
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -157,6 +159,77 @@ static void old_commits_are_overwritten(void **state)
     expect_rows(fixture->journal, 1, 2, OK);
     close_journal(fixture);
     expect_rows(fixture->memory, 1, 2, OK);
+}
+
+#define ERASED_ROW UINT32_C(0xa1b2c3d4)
+
+/* Returns whether a file of the journal has the number of a row. */
+static bool have_files_row(const struct fixture *fixture, uint32_t number)
+{
+    static uint8_t bytes[4 * SEGMENT_BYTES_MIN];
+    struct named_key key = journal_test_key(number);
+    bool found = false;
+
+    for (int i = 0; i < SEGMENTS_MAX; i++) {
+        char path[TEMP_FOLDER_PATH_BYTES + 16];
+        int fd = -1;
+
+        (void)snprintf(path, sizeof(path), "%s/%d", fixture->folder.path, i);
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd >= 0) {
+            ssize_t size = read(fd, bytes, sizeof(bytes));
+
+            assert_true(size > 0);
+            found = found || memmem(bytes, (size_t)size, key.bytes + 16, 4) != NULL;
+            (void)close(fd);
+        }
+    }
+    return found;
+}
+
+struct busy_writer {
+    struct fixture *fixture;
+    atomic_bool ends;
+    uint32_t count;
+};
+
+static void *write_until_end(void *user)
+{
+    struct busy_writer *writer = user;
+
+    while (!atomic_load(&writer->ends)) {
+        assert_int_equal(write_row(writer->fixture, ++writer->count), OK);
+    }
+    return NULL;
+}
+
+/* Goal: a request erases from the files what was committed before it, also while another thread commits. */
+static void commits_are_erased_on_request(void **state)
+{
+    struct fixture *fixture = *state;
+    struct busy_writer writer = {.fixture = fixture};
+    pthread_t thread;
+
+    assert_int_equal(open_journal(fixture, 0), OK);
+    assert_int_equal(write_row(fixture, ERASED_ROW), OK);
+    assert_true(have_files_row(fixture, ERASED_ROW));
+    assert_int_equal(store_journal_erase(fixture->journal), OK);
+    assert_false(have_files_row(fixture, ERASED_ROW));
+
+    assert_int_equal(write_row(fixture, ERASED_ROW), OK);
+    assert_int_equal(pthread_create(&thread, NULL, write_until_end, &writer), 0);
+    assert_int_equal(store_journal_erase(fixture->journal), OK);
+    assert_false(have_files_row(fixture, ERASED_ROW));
+    atomic_store(&writer.ends, true);
+    (void)pthread_join(thread, NULL);
+    expect_rows(fixture->journal, 1, writer.count, OK);
+    expect_rows(fixture->journal, ERASED_ROW, ERASED_ROW, OK);
+
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, FAILS_FROM_NOW_ON, ERR_DISK_FULL);
+    assert_int_equal(write_row(fixture, ERASED_ROW), OK);
+    assert_int_equal(store_journal_erase(fixture->journal), ERR_DISK_FULL);
+    assert_true(have_files_row(fixture, ERASED_ROW));
+    fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, 0, OK);
 }
 
 /* Goal: commits that never reached the tables are there after the next opening, in the tables too. Method: tables that
@@ -496,6 +569,7 @@ int run_recovery_tests(void)
 {
     const struct CMUnitTest tests[] = {
         RECOVERY_TEST(old_commits_are_overwritten),
+        RECOVERY_TEST(commits_are_erased_on_request),
         RECOVERY_TEST(commits_are_recovered),
         RECOVERY_TEST(small_segments_take_many_commits),
         RECOVERY_TEST(closing_stores_everything),

@@ -441,7 +441,7 @@ static void old_records_are_overwritten(void **state)
     assert_int_equal(segments_overwrite_old(fixture->segments, -1), ERR_NOT_FOUND);
     assert_int_equal(segments_overwrite_old(fixture->segments, 9), OK);
     assert_true(journal_test_is_zero(fixture->folder.path, 0));
-    segments_end_old(fixture->segments, 10);
+    segments_end_old(fixture->segments, 10, true);
     assert_int_equal(segments_overwrite_old(fixture->segments, 10), ERR_NOT_FOUND);
     expect_read(fixture, 3, 4);
 
@@ -450,9 +450,9 @@ static void old_records_are_overwritten(void **state)
     segments_release(fixture->segments, 5);
     assert_int_equal(segments_overwrite_old(fixture->segments, 10), OK); /* that of record 4 */
     assert_int_equal(segments_overwrite_old(fixture->segments, 10), ERR_NOT_FOUND);
-    segments_end_old(fixture->segments, 9);
+    segments_end_old(fixture->segments, 9, true);
     assert_int_equal(segments_overwrite_old(fixture->segments, 10), ERR_NOT_FOUND);
-    segments_end_old(fixture->segments, 10);
+    segments_end_old(fixture->segments, 10, true);
     assert_int_equal(segments_overwrite_old(fixture->segments, 10), OK);
     assert_true(journal_test_is_zero(fixture->folder.path, 0));
     assert_true(journal_test_is_zero(fixture->folder.path, 1));
@@ -535,7 +535,7 @@ static void overwriting_is_tried_again(void **state)
     expect_read(fixture, 0, 0);
     append_all(fixture, 1, 3);
     segments_release(fixture->segments, 3);
-    segments_end_old(fixture->segments, 0);
+    segments_end_old(fixture->segments, 0, true);
     clock_manual_advance(&fixture->clock, 10);
     fault_point_set_driver(&overwrite.driver);
     assert_int_equal(segments_overwrite_old(fixture->segments, 0), ERR_IO);

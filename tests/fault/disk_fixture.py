@@ -27,6 +27,8 @@ DOCUMENT_DELAY_SECONDS = 1
 DOCUMENT_SECONDS = 120  # documents are measured only while the machine is idle
 START_SECONDS = 20
 EXIT_STORE = 75
+REFUSED_SECONDS = 30  # a step that is refused for longer hangs
+REFUSED_PAUSE_SECONDS = 0.05
 # Statuses of a write while the disk is failing; the write is then repeated with its key.
 REFUSALS = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED)
 CAPTURE = "/errata.v1.FeedbackService/CaptureFeedbackEvent"
@@ -38,8 +40,8 @@ BURST_CAPTURES = 6
 def build_shim(folder):
     """Compiles the shim into a folder; its path. A sanitized server takes it as it is."""
     library = os.path.join(folder, "disk_shim.so")
-    subprocess.run(["gcc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-O1", "-o", library,
-                    os.path.join(ROOT, "tests", "fault", "disk_shim.c"), "-ldl"], check=True)
+    sources = [os.path.join(ROOT, "tests", "fault", name) for name in ("disk_shim.c", "disk_room.c")]
+    subprocess.run(["gcc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-O1", "-o", library, *sources, "-ldl"], check=True)
     return library
 
 
@@ -56,13 +58,14 @@ class Disk:
         self.switch = os.path.join(self.folder, "switch")
         self.report_path = os.path.join(self.folder, "reported")
         self.journal = os.path.join(self.folder, "journal")
+        self.room = None  # FOLDER:BYTES, for a folder whose file system seems to have so much room
 
     def environment(self, data, crash=None, fail=None, journal=False):
         """Returns the environment for erratad."""
         sanitizer = os.environ.get("ASAN_OPTIONS", "")
         names = {"LD_PRELOAD": self.library, "DISK_FOLDER": data, "DISK_SWITCH": self.switch,
                  "DISK_REPORTED": self.report_path, "DISK_CRASH": crash, "DISK_FAIL": fail,
-                 "DISK_JOURNAL": self.journal if journal else None,
+                 "DISK_JOURNAL": self.journal if journal else None, "DISK_ROOM": self.room,
                  "ASAN_OPTIONS": f"{sanitizer}:verify_asan_link_order=0"}
         return {name: value for name, value in names.items() if value is not None}
 
@@ -159,27 +162,28 @@ def has_worker():
     return os.path.exists(os.path.join(BIN, WORKER))
 
 
-def capture_of(name):
+def capture_of(name, bytes_more=0):
     """A correction that bears a name."""
     return feedback.FeedbackEvent(
         event_type=LINE, actor_user_id="ada", layout_fingerprint=f"layout-{sum(name.encode()) % 5}", entity_type="line",
         entity_id=name, before_json='{"unit_price": 1}',
-        after_json='{"unit_price": 2, "note": "%s"}' % (name * 8))
+        after_json='{"unit_price": 2, "note": "%s"}' % (name * 8 + "9" * bytes_more))
 
 
 class Step:
     """A write of the load: its calls, the names in its events, and its answer."""
 
-    def __init__(self, what, names):
+    def __init__(self, what, names, bytes_more=0):
         self.what = what
         self.names = names
+        self.bytes_more = bytes_more  # of each capture
         self.answers = [None] * (len(names) if what == "burst" else 1)
         self.positions = [0] * len(self.answers)  # position of the journal at each answer
         self.key_id = None  # key id of the token that is revoked
 
     def as_of(self, position):
         """The same step at the time when the journal had this many bytes."""
-        then = Step(self.what, self.names)
+        then = Step(self.what, self.names, self.bytes_more)
         for at, answer in enumerate(self.answers):
             if answer is not None and self.positions[at] <= position:
                 then.answers[at] = answer
@@ -190,7 +194,7 @@ class Step:
         return all(answer is not None for answer in self.answers)
 
 
-def make_steps(count, with_documents):
+def make_steps(count, with_documents, bytes_more=0):
     """The load: what is written, in order."""
     kinds = ["capture", "capture", "batch", "burst", "token", "revoke", "capture", "organization",
              "capture", "document" if with_documents else "capture"]
@@ -198,7 +202,7 @@ def make_steps(count, with_documents):
     for number in range(count):
         what = kinds[number % len(kinds)]
         names = {"batch": BATCH_EVENTS, "burst": BURST_CAPTURES}.get(what, 1)
-        steps.append(Step(what, [f"s{number}-{i}" for i in range(names)]))
+        steps.append(Step(what, [f"s{number}-{i}" for i in range(names)], bytes_more))
     return steps
 
 
@@ -246,10 +250,11 @@ class Load:
 
     def single(self, step, key):
         if step.what == "capture":
-            return self.call(CAPTURE, feedback_service.CaptureFeedbackEventRequest(event=capture_of(key)), key)
+            return self.call(CAPTURE, feedback_service.CaptureFeedbackEventRequest(
+                event=capture_of(key, step.bytes_more)), key)
         if step.what == "batch":
             request = feedback_service.BatchCaptureFeedbackEventsRequest(
-                events=[capture_of(name) for name in step.names])
+                events=[capture_of(name, step.bytes_more) for name in step.names])
             return self.call(BATCH, request, key)
         if step.what == "token":
             return self.call("/errata.v1.AdminService/CreateToken", admin.CreateTokenRequest(
@@ -282,12 +287,30 @@ class Load:
                               key=lambda t: t.created_at.ToNanoseconds()).key_id
         return step.key_id
 
+    def do_all(self, server, first=0):
+        """Does the steps from `first` on, each until it is acknowledged; returns the first one that is not, since the
+        server has ended. A disk that has no room for a while refuses a step for as long."""
+        end = time.monotonic() + REFUSED_SECONDS
+        at = first
+        while at < len(self.steps):
+            if self.do(self.steps[at]):
+                at += 1
+                end = time.monotonic() + REFUSED_SECONDS
+            elif server.has_ended():
+                break
+            elif time.monotonic() > end:
+                raise Hang(f"{self.steps[at].names} was refused for {REFUSED_SECONDS} s: {self.last_refusal}")
+            else:
+                time.sleep(REFUSED_PAUSE_SECONDS)
+        return at
+
     def burst(self, step):
         """Several captures at once, so that they share a commit."""
         call = self.client.plain.unary_unary(CAPTURE)
         futures = {}
         for at, name in enumerate(step.names):
-            request = feedback_service.CaptureFeedbackEventRequest(event=capture_of(name)).SerializeToString()
+            request = feedback_service.CaptureFeedbackEventRequest(
+                event=capture_of(name, step.bytes_more)).SerializeToString()
             futures[at] = call.future(request, timeout=CALL_SECONDS, metadata=[
                 *self.client.metadata, ("idempotency-key", name)])
         for at, future in futures.items():

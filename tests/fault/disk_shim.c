@@ -13,8 +13,8 @@
  *   DISK_SWITCH   a path: while the file PATH.sync is there, syncs fail; PATH.meta: nothing is written
  *                 to the first two pages of a file, where LMDB commits; PATH.full: no file grows
  *                 (EDQUOT); PATH.slow: syncs take as many milliseconds as the file says, or until
- *                 it is gone;
- *                 PATH.lie: syncs succeed and do nothing
+ *                 it is gone; with a folder's name after the number, only syncs of its files do, and
+ *                 writes that sync; PATH.lie: syncs succeed and do nothing
  *   DISK_ONLY_SYNCS  if set, all calls but syncs pass through unseen, at the cost that they have without
  *                 the shim: for measurements
  *   DISK_REPORTED     when a call crashes or fails by number, its name is written into this file
@@ -174,26 +174,27 @@ static const char *inside(const char *path)
     return *path == '/' ? path + 1 : *path == '\0' ? path : NULL;
 }
 
-/* Returns whether a file is in the folder, and its inode. */
-static bool is_ours(int file, uint64_t *ret_inode)
+/* Returns the part of an open file's path after the folder; NULL if it is outside. */
+static const char *locate_file(int file, char path[PATH_MAX])
 {
     char link[64];
-    char path[PATH_MAX];
-    struct stat info;
     int before = errno;
     ssize_t size = 0;
 
-    if (!shim.active) {
-        return false;
-    }
     (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
-    size = readlink(link, path, sizeof(path) - 1);
+    size = readlink(link, path, PATH_MAX - 1);
     errno = before;
-    if (size <= 0) {
-        return false;
-    }
-    path[size] = '\0';
-    if (inside(path) == NULL || fstat(file, &info) != 0) {
+    path[size > 0 ? size : 0] = '\0';
+    return inside(path);
+}
+
+/* Returns whether a file is in the folder, and its inode. */
+static bool is_ours(int file, uint64_t *ret_inode)
+{
+    char path[PATH_MAX];
+    struct stat info;
+
+    if (!shim.active || locate_file(file, path) == NULL || fstat(file, &info) != 0) {
         return false;
     }
     *ret_inode = info.st_ino;
@@ -252,27 +253,35 @@ static bool is_switched(const char *what)
 /* Interval at which a slow sync checks its switch. */
 #define SLOW_STEP_MS 20L
 
-/* A slow disk: outside the lock, as other calls do not wait for it. */
-static void wait_if_slow(void)
+/* Milliseconds for a sync of the file, or for a write that syncs. */
+static long read_slow(int file, bool is_write)
 {
     char path[PATH_MAX];
-    char text[16] = "";
-    FILE *file = NULL;
+    char switch_path[PATH_MAX];
+    char folder[32] = "";
+    const char *name = locate_file(file, path);
+    FILE *text = NULL;
     long ms = 0;
 
-    if (!is_switched("slow")) {
-        return;
+    (void)snprintf(switch_path, sizeof(switch_path), "%s.slow", shim.switches);
+    text = fopen(switch_path, "re");
+    if (text == NULL) {
+        return 0;
     }
-    (void)snprintf(path, sizeof(path), "%s.slow", shim.switches);
-    file = fopen(path, "re");
-    if (file == NULL) {
-        return;
+    if (fscanf(text, "%ld %30s", &ms, folder) == 1) {
+        ms = is_write ? 0 : ms;
+    } else if (strncmp(name, folder, strlen(folder)) != 0) {
+        ms = 0;
     }
-    if (fgets(text, sizeof(text), file) != NULL) {
-        ms = strtol(text, NULL, 10);
-    }
-    (void)fclose(file);
-    for (; ms > 0 && is_switched("slow"); ms -= SLOW_STEP_MS) {
+    (void)fclose(text);
+    return ms;
+}
+
+/* A slow disk: outside the lock, as other calls do not wait for it. */
+static void wait_if_slow(int file, bool is_write)
+{
+    for (long ms = is_switched("slow") ? read_slow(file, is_write) : 0;
+         ms > 0 && is_switched("slow"); ms -= SLOW_STEP_MS) {
         const struct timespec pause = {.tv_nsec =
                                            (ms < SLOW_STEP_MS ? ms : SLOW_STEP_MS) * 1000000};
 
@@ -406,9 +415,6 @@ static void fail(struct call *call)
 /* Numbers a call and decides about it. Takes the lock, which end_call gives back. */
 static void begin_call(struct call *call)
 {
-    if (call->kind == DISK_SYNC) {
-        wait_if_slow();
-    }
     pthread_mutex_lock(&shim.lock);
     call->number = ++shim.number;
     call->error = refusal_of(call);
@@ -460,14 +466,14 @@ static ssize_t end_call(struct call *call, ssize_t done)
 {
     int error = done < 0 ? errno : 0;
 
-    if (call->fate == FATE_DIE_WITHIN) {
-        die();
+    if (call->fate == FATE_DIE_WITHIN && call->path == NULL) {
+        die(); /* the next process finds a changed name, which only a sync of its folder promises */
     }
     if (call->fate == FATE_LATE) {
         put_late(call->file);
     }
     note_end(call, done, error);
-    if (call->fate == FATE_DIE_AFTER || call->fate == FATE_DIE_TORN) {
+    if (call->fate >= FATE_DIE_TORN) {
         die();
     }
     if (call->fate == FATE_REFUSE || call->fate == FATE_DONE) {
@@ -541,6 +547,9 @@ static ssize_t write_pieces(int file, uint64_t inode, const struct iovec *pieces
     if (is_over_quota(file, offset + (off_t)call.size)) {
         errno = EDQUOT;
         return -1;
+    }
+    if (call.synced) {
+        wait_if_slow(file, true);
     }
     begin_call(&call);
     if (is_made(&call)) {
@@ -643,6 +652,7 @@ int fdatasync(int file)
     if (is_switched("lie")) {
         return 0;
     }
+    wait_if_slow(file, false);
     begin_call(&call);
     return (int)end_call(&call, is_made(&call) ? NEXT(fdatasync)(file) : -1);
 }
@@ -657,6 +667,7 @@ int fsync(int file)
     if (is_switched("lie")) {
         return 0;
     }
+    wait_if_slow(file, false);
     begin_call(&call);
     return (int)end_call(&call, is_made(&call) ? NEXT(fsync)(file) : -1);
 }

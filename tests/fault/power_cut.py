@@ -31,6 +31,32 @@ def ask(disk, load, *arguments):
     return done.returncode, done.stdout.splitlines()
 
 
+class Table:
+    """Images by kind, and of these the ones with commits that only the store's journal had."""
+
+    def __init__(self):
+        self.rows = {}
+        self.failed = 0
+
+    def add(self, prefix, lines, code):
+        """Counts what power_cut printed."""
+        for line in lines:
+            words = line.split()
+            if len(words) > 3 and words[0].endswith(":") and words[2] == "images,":
+                row = self.rows.setdefault(prefix + words[0][:-1], [0, 0])
+                row[0] += int(words[1])
+                row[1] += int(words[3])
+        self.failed += sum(line.startswith("FAILED") for line in lines) or code
+
+    def count(self):
+        return sum(row[0] for row in self.rows.values())
+
+    def print(self):
+        for kind, (images, only) in self.rows.items():
+            if images > 0:
+                print(f"{images:6} {kind}, {only} of them with commits that only the journal had")
+
+
 def check_answers(disk, load, count):
     """A cut right after each of the last responses, with only the synced data; returns the
     problems."""

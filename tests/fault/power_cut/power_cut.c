@@ -4,16 +4,18 @@
  * looked at by a process of its own, so that a crash is a finding too. tools/power-cut makes the
  * journal.
  *   power_cut --journal FILE --acknowledged FILE --seed S [--any N] [--commit N] [--creation N]
- *             [--answer N] [--only KIND:I --into DIR]
+ *             [--recovery N] [--segment N] [--answer N] [--from BYTES] [--only KIND:I --into DIR]
  * KIND of cut: any moment; commit, between the first write of pages and the meta page's sync;
- * creation, before the server serves; answer, right after the last N answers, with only the promised
- * bytes. --only makes image I of a kind, and examines nothing.
+ * creation, before the server serves for the first time; recovery, before it serves again; segment, between the header of a
+ * journal's segment and the sync of its first record; answer, right after the last N answers, with only the promised
+ * bytes. No cut is before --from. --only makes image I of a kind, and examines nothing.
  */
 #include "tests/fault/power_cut/disk_model.h"
 #include "tests/fault/power_cut/verify.h"
 #include "tests/support/store/temp_folder.h"
 
 #include "store/base/random.h"
+#include "store/journal/journal.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,16 +28,26 @@
 
 #define VERIFY_SECONDS_MAX 60
 #define LINE_BYTES 128
+/* Exit codes of the process that looks at an image. */
+#define IS_WHOLE 0
+#define IS_BAD 1
+#define IS_WHOLE_FROM_JOURNAL 2 /* with commits that only the store's journal had */
+/* More files than a store's journal has in a run. */
+#define SEGMENT_FILES_MAX 1024
+#define SEGMENT_HEADER_BYTES 8192
 
 enum cut_kind {
     CUT_ANY,
     CUT_COMMIT,
     CUT_CREATION,
+    CUT_RECOVERY,
+    CUT_SEGMENT,
     CUT_ANSWER,
     CUT_KIND_COUNT
 };
 
-static const char *const kind_names[] = {"any", "commit", "creation", "answer"};
+static const char *const kind_names[] = {"any",      "commit",  "creation",
+                                         "recovery", "segment", "answer"};
 static const char *const choice_names[] = {"nothing", "everything", "prefix",
                                            "writes",  "pages",      "sectors"};
 
@@ -44,7 +56,21 @@ struct moment {
     size_t end; /* end of the record, in bytes of the journal */
     bool in_commit;
     bool in_creation;
+    bool in_recovery;
+    bool in_segment;
     bool is_answer; /* a client had an answer before the next record */
+};
+
+/* What is in progress, as of a record. */
+struct progress {
+    bool in_commit;
+    bool has_served;
+    bool is_serving;
+    uint64_t lmdb_file;
+    uint64_t segments[SEGMENT_FILES_MAX]; /* inodes of the files of the store's journal */
+    size_t segment_count;
+    uint64_t started; /* the segment whose header is not synced yet; 0: none */
+    unsigned long starts; /* headers of segments, cleared ones too */
 };
 
 struct image {
@@ -65,7 +91,10 @@ struct run {
     struct image *images; /* sorted by moment */
     size_t image_count;
     uint64_t seed;
+    size_t from; /* no cut is before this byte of the journal */
     unsigned long counts[CUT_KIND_COUNT];
+    unsigned long
+        from_journal[CUT_KIND_COUNT]; /* images with commits that only the store's journal had */
     const char *only; /* KIND:I, or NULL for all */
     const char *into;
 };
@@ -139,31 +168,80 @@ static bool is_name(const struct disk_entry *entry, const char *name)
            memcmp(entry->other, name, strlen(name)) == 0;
 }
 
-/* Every record's end, and what is in progress there. A commit is from its first write of pages to
- * the end of its synced write; creation ends when the address is published. */
+static bool is_segment(const struct progress *progress, uint64_t file)
+{
+    for (size_t i = 0; i < progress->segment_count; i++) {
+        if (progress->segments[i] == file) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A segment is started by its header, until a sync. */
+static void follow_segments(struct progress *progress, const struct disk_entry *entry)
+{
+    static const char folder[] = STORE_JOURNAL_FOLDER "/";
+    const struct disk_record *record = &entry->record;
+
+    if (record->call == DISK_CREATE && record->phase == DISK_END &&
+        record->path_bytes >= sizeof(folder) - 1 &&
+        memcmp(entry->path, folder, sizeof(folder) - 1) == 0 &&
+        progress->segment_count < SEGMENT_FILES_MAX) {
+        progress->segments[progress->segment_count++] = record->file;
+    }
+    if (record->call == DISK_WRITE && record->phase == DISK_BEGIN && record->offset == 0 &&
+        record->size == SEGMENT_HEADER_BYTES && is_segment(progress, record->file)) {
+        progress->started = record->file;
+        progress->starts++;
+    }
+    if (record->call == DISK_SYNC && record->phase == DISK_END &&
+        record->file == progress->started) {
+        progress->started = 0;
+    }
+}
+
+/* A commit is from its first write of pages to the end of its synced write; a start ends when the address is
+ * published. */
+static struct moment follow(struct progress *progress, const struct disk_entry *entry)
+{
+    bool is_write = entry->record.call == DISK_WRITE;
+    bool is_synced = is_write && (entry->record.flags & DISK_IS_SYNCED) != 0;
+    struct moment moment = {.end = entry->end};
+
+    if (is_synced) {
+        progress->lmdb_file = entry->record.file;
+    }
+    if (is_write && !is_synced && entry->record.file == progress->lmdb_file) {
+        progress->in_commit = true;
+    }
+    if (entry->record.call == DISK_MAKE_FOLDER && entry->record.path_bytes == 0) {
+        progress->is_serving = false;
+    }
+    if (entry->record.call == DISK_RENAME && is_name(entry, "address")) {
+        progress->is_serving = true;
+        progress->has_served = true;
+    }
+    follow_segments(progress, entry);
+    moment.in_commit = progress->in_commit;
+    moment.in_creation = !progress->has_served;
+    moment.in_recovery = progress->has_served && !progress->is_serving;
+    moment.in_segment = progress->started != 0;
+    progress->in_commit = progress->in_commit && !(is_synced && entry->record.phase == DISK_END);
+    return moment;
+}
+
+/* Every record's end, and what is in progress there. */
 static void find_moments(struct run *run)
 {
+    static struct progress progress;
     struct disk_entry entry;
     size_t room = 1024;
-    bool in_commit = false;
-    bool in_creation = true;
-    uint64_t lmdb_file = 0;
 
+    progress.has_served = run->from > 0;
     run->moments = allocate(room, sizeof(*run->moments));
     for (size_t at = 0; disk_entry_read(run->journal, run->journal_bytes, at, &entry);
          at = entry.end) {
-        bool is_write = entry.record.call == DISK_WRITE;
-        bool is_synced = is_write && (entry.record.flags & DISK_IS_SYNCED) != 0;
-
-        if (is_synced) {
-            lmdb_file = entry.record.file;
-        }
-        if (is_write && !is_synced && entry.record.file == lmdb_file) {
-            in_commit = true;
-        }
-        if (entry.record.call == DISK_RENAME && is_name(&entry, "address")) {
-            in_creation = false;
-        }
         if (run->moment_count == room) {
             room *= 2;
             run->moments = realloc(run->moments, room * sizeof(*run->moments));
@@ -171,9 +249,11 @@ static void find_moments(struct run *run)
                 end_with("out of memory");
             }
         }
-        run->moments[run->moment_count++] =
-            (struct moment){entry.end, in_commit, in_creation, false};
-        in_commit = in_commit && !(is_synced && entry.record.phase == DISK_END);
+        run->moments[run->moment_count++] = follow(&progress, &entry);
+    }
+    if (progress.starts > 0 && run->only == NULL) {
+        (void)printf("%lu headers of segments were written, in %zu files\n", progress.starts,
+                     progress.segment_count);
     }
 }
 
@@ -200,6 +280,10 @@ static bool is_of_kind(const struct run *run, size_t moment, enum cut_kind kind)
         return run->moments[moment].in_commit;
     case CUT_CREATION:
         return run->moments[moment].in_creation;
+    case CUT_RECOVERY:
+        return run->moments[moment].in_recovery;
+    case CUT_SEGMENT:
+        return run->moments[moment].in_segment;
     case CUT_ANSWER:
         return run->moments[moment].is_answer;
     case CUT_KIND_COUNT:
@@ -224,7 +308,7 @@ static void draw_images(struct run *run, enum cut_kind kind)
     size_t count = 0;
 
     for (size_t i = 0; i < run->moment_count; i++) {
-        if (is_of_kind(run, i, kind)) {
+        if (run->moments[i].end > run->from && is_of_kind(run, i, kind)) {
             moments[count++] = i;
         }
     }
@@ -250,8 +334,8 @@ static void draw_images(struct run *run, enum cut_kind kind)
     free(moments);
 }
 
-/* Looks at an image in a process of its own; whether it is whole. */
-static bool look(const struct run *run, const char *folder, size_t position)
+/* Looks at an image in a process of its own; returns its exit code. */
+static int look(const struct run *run, const char *folder, size_t position)
 {
     int status = 0;
     pid_t child = 0;
@@ -259,12 +343,14 @@ static bool look(const struct run *run, const char *folder, size_t position)
     (void)fflush(stdout);
     child = fork();
     if (child == 0) {
+        uint64_t recovered = 0;
         bool is_whole = false;
 
         (void)alarm(VERIFY_SECONDS_MAX);
-        is_whole = verify_image(folder, run->acknowledgements, run->acknowledged_count, position);
+        is_whole = verify_image(folder, run->acknowledgements, run->acknowledged_count, position,
+                                &recovered);
         (void)fflush(stdout);
-        _exit(is_whole ? 0 : 1);
+        _exit(!is_whole ? IS_BAD : recovered > 0 ? IS_WHOLE_FROM_JOURNAL : IS_WHOLE);
     }
     if (child < 0 || waitpid(child, &status, 0) != child) {
         end_with("no process for an image");
@@ -272,7 +358,7 @@ static bool look(const struct run *run, const char *folder, size_t position)
     if (WIFSIGNALED(status)) {
         (void)printf("    ended by signal %d\n", WTERMSIG(status));
     }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : IS_BAD;
 }
 
 static void report_image(const struct run *run, const struct image *image, const char *how)
@@ -289,11 +375,10 @@ static bool is_only(const struct run *run, const struct image *image)
     return strcmp(name, run->only) == 0;
 }
 
-static bool try_image(const struct run *run, const struct disk_model *model,
-                      const struct image *image)
+static bool try_image(struct run *run, const struct disk_model *model, const struct image *image)
 {
     struct temp_folder folder;
-    bool is_whole = false;
+    int code = IS_WHOLE;
 
     if (run->only != NULL) {
         if (is_only(run, image)) {
@@ -304,16 +389,17 @@ static bool try_image(const struct run *run, const struct disk_model *model,
     }
     temp_folder_init(&folder);
     disk_model_make_image(model, image->choice, image->seed, folder.path);
-    is_whole = look(run, folder.path, run->moments[image->moment].end);
-    if (!is_whole) {
+    code = look(run, folder.path, run->moments[image->moment].end);
+    run->from_journal[image->kind] += code == IS_WHOLE_FROM_JOURNAL;
+    if (code != IS_WHOLE && code != IS_WHOLE_FROM_JOURNAL) {
         report_image(run, image, "FAILED");
     }
     temp_folder_deinit(&folder);
-    return is_whole;
+    return code == IS_WHOLE || code == IS_WHOLE_FROM_JOURNAL;
 }
 
 /* Runs through the journal once, and makes each image when its moment has come. */
-static unsigned long try_images(const struct run *run)
+static unsigned long try_images(struct run *run)
 {
     struct disk_model model;
     struct disk_entry entry;
@@ -327,7 +413,8 @@ static unsigned long try_images(const struct run *run)
          at = entry.end, moment++) {
         disk_model_apply(&model, &entry);
         while (next < run->image_count && run->images[next].moment == moment) {
-            failed += !try_image(run, &model, &run->images[next++]);
+            failed += !try_image(run, &model, &run->images[next]);
+            next++;
         }
     }
     disk_model_deinit(&model);
@@ -346,6 +433,8 @@ static void read_arguments(struct run *run, int argc, char **argv)
             read_acknowledged(run, value);
         } else if (strcmp(name, "seed") == 0) {
             run->seed = strtoull(value, NULL, 10);
+        } else if (strcmp(name, "from") == 0) {
+            run->from = strtoull(value, NULL, 10);
         } else if (strcmp(name, "only") == 0) {
             run->only = value;
         } else if (strcmp(name, "into") == 0) {
@@ -380,6 +469,10 @@ int main(int argc, char **argv)
     }
     qsort(run.images, run.image_count, sizeof(*run.images), compare_images);
     failed = try_images(&run);
+    for (int kind = 0; kind < CUT_KIND_COUNT && run.only == NULL; kind++) {
+        (void)printf("%s: %lu images, %lu with commits that only the journal had\n",
+                     kind_names[kind], run.counts[kind], run.from_journal[kind]);
+    }
     (void)printf("%zu images of %zu moments: %lu failed\n", run.image_count, run.moment_count,
                  failed);
     free(run.images);

@@ -7,7 +7,7 @@
 #include "server/auth/first_token.h"
 #include "server/auth/token.h"
 #include "server/domain/replay/replay.h"
-#include "store/journal/journal.h"
+#include "store/journal/journal_internal.h"
 #include "store/lmdb/lmdb.h"
 #include "store/memory/memory.h"
 
@@ -30,6 +30,7 @@ struct check {
     struct sha256_digest names[NAMES_MAX]; /* names of entities, each written once */
     size_t name_count;
     bool failed;
+    uint64_t recovered; /* commits that only the journal had */
 };
 
 static void say(struct check *check, const char *what, enum err err)
@@ -184,25 +185,38 @@ static void check_start(struct check *check, struct arena *arena, struct fault *
     }
 }
 
+/* Stores in the tables what only the journal has, if there is one, and counts it. */
+static enum err recover(struct check *check, struct fault *fault)
+{
+    char path[PATH_MAX];
+    const struct store_journal_config config = {
+        .tables = check->backend, .path = path, .random = random_system(), .clock = clock_system()};
+    uint64_t before = 0;
+    uint64_t after = 0;
+    enum err err = journal_read_stored(check->backend, &before);
+
+    (void)snprintf(path, sizeof(path), "%s/" STORE_JOURNAL_FOLDER, check->folder);
+    if (err == OK) {
+        err = store_journal_recover(&config, fault);
+    }
+    if (err == OK) {
+        err = journal_read_stored(check->backend, &after);
+    }
+    check->recovered = after - before;
+    return err;
+}
+
 /* Opens the tables, with what only a journal has. */
 static enum err open_store(struct check *check, struct fault *fault)
 {
     const struct store_lmdb_config tables = {.path = check->folder, .reserve_bytes = RESERVE_BYTES};
-    char path[PATH_MAX];
-    struct store_journal_config journal = {
-        .path = path, .random = random_system(), .clock = clock_system()};
     enum err err = store_lmdb_open(&tables, fault, &check->backend);
 
-    if (err != OK) {
-        return err;
-    }
-    (void)snprintf(path, sizeof(path), "%s/" STORE_JOURNAL_FOLDER, check->folder);
-    journal.tables = check->backend;
-    return store_journal_recover(&journal, fault);
+    return err == OK ? recover(check, fault) : err;
 }
 
 bool verify_image(const char *folder, const struct acknowledgement *acknowledgements, size_t count,
-                  size_t position)
+                  size_t position, uint64_t *ret_recovered)
 {
     static struct check check;
     struct arena arena;
@@ -234,5 +248,6 @@ bool verify_image(const char *folder, const struct acknowledgement *acknowledgem
     check_start(&check, &arena, &fault);
     store_lmdb_close(check.backend);
     arena_deinit(&arena);
+    *ret_recovered = check.recovered;
     return !check.failed;
 }

@@ -17,8 +17,9 @@ struct acknowledgement {
 };
 
 /* Looks for everything that was acknowledged up to `position`, once; checks every log's chain, and
- * every row against its replay. Prints what is wrong; whether nothing is. */
+ * every row against its replay. Prints what is wrong; whether nothing is. `ret_recovered` is the number of commits that
+ * only the journal had. */
 bool verify_image(const char *folder, const struct acknowledgement *acknowledgements, size_t count,
-                  size_t position);
+                  size_t position, uint64_t *ret_recovered);
 
 #endif

@@ -16,7 +16,7 @@ errata_python_test(fault_disk_errors_of_restore FILE tools/disk-errors LABEL fau
 errata_python_test(fault_disk_errors FILE tools/disk-errors LABEL fault
                    ARGUMENTS --points 4 --calls 80 --seed 1)
 errata_python_test(fault_power_cut FILE tools/power-cut LABEL fault
-                   ARGUMENTS --images 20 --commit 10 --creation 10 --starts 2 --steps 20 --seed 1)
+                   ARGUMENTS --images 16 --commit 8 --creation 8 --recovery 8 --starts 2 --steps 20 --seed 1)
 
 # A process that is killed, has no memory, or is started on damaged files.
 errata_python_test(fault_kill9 FILE tools/kill9 LABEL fault TIMEOUT 180 ARGUMENTS --rounds 10 --seed 1)
@@ -36,5 +36,7 @@ errata_python_test(fault_crash_points_journal FILE tools/crash-points LABEL faul
 errata_python_test(fault_disk_errors_journal FILE tools/disk-errors LABEL fault
                    ARGUMENTS --points 4 --calls 80 --seed 2 ENVIRONMENT ERRATA_LOG=journal)
 errata_python_test(fault_power_cut_journal FILE tools/power-cut LABEL fault
-                   ARGUMENTS --images 8 --commit 5 --creation 2 --starts 1 --steps 20 --seed 2
+                   ARGUMENTS --tiny --images 6 --commit 4 --creation 2 --recovery 4 --segment 4 --starts 1 --steps 18 --seed 2
                    ENVIRONMENT ERRATA_LOG=journal)
+errata_python_test(fault_power_cut_chain FILE tools/power-cut LABEL fault
+                   ARGUMENTS --tiny --slow db:20 --chain 2 --life-images 3 --seed 3 ENVIRONMENT ERRATA_LOG=journal)

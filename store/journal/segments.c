@@ -77,6 +77,23 @@ static enum err open_file(struct segments *segments, size_t index)
     return err;
 }
 
+/* Opens the files. A process that was killed may have given one its name, which records in it depend on, without making
+ * the name durable. */
+static enum err open_files(struct segments *segments)
+{
+    bool has_file = false;
+    enum err err = OK;
+
+    for (size_t i = 0; i < SEGMENTS_MAX && err == OK; i++) {
+        err = open_file(segments, i);
+        has_file = has_file || segments->all[i].fd >= 0;
+    }
+    if (err == OK && has_file) {
+        err = FAULT("journal.folder") ? ERR_IO : disk_sync_folder(segments->path);
+    }
+    return err;
+}
+
 enum err segments_open(const struct segments_config *config, struct fault *fault,
                        struct segments **ret_segments)
 {
@@ -104,8 +121,8 @@ enum err segments_open(const struct segments_config *config, struct fault *fault
     }
     err = disk_make_folder(segments->path);
     err = err == ERR_DISK_FULL ? OK : err; /* it is made with its first file */
-    for (size_t i = 0; i < SEGMENTS_MAX && err == OK; i++) {
-        err = open_file(segments, i);
+    if (err == OK) {
+        err = open_files(segments);
     }
     if (err != OK) {
         err = fault_say(fault, err, "%s: cannot open the journal: %m", segments->path);

@@ -80,13 +80,18 @@ static enum err on_record(void *user, uint64_t number)
     return OK;
 }
 
+static struct segments_config config_of(struct fixture *fixture)
+{
+    return (struct segments_config){.path = fixture->folder.path,
+                                    .segment_bytes = fixture->segment_bytes,
+                                    .random = &fixture->random.random,
+                                    .clock = &fixture->clock.clock};
+}
+
 /* Opens the folder again, as after a kill, and reads what is after a number. */
 static enum err reopen(struct fixture *fixture, uint64_t after, uint64_t *ret_last)
 {
-    const struct segments_config config = {.path = fixture->folder.path,
-                                           .segment_bytes = fixture->segment_bytes,
-                                           .random = &fixture->random.random,
-                                           .clock = &fixture->clock.clock};
+    const struct segments_config config = config_of(fixture);
     const struct segments_replay replay = {
         .after = after, .on_row = on_row, .on_record = on_record, .user = fixture};
 
@@ -278,10 +283,7 @@ static void torn_header_is_of_a_free_segment(void **state)
 static void file_that_cannot_be_opened_is_an_error(void **state)
 {
     struct fixture *fixture = *state;
-    const struct segments_config config = {.path = fixture->folder.path,
-                                           .segment_bytes = SEGMENT_BYTES_MIN,
-                                           .random = &fixture->random.random,
-                                           .clock = &fixture->clock.clock};
+    const struct segments_config config = config_of(fixture);
     char path[TEMP_FOLDER_PATH_BYTES + 16];
 
     (void)snprintf(path, sizeof(path), "%s/0", fixture->folder.path);
@@ -548,6 +550,24 @@ static void overwriting_is_tried_again(void **state)
     assert_true(journal_test_is_zero(fixture->folder.path, 0));
 }
 
+/* Goal: a process writes to no file whose name an earlier one may have given it without making it durable. Method: the
+ * folder cannot be synced at the opening. */
+static void names_are_durable_once_opened(void **state)
+{
+    struct fixture *fixture = *state;
+    struct failing_point folder = {.driver = {journal_test_fails_named}, .name = "journal.folder"};
+    const struct segments_config config = config_of(fixture);
+
+    expect_read(fixture, 0, 0);
+    append_all(fixture, 1, 1);
+    segments_close(fixture->segments);
+    fixture->segments = NULL;
+    fault_point_set_driver(&folder.driver);
+    assert_int_equal(segments_open(&config, &fixture->fault, &fixture->segments), ERR_IO);
+    fault_point_set_driver(NULL);
+    expect_read(fixture, 0, 1);
+}
+
 /* Goal: segments leave the tables room: a disk with little has two, and gives up free ones when it is full. */
 static void segments_leave_room_for_the_tables(void **state)
 {
@@ -592,6 +612,7 @@ int run_segments_tests(void)
         SEGMENTS_TEST(old_records_are_overwritten),
 #ifdef ERRATA_FAULTS
         SEGMENTS_TEST(only_segment_is_used_again),
+        SEGMENTS_TEST(names_are_durable_once_opened),
         SEGMENTS_TEST(segments_leave_room_for_the_tables),
         SEGMENTS_TEST(overwriting_is_tried_again),
 #endif

@@ -63,10 +63,11 @@ class Ids(CliCase):
             self.assertEqual("FEEDBACK_EVENT_TYPE_" + LINE in types, "--type" not in words)
 
     def test_a_printed_id_is_taken(self):
-        table = self.on_terminal(80, "corrections", "list", "--no-color")
+        """All that a prefix is compared with is listed, so that each printed one is unique."""
+        table = self.on_terminal(80, "corrections", "list", "--mappings", "--no-color")
         short = [row.split()[0] for row in table.splitlines()[1:]]
-        self.assertEqual(len(set(short)), 3)
-        for prefix, whole in zip(short, reversed(self.made)):
+        self.assertEqual(len(set(short)), 4)
+        for prefix, whole in zip(short, (self.mapping, *reversed(self.made))):
             self.assertTrue(whole.startswith(prefix) and 8 <= len(prefix) < 36, prefix)
             out, _ = self.run_cli("corrections", "show", prefix.upper())
             self.assertIn(whole, out)

@@ -5,6 +5,7 @@ Goal: an intact store is reported as such, during any writes; each planted damag
 named; a rebuild repairs what can be repaired and changes nothing else; no files remain. Method:
 rows changed bypassing the server; the verifying child held, killed and crashed; a small disk.
 """
+import contextlib
 import json
 import os
 import shutil
@@ -343,6 +344,18 @@ class Stopped(unittest.TestCase):
         self.assertEqual(set(os.listdir(self.server.data)), DATA_FILES)
 
 
+def leave_free(folder, size):
+    """Fills a disk, of which the server may take a part meanwhile."""
+    with open(os.path.join(folder, "ballast"), "wb") as f:
+        for _ in range(100):
+            more = shutil.disk_usage(folder).free - size
+            if more <= 0:
+                return
+            with contextlib.suppress(OSError):
+                os.posix_fallocate(f.fileno(), os.fstat(f.fileno()).st_size, more)
+    raise AssertionError("the disk does not fill")
+
+
 class SmallDisk(unittest.TestCase):
     def test_verification_without_disk_space_fails(self):
         folder = tempfile.mkdtemp(prefix="errata-test-")
@@ -353,8 +366,7 @@ class SmallDisk(unittest.TestCase):
             if not mounted:
                 self.skipTest("no right to mount a small disk")
             server.start()
-            with open(os.path.join(folder, "ballast"), "wb") as f:
-                f.write(bytes(shutil.disk_usage(folder).free - (1 << 20)))
+            leave_free(folder, 1 << 20)
             done = cli(server)
             self.assertEqual(done.returncode, 1, done)
             self.assertIn("no room to verify", done.stderr)

@@ -9,34 +9,36 @@ promised when the repeat had its answer, and nothing else.
 """
 import os
 import shutil
-import struct
 import tempfile
 import unittest
+import unittest.mock
 
 import disk_fixture
 import power_cut
 from erratad import main
+from power_chain import BEGIN, RECORD, RENAME, SYNC, WRITE
 
-RECORD = struct.Struct("=IBBBBQQQIiII")  # layout of struct disk_record
-WRITE, SYNC, BEGIN, IS_SYNCED = 1, 8, 1, 1
+IS_SYNCED = 1
 CAPTURES = 3
+SLOW_MS = 100
 
 
 def calls_in(journal):
-    """Every call: (what, flags, number, inode)."""
+    """Every call: (what, flags, number, inode, the new name of a rename)."""
     with open(journal, "rb") as f:
         content = f.read()
     at = 0
     while at + RECORD.size <= len(content):
         _, call, phase, flags, _, number, file, _, size, _, path, other = RECORD.unpack_from(content, at)
+        at += RECORD.size + path + other
         if phase == BEGIN:
-            yield call, flags, number, file
-        at += RECORD.size + size + path + other
+            yield call, flags, number, file, content[at - other:at].decode()
+        at += size
 
 
 def commits_in(journal):
     """The numbers of the calls that wrote a meta page."""
-    return [number for call, flags, number, _ in calls_in(journal)
+    return [number for call, flags, number, *_ in calls_in(journal)
             if call == WRITE and flags & IS_SYNCED]
 
 
@@ -100,7 +102,28 @@ class Doubt(unittest.TestCase):
         self.assertIsNone(server.launch(self.disk.environment(parent, journal=True)))
         server.kill9()
         self.assertIn(os.stat(parent).st_ino,
-                      [file for call, _, _, file in calls_in(self.disk.journal) if call == SYNC])
+                      [file for call, _, _, file, _ in calls_in(self.disk.journal) if call == SYNC])
+
+    def test_a_segment_that_was_named_and_not_synced(self):
+        """A journal's file whose name is not durable takes no acknowledged commit. Method: a kill within its rename; then
+        slow syncs, so that no later file makes the name durable before the answers."""
+        with unittest.mock.patch.dict(os.environ, {"ERRATA_LOG": "journal"}):
+            server, load = self.start()
+            server.kill9()
+            rename = next(number for call, _, number, _, name in calls_in(self.disk.journal)
+                          if call == RENAME and name == "journal/0")
+            self.disk.forget_journal()
+            server = disk_fixture.FaultServer()
+            self.addCleanup(server.close)
+            how = self.disk.environment(server.data, journal=True, crash=f"{rename}:within")
+            self.assertEqual(server.launch(how), -9)
+            self.assertEqual(os.listdir(os.path.join(server.data, "journal")), ["0"])
+            self.disk.turn("slow", text=f"{SLOW_MS} journal")
+            self.go_on(server, load)
+            for step in load.steps:
+                self.assertTrue(load.do(step))
+            server.kill9()
+        self.assertEqual(power_cut.check_answers(self.disk, load, CAPTURES), [])
 
     def test_that_a_disk_that_lies_is_seen(self):
         """The check itself: if syncs do nothing, a power cut loses acknowledged writes."""

@@ -7,6 +7,7 @@ and libc; each write has an idempotency key and a name that its event contains.
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -40,9 +41,13 @@ BURST_CAPTURES = 6
 def build_shim(folder):
     """Compiles the shim into a folder; its path. A sanitized server takes it as it is."""
     library = os.path.join(folder, "disk_shim.so")
-    sources = [os.path.join(ROOT, "tests", "fault", name) for name in ("disk_shim.c", "disk_room.c")]
-    subprocess.run(["gcc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-O1", "-o", library, *sources, "-ldl"], check=True)
+    compile_library(library, "disk_shim.c", "disk_room.c")
     return library
+
+
+def compile_library(library, *names):
+    sources = [os.path.join(ROOT, "tests", "fault", name) for name in names]
+    subprocess.run(["gcc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-O1", "-o", library, *sources, "-ldl"], check=True)
 
 
 class Hang(Exception):
@@ -59,15 +64,31 @@ class Disk:
         self.report_path = os.path.join(self.folder, "reported")
         self.journal = os.path.join(self.folder, "journal")
         self.room = None  # FOLDER:BYTES, for a folder whose file system seems to have so much room
+        self.clock = None  # the clocks' offsets (clock_shim.c)
 
     def environment(self, data, crash=None, fail=None, journal=False):
         """Returns the environment for erratad."""
         sanitizer = os.environ.get("ASAN_OPTIONS", "")
-        names = {"LD_PRELOAD": self.library, "DISK_FOLDER": data, "DISK_SWITCH": self.switch,
+        libraries = self.library if self.clock is None else f"{self.library}:{self.clock}.so"
+        names = {"LD_PRELOAD": libraries, "JUMPING_CLOCK": self.clock, "DISK_FOLDER": data, "DISK_SWITCH": self.switch,
                  "DISK_REPORTED": self.report_path, "DISK_CRASH": crash, "DISK_FAIL": fail,
                  "DISK_JOURNAL": self.journal if journal else None, "DISK_ROOM": self.room,
                  "ASAN_OPTIONS": f"{sanitizer}:verify_asan_link_order=0"}
         return {name: value for name, value in names.items() if value is not None}
+
+    def use_clock(self):
+        """From now on `advance` puts the monotonic clock of servers ahead."""
+        self.clock = os.path.join(self.folder, "clock")
+        compile_library(f"{self.clock}.so", "clock_shim.c")
+        self.seconds_ahead = 0
+        with open(self.clock, "wb") as f:
+            f.write(bytes(16))
+
+    def advance(self, seconds):
+        self.seconds_ahead += seconds
+        with open(self.clock, "r+b") as f:
+            f.seek(8)
+            f.write(struct.pack("=q", self.seconds_ahead * 10**9))
 
     def turn(self, what, on=True, text=""):
         """Turns a switch of the shim on or off."""
@@ -217,6 +238,7 @@ class Load:
         self.acknowledgements = []  # (position of the journal, kind of id, id)
         self.refusals = {}  # status code -> number of refusals
         self.last_refusal = ""  # the step as a sentence
+        self.between = None  # called after each step of do_all
 
     def call(self, path, request, key, seconds=CALL_SECONDS):
         """The reply's bytes; None where it was refused."""
@@ -293,8 +315,10 @@ class Load:
         end = time.monotonic() + REFUSED_SECONDS
         at = first
         while at < len(self.steps):
-            if self.do(self.steps[at]):
+            if self.try_to_do(self.steps[at]):
                 at += 1
+                if self.between is not None:
+                    self.between()
                 end = time.monotonic() + REFUSED_SECONDS
             elif server.has_ended():
                 break
@@ -303,6 +327,14 @@ class Load:
             else:
                 time.sleep(REFUSED_PAUSE_SECONDS)
         return at
+
+    def try_to_do(self, step):
+        """Does a step; whether all of it is acknowledged. A read before it may be refused too."""
+        try:
+            return self.do(step)
+        except grpc.RpcError as e:
+            self.last_refusal = f"{e.code().name} {e.details()}"
+            return False
 
     def burst(self, step):
         """Several captures at once, so that they share a commit."""

@@ -12,7 +12,7 @@ import power_cut
 # struct disk_record, and numbers of disk_journal.h.
 RECORD = struct.Struct("=IBBBBQQQIiII")
 MAGIC = 0x4B534944
-WRITE, TRUNCATE, CREATE, MAKE_FOLDER, SYNC = 1, 2, 4, 5, 8
+WRITE, TRUNCATE, CREATE, MAKE_FOLDER, RENAME, SYNC = 1, 2, 4, 5, 6, 8
 BEGIN, END = 1, 2
 PIECE_BYTES = 1 << 16
 STEPS_OF_A_LIFE = 12
@@ -64,6 +64,7 @@ class Chain:
         self.table = table
         self.depth = options.chain
         self.images = options.life_images
+        self.between = options.between
         self.steps = disk_fixture.make_steps((self.depth + 1) * STEPS_OF_A_LIFE, False, options.bytes_more)
         self.acknowledgements = []  # of earlier lives: (kind of id, id)
         self.problems = []
@@ -82,6 +83,7 @@ class Chain:
             raise AssertionError(f"it does not start ({code}): {server.read_log()[-500:]}")
         if code is None:
             load.client = server.client()
+            load.between = self.between
             load.do_all(server)
             load.client.close()
             server.kill9()

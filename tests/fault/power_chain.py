@@ -8,6 +8,7 @@ import struct
 
 import disk_fixture
 import power_cut
+from erratad import ENGINE
 
 # struct disk_record, and numbers of disk_journal.h.
 RECORD = struct.Struct("=IBBBBQQQIiII")
@@ -15,6 +16,7 @@ MAGIC = 0x4B534944
 WRITE, TRUNCATE, CREATE, MAKE_FOLDER, RENAME, SYNC = 1, 2, 4, 5, 6, 8
 BEGIN, END = 1, 2
 PIECE_BYTES = 1 << 16
+ENGINES = ("lmdb", "journal")
 STEPS_OF_A_LIFE = 12
 CALLS_UNTIL_A_KILL = (5, 120)
 KINDS = ("any", "recovery", "answer")  # of images; the next life starts on one of the first two
@@ -65,6 +67,7 @@ class Chain:
         self.depth = options.chain
         self.images = options.life_images
         self.between = options.between
+        self.engines = ENGINES if options.change_engine else (ENGINE,)
         self.steps = disk_fixture.make_steps((self.depth + 1) * STEPS_OF_A_LIFE, False, options.bytes_more)
         self.acknowledgements = []  # of earlier lives: (kind of id, id)
         self.problems = []
@@ -78,7 +81,8 @@ class Chain:
             load.acknowledge(0, kind, name)
         is_killed = life > 0 and self.draws.randrange(2) == 0
         crash = f"{self.draws.randrange(*CALLS_UNTIL_A_KILL)}:within" if is_killed else None
-        code = server.launch(self.disk.environment(server.data, crash=crash, journal=True))
+        engine = {"ERRATA_LOG": self.draws.choice(self.engines)}
+        code = server.launch({**self.disk.environment(server.data, crash=crash, journal=True), **engine})
         if code is not None and not is_killed:
             raise AssertionError(f"it does not start ({code}): {server.read_log()[-500:]}")
         if code is None:

@@ -67,10 +67,20 @@ enum err segments_remove(const char *path, struct fault *fault)
             err = remove_file(unfinished_path_of(path, i), fault);
         }
     }
-    if (err == OK) {
-        (void)rmdir(path); /* it may have files of others */
+    if (err != OK || access(path, F_OK) != 0) {
+        return err;
     }
-    return err;
+    err = segment_file_sync_names(path);
+    if (err != OK) {
+        return fault_say(fault, err, "%s: cannot be synced: %m", path);
+    }
+    (void)rmdir(path); /* it may have files of others */
+    return OK;
+}
+
+enum err segment_file_sync_names(const char *folder)
+{
+    return FAULT("journal.folder") ? ERR_IO : disk_sync_folder(folder);
 }
 
 static enum err errno_to_err(void)

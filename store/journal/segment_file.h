@@ -19,6 +19,8 @@ MUST_CHECK enum err segment_file_create(const char *folder, size_t index, uint64
  * set if there is one. Removes the rest of one that was being created. */
 MUST_CHECK enum err segment_file_open(const char *folder, size_t index, int *ret_fd,
                                       uint64_t *ret_size);
+/* Makes durable which files the folder has. */
+MUST_CHECK enum err segment_file_sync_names(const char *folder);
 MUST_CHECK enum err segment_file_unlink(const char *folder, size_t index);
 MUST_CHECK enum err segment_file_write(int fd, const uint8_t *bytes, size_t size, uint64_t offset);
 /* Reads up to `size` bytes from the file's start, of which `done` were read before; fewer at the end of the file. */

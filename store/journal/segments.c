@@ -89,7 +89,7 @@ static enum err open_files(struct segments *segments)
         has_file = has_file || segments->all[i].fd >= 0;
     }
     if (err == OK && has_file) {
-        err = FAULT("journal.folder") ? ERR_IO : disk_sync_folder(segments->path);
+        err = segment_file_sync_names(segments->path);
     }
     return err;
 }

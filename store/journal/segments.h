@@ -33,8 +33,8 @@ struct segments;
 
 /* Returns whether the folder has a segment. */
 bool segments_exist(const char *path);
-/* Removes the segments, with one that is not complete, and the folder if it has no other files. On failure `fault` names
- * the file. No segments may be open there. */
+/* Removes the segments for good, with one that is not complete, and the folder if it has no other files. On failure
+ * `fault` names the file. No segments may be open there. */
 MUST_CHECK enum err segments_remove(const char *path, struct fault *fault);
 
 /* Opens the folder, and syncs the data that an earlier process wrote, also on a full disk. On failure `fault` has the

@@ -22,7 +22,7 @@ POINTS = {
     "h2.connection": "malloc, for a connection's HTTP/2",
     "h2.stream": "malloc, for a stream",
     "journal.create": "a full disk, for a segment of the journal",
-    "journal.folder": "the sync of the names of the journal's files at the opening",
+    "journal.folder": "the sync of the names of the journal's files, before they are used and once they are removed",
     "journal.room": "a disk with little room beside the journal",
     "journal.overwrite": "a failed write to a free segment of the journal, whose records are to be overwritten",
     "journal.store": "the tables, when they take a memtable",

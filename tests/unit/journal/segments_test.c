@@ -568,6 +568,23 @@ static void names_are_durable_once_opened(void **state)
     expect_read(fixture, 0, 1);
 }
 
+/* Goal: removed segments cannot come back once others write the tables. Method: the folder cannot be synced. */
+static void removal_is_durable(void **state)
+{
+    struct fixture *fixture = *state;
+    struct failing_point folder = {.driver = {journal_test_fails_named}, .name = "journal.folder"};
+    const char *path = fixture->folder.path;
+
+    expect_read(fixture, 0, 0);
+    append_all(fixture, 1, 1);
+    fault_point_set_driver(&folder.driver);
+    assert_int_equal(segments_remove(path, &fixture->fault), ERR_IO);
+    fault_point_set_driver(NULL);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(segments_remove(path, &fixture->fault), OK);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
 /* Goal: segments leave the tables room: a disk with little has two, and gives up free ones when it is full. */
 static void segments_leave_room_for_the_tables(void **state)
 {
@@ -613,6 +630,7 @@ int run_segments_tests(void)
 #ifdef ERRATA_FAULTS
         SEGMENTS_TEST(only_segment_is_used_again),
         SEGMENTS_TEST(names_are_durable_once_opened),
+        SEGMENTS_TEST(removal_is_durable),
         SEGMENTS_TEST(segments_leave_room_for_the_tables),
         SEGMENTS_TEST(overwriting_is_tried_again),
 #endif

@@ -251,6 +251,7 @@ learning_service_get_artifact_report_read(struct learning_service_get_artifact_r
         return err;
     }
     response.artifact_kind = report.kind;
+    response.has_shadow = report.kind == ARTIFACT_KIND_GUIDELINE;
     response.difference = report.difference.estimate;
     response.difference_low = report.difference.low;
     response.difference_high = report.difference.high;
@@ -259,7 +260,8 @@ learning_service_get_artifact_report_read(struct learning_service_get_artifact_r
     response.has_difference_high = report.has_difference;
     if (!artifact_outcomes_encode(arena, &report.served, &response.served) ||
         !artifact_outcomes_encode(arena, &report.treatment, &response.treatment) ||
-        !artifact_outcomes_encode(arena, &report.held_out, &response.held_out)) {
+        !artifact_outcomes_encode(arena, &report.held_out, &response.held_out) ||
+        !artifact_outcomes_encode(arena, &report.shadow, &response.shadow)) {
         return ERR_MEMORY;
     }
     get_artifact_report_response_view_write(&response, call->body);

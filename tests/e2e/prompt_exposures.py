@@ -10,7 +10,7 @@ import random
 
 import grpc
 
-from erratad import (artifact, bad_fields, decision, decision_service, event_log, extraction, guideline, guideline_service,
+from erratad import (artifact, bad_fields, decision, decision_service, event_log, event_service, extraction, guideline, guideline_service,
                      learning, main, roles)
 from guidelines import HEADING, GuidelineCase
 
@@ -171,6 +171,89 @@ class Measured(ExposureCase):
                 self.assertEqual(self.counts(one)[place], tuple(wanted[i, place, n] for n in range(3)))
 
 
+class Shadow(ExposureCase):
+    """A proposal in SHADOW: in the exposure, and not in the prompt."""
+
+    def shadow(self, made, state=artifact.ARTIFACT_STATE_SHADOW):
+        return self.person("dora").learning.SetArtifactState(learning.SetArtifactStateRequest(
+            artifact_id=made.id, state=state, reason="measure it first"))
+
+    def shadow_counts(self, made):
+        found = self.report(made).shadow
+        return found.exposure_count, found.outcome_count, found.bad_count
+
+    def test_it_is_counted_and_changes_nothing(self):
+        """The prompt has the same bytes; decisions count for the proposal, separately; votes then make it a guideline, by
+        the same rules."""
+        active = self.guideline("Use UTC.")
+        before = self.build()
+        tried = self.propose("Sort the imports.", insertion_point="style")
+        changed = self.shadow(tried)
+        self.assertEqual((changed.artifact_kind, changed.previous_state, changed.state), (
+            artifact.ARTIFACT_KIND_GUIDELINE, artifact.ARTIFACT_STATE_PROPOSED, artifact.ARTIFACT_STATE_SHADOW))
+        served = self.build()
+        self.assertEqual((served.prompt, list(served.guideline_ids), served.guidelines_version),
+                         (before.prompt, [active.id], before.guidelines_version))
+        self.record("d1", served.exposure_ref)
+        self.record("d2", served.exposure_ref, outcome=APPROVED)
+        self.record("d3", before.exposure_ref)
+        self.assertEqual((self.shadow_counts(tried), self.counts(tried)[0]), ((1, 2, 1), (0, 0, 0)))
+        self.assertEqual((self.shadow_counts(active), self.counts(active)[0]), ((0, 0, 0), (2, 3, 2)))
+        self.assertEqual(self.report(tried).state, artifact.ARTIFACT_STATE_SHADOW)
+        self.assertEqual([one.decision_id for one in self.report(tried).newest_outcomes], ["d2", "d1"])
+        one, = self.pending()
+        self.assertEqual((one.id, one.in_shadow, one.status), (tried.id, True, guideline.PROPOSAL_STATUS_PENDING))
+        self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(tried, "paul"))
+        self.approve(tried, "anna")
+        self.record("d4", self.build().exposure_ref)
+        self.assertEqual((self.shadow_counts(tried), self.counts(tried)[0]), ((1, 2, 1), (1, 1, 1)))
+        effects = {one.guideline.id: one.shadow.bad_count for one in self.mine.guidelines.GetGuidelineEffectiveness(
+            guideline_service.GetGuidelineEffectivenessRequest(agent_name="coder")).guidelines}
+        self.assertEqual(effects, {active.id: 0, tried.id: 1})
+        self.mine.log.RetractEvent(event_service.RetractEventRequest(event_id=self.mine.decisions.GetDecision(
+            decision_service.GetDecisionRequest(decision_id="d1")).decision.id, reason="a slip"))
+        self.assertEqual(self.shadow_counts(tried), (1, 1, 0))
+
+    def test_explanation(self):
+        """Byte for byte without it, with who put it in SHADOW, before and after it became a guideline."""
+        active = self.guideline("Never commit keys.")
+        tried = self.propose("Sort the imports.", insertion_point="style")
+        self.shadow(tried)
+        served = self.build()
+        first = self.explain(served.exposure_ref, BASE)
+        self.approve(tried, "anna")
+        self.retire(active)
+        for found in first, self.explain(served.exposure_ref, BASE):
+            self.assertEqual((found.agent_prompt, found.text_matches), (served.prompt, True))
+            self.assertEqual(found.rules_section, HEADING + "- [GUIDELINE] Never commit keys.\n")
+            self.assertEqual([(one.guideline.id, one.shadow, one.approved_by) for one in found.artifacts],
+                             [(active.id, False, "anna"), (tried.id, True, "dora")])
+            one = found.artifacts[1]
+            self.assertEqual((one.guideline.rule_content, len(one.guideline.votes), one.guideline.HasField("activated_at")),
+                             ("Sort the imports.", 0, False))
+            self.assertEqual([event_log.EventKind.Name(event.kind) for event in one.evidence],
+                             ["EVENT_KIND_ARTIFACT_STATE_SET", "EVENT_KIND_PROPOSAL_CREATED"])
+
+    def test_held_out_and_past_prompts_name_none(self):
+        tried = self.propose("Sort the imports.")
+        self.shadow(tried)
+        self.mine.update_settings(votes_needed=1, holdout_percent=100)
+        served = self.build(subject_id="task-1")
+        self.assertEqual((served.arm, self.explain(served.exposure_ref).artifact_count), (CONTROL, 0))
+        self.assertEqual(self.build(as_of_seq=self.mine.events()[0].seq).exposure_ref, "")
+
+    def test_what_is_decided_is_refused(self):
+        made = self.guideline("Use UTC.")
+        for state in artifact.ARTIFACT_STATE_SHADOW, artifact.ARTIFACT_STATE_RETIRED:
+            self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.shadow(made, state))
+        tried = self.propose("Sort the imports.")
+        self.shadow(tried)
+        self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.shadow(tried, artifact.ARTIFACT_STATE_ACTIVE))
+        self.person("anna").guidelines.RejectProposal(guideline_service.RejectProposalRequest(
+            proposal_id=tried.id, reason="too general"))
+        self.assertEqual(self.explain(self.build().exposure_ref).artifact_count, 1)
+
+
 class References(ExposureCase):
     def test_foreign_and_damaged_ones_are_refused(self):
         reference = self.build().exposure_ref
@@ -199,6 +282,19 @@ class CommandLine(ExposureCase):
         said = self.run_as_admin("explain", reference, "--base", "Be brief.")[0]
         self.assertRegex(said, r"method +BuildAgentPrompt\n(.*\n)*.*recorded hash(.*\n)*.*guideline.*Use UTC"
                                r"(.*\n)*.*REJECTED +d1")
+
+    def test_shadow(self):
+        """A proposal is put in SHADOW by the start of its id, listed, explained and reported."""
+        made = self.propose("Use UTC.")
+        said = self.run_as_admin("proposals", "shadow", made.id[:13], "--reason", "measure it first")[1]
+        self.assertIn("SHADOW, was PROPOSED", said)
+        self.assertRegex(self.run_as_admin("proposals", "show", made.id)[0], r"in shadow +yes|in shadow +true")
+        said = self.run_as_admin("agent", "prompt", "coder", "--base", "Be brief.")[1]
+        reference = said.split("reference: ")[1].strip()
+        self.run_as_admin("decisions", "record", "d1", "--gate", "HITL-1", "--epic", "e", "--agent", "coder",
+                          "--decision", "REJECTED", "--exposure", reference)
+        self.assertIn("guideline, in shadow", self.run_as_admin("explain", reference)[0])
+        self.assertRegex(self.run_as_admin("analytics", "artifact", made.id)[0], r"in shadow +1 of 1 bad \(100")
 
 
 if __name__ == "__main__":

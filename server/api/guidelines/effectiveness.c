@@ -58,6 +58,7 @@ static enum err set_outcomes(struct arena *arena, const struct artifact_report *
     view->has_served = true;
     view->has_treatment = true;
     view->has_held_out = true;
+    view->has_shadow = true;
     view->has_difference = report->has_difference;
     view->has_difference_low = report->has_difference;
     view->has_difference_high = report->has_difference;
@@ -66,7 +67,8 @@ static enum err set_outcomes(struct arena *arena, const struct artifact_report *
     view->difference_high = report->difference.high;
     return artifact_outcomes_encode(arena, &report->served, &view->served) &&
                    artifact_outcomes_encode(arena, &report->treatment, &view->treatment) &&
-                   artifact_outcomes_encode(arena, &report->held_out, &view->held_out)
+                   artifact_outcomes_encode(arena, &report->held_out, &view->held_out) &&
+                   artifact_outcomes_encode(arena, &report->shadow, &view->shadow)
                ? OK
                : ERR_MEMORY;
 }

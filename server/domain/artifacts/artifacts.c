@@ -73,19 +73,23 @@ static void note_outcome(struct artifact_record *record, uint64_t seq)
     record->outcome_seqs[place] = seq;
 }
 
-static struct artifact_counts *counts_of(struct artifact_record *record, enum experiment_arm arm)
+static struct artifact_counts *counts_of(struct artifact_record *record,
+                                         const struct artifact_change *change)
 {
-    if (arm == EXPERIMENT_ARM_TREATMENT) {
+    if (change->is_shadow) {
+        return &record->shadow;
+    }
+    if (change->arm == EXPERIMENT_ARM_TREATMENT) {
         return &record->treatment;
     }
-    return arm == EXPERIMENT_ARM_CONTROL ? &record->control : &record->none;
+    return change->arm == EXPERIMENT_ARM_CONTROL ? &record->control : &record->none;
 }
 
 enum err artifact_count(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq,
                         const struct artifact_change *change)
 {
     struct artifact_record record;
-    struct artifact_counts *counts = counts_of(&record, change->arm);
+    struct artifact_counts *counts = counts_of(&record, change);
     int bad = change->bad;
     enum err err = artifact_read(txn, org, seq, &record);
 

@@ -22,16 +22,17 @@ static bool is_empty(const struct artifact_counts *counts)
 static bool artifact_fits(const struct artifact_record *record)
 {
     return counts_fit(&record->none) && counts_fit(&record->treatment) &&
-           counts_fit(&record->control) &&
+           counts_fit(&record->control) && counts_fit(&record->shadow) &&
            (record->withdrawn_seq != 0 || !is_empty(&record->none) ||
-            !is_empty(&record->treatment) || !is_empty(&record->control));
+            !is_empty(&record->treatment) || !is_empty(&record->control) ||
+            !is_empty(&record->shadow));
 }
 
 /* Each event is named once, and there are at most as many as outcomes. */
 static bool outcome_seqs_fit(const struct artifact_record *record)
 {
     uint64_t count = record->none.outcome_count + record->treatment.outcome_count +
-                     record->control.outcome_count;
+                     record->control.outcome_count + record->shadow.outcome_count;
 
     if (record->outcome_seq_count > ARTIFACT_OUTCOMES_MAX || record->outcome_seq_count > count) {
         return false;
@@ -68,6 +69,7 @@ enum err record_decode_artifact(struct slice bytes, struct artifact_record *ret_
     record.none = take_counts(&message.none);
     record.treatment = take_counts(&message.treatment);
     record.control = take_counts(&message.control);
+    record.shadow = take_counts(&message.shadow);
     record.withdrawn_seq = message.withdrawn_seq;
     record.outcome_seq_count = message.outcome_seq_count;
     memcpy(record.outcome_seqs, message.outcome_seq, sizeof(record.outcome_seqs));
@@ -100,6 +102,7 @@ enum err record_encode_artifact(struct arena *arena, const struct artifact_recor
     give_counts(&record->none, &message.none, &message.has_none);
     give_counts(&record->treatment, &message.treatment, &message.has_treatment);
     give_counts(&record->control, &message.control, &message.has_control);
+    give_counts(&record->shadow, &message.shadow, &message.has_shadow);
     message.withdrawn_seq = record->withdrawn_seq;
     message.outcome_seq_count = (pb_size_t)record->outcome_seq_count;
     memcpy(message.outcome_seq, record->outcome_seqs, sizeof(message.outcome_seq));

@@ -26,6 +26,8 @@ struct artifact_record {
     struct artifact_counts none; /* exposures and outcomes without an arm */
     struct artifact_counts treatment;
     struct artifact_counts control; /* held-out exposures, which would otherwise have been served */
+    struct artifact_counts
+        shadow; /* exposures without it, because it was in SHADOW; a guideline's, without the arm CONTROL */
     uint64_t
         withdrawn_seq; /* the last event that rejected or superseded a mapping; 0: there is none */
     uint64_t outcome_seqs[ARTIFACT_OUTCOMES_MAX]; /* seqs of the newest outcomes, newest first */

@@ -63,6 +63,7 @@ enum err exposure_count_artifacts(struct ctx *ctx, struct store_txn *txn, struct
 
     of_arm.arm = exposure->arm;
     for (size_t i = 0; exposure->is_listed && i < exposure->artifact_count && err == OK; i++) {
+        of_arm.is_shadow = exposure->artifacts[i].shadow;
         err = artifact_count(ctx, txn, org, exposure->artifacts[i].seq, &of_arm);
     }
     return err;

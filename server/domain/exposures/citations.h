@@ -37,7 +37,7 @@ MUST_CHECK enum err exposures_record(struct ctx *ctx, struct store_txn *txn, str
                                      const struct exposure_citer *citer,
                                      struct cited_exposure *items, size_t count);
 
-/* Changes the counts of the artifacts that an exposure lists, in its arm; for apply. */
+/* Changes the counts of the artifacts that an exposure lists, in its arm or as those in SHADOW; for apply. */
 MUST_CHECK enum err exposure_count_artifacts(struct ctx *ctx, struct store_txn *txn,
                                              struct org_id org, const struct exposure *exposure,
                                              const struct artifact_change *change);

@@ -99,6 +99,7 @@ static bool put_artifacts(struct arena *arena, const struct exposure *exposure, 
             .seq = artifact->seq,
             .version = artifact->version,
             .line_count = artifact->line_count,
+            .shadow = artifact->shadow,
         };
 
         if (exposure->kind == EXPOSURE_KIND_SCORE) {
@@ -249,7 +250,11 @@ static enum err read_artifacts(struct arena *arena, const struct exposure_record
         enum err err = exposed_artifact_view_read(message, &view);
 
         artifacts[count] = (struct exposed_artifact){
-            .seq = view.seq, .version = view.version, .line_count = view.line_count};
+            .seq = view.seq,
+            .version = view.version,
+            .line_count = view.line_count,
+            .shadow = view.shadow,
+        };
         if (err == OK && view.seq == 0 && exposure->kind != EXPOSURE_KIND_PLACEHOLDERS) {
             err = ERR_CORRUPT;
         }

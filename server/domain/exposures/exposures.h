@@ -70,6 +70,8 @@ struct exposed_artifact {
     uint32_t version; /* version of the artifact then; 1 for an artifact that never changes */
     uint32_t line_count; /* for a mapping: number of lines it was applied to; else 0 */
     struct exposed_rule rule; /* set for SCORE */
+    bool
+        shadow; /* for AGENT_PROMPT: the guideline was in SHADOW, and not in the prompt; those are the last ones */
 };
 
 /* The corrections that the examples of DOCUMENT grouping show. */

@@ -2,13 +2,14 @@
  * reference.c: the text of a reference. Base64url (RFC 4648, no padding, left-over bits zero) of:
  *
  *     1   the version of this layout, + 128 if the document's layout had enough examples, + 64 if examples are of
- *         documents
+ *         documents, + 32 if artifacts of AGENT_PROMPT were in SHADOW
  *     1   kind * 16 + arm * 4 + 2 if versions are in the list + 1 if its hash replaces it
  *     8   when it was served, microseconds since 1970, big-endian
  *     v the last event that was stored when it was served
  *     v   how many artifacts there are
  *     1   if examples are of documents: the bits of the kinds of annotators, + 1 if superseded corrections are included
  *     1   of SCORE: the verdicts: base + 4 * live + 16 * shadow
+ *     1   if artifacts were in SHADOW: how many of them, which are the last ones of the list
  *         each: v the distance from the one before (the first: from the last event) to its number,
  *               its sign in the lowest bit; v its version, if versions are listed (else all are 1);
  *               of MATCHES v its lines;
@@ -33,6 +34,8 @@
 #define LAYOUT_VERSION 1
 #define FLAG_READY 0x80u
 #define FLAG_DOCUMENTS 0x40u
+#define FLAG_SHADOWS 0x20u
+#define FIRST_FLAGS (FLAG_READY | FLAG_DOCUMENTS | FLAG_SHADOWS)
 #define DOCUMENTS_SUPERSEDED 1u
 #define TAG_BYTES 16
 #define LIST_HASH_BYTES 16
@@ -50,7 +53,7 @@
 
 #define VARINT64_BYTES_MAX 10
 #define VARINT32_BYTES_MAX 5
-/* Maximum bytes before the list: version, flags, time, documents or verdicts, two numbers. */
+/* Maximum bytes before the list: version, flags, time, documents or verdicts or artifacts in SHADOW, two numbers. */
 #define HEAD_BYTES_MAX (3 + 8 + VARINT64_BYTES_MAX + VARINT32_BYTES_MAX)
 #define ARTIFACT_BYTES_MAX (3 * VARINT64_BYTES_MAX + VARINT32_BYTES_MAX + 1)
 #define TAIL_BYTES (EXPOSURE_TEXT_HASH_BYTES + TAG_BYTES)
@@ -200,10 +203,32 @@ static size_t put_placeholders(uint8_t *to, const struct exposure *exposure)
     return size + placeholders->subcategory.size;
 }
 
-static uint8_t first_byte_of(const struct exposure *exposure)
+/* Counts the artifacts in SHADOW, which are the last ones. */
+static size_t count_shadows(const struct exposure *exposure)
+{
+    bool may_have = exposure->kind == EXPOSURE_KIND_AGENT_PROMPT;
+    size_t count = 0;
+
+    for (size_t i = 0; may_have && i < exposure->artifact_count; i++) {
+        ASSERT(exposure->artifacts[i].shadow || count == 0);
+        count += exposure->artifacts[i].shadow;
+    }
+    ASSERT(count <= UINT8_MAX);
+    return count;
+}
+
+/* Writes how many artifacts were in SHADOW. Returns the number of bytes. */
+static size_t put_shadows(uint8_t *to, size_t count)
+{
+    *to = (uint8_t)count;
+    return count > 0 ? 1 : 0;
+}
+
+static uint8_t first_byte_of(const struct exposure *exposure, size_t shadow_count)
 {
     return (uint8_t)(LAYOUT_VERSION | (exposure->layout_ready ? FLAG_READY : 0) |
-                     (exposure->documents.is_used ? FLAG_DOCUMENTS : 0));
+                     (exposure->documents.is_used ? FLAG_DOCUMENTS : 0) |
+                     (shadow_count > 0 ? FLAG_SHADOWS : 0));
 }
 
 /* Writes all but the tag; returns the number of bytes. */
@@ -213,14 +238,16 @@ static size_t encode(const struct exposure *exposure, uint8_t *bytes)
     unsigned flags = versions ? FLAG_VERSIONS : 0;
     size_t size = 10;
     size_t list_size = LIST_HASH_BYTES;
+    size_t shadow_count = count_shadows(exposure);
 
-    bytes[0] = first_byte_of(exposure);
+    bytes[0] = first_byte_of(exposure, shadow_count);
     bytes_put_be64(bytes + 2, (uint64_t)exposure->served_at_us);
     size += wire_write_varint(bytes + size, exposure->as_of_seq);
     size += wire_write_varint(bytes + size, exposure->artifact_count);
     size += put_documents(bytes + size, &exposure->documents);
     size += put_verdicts(bytes + size, exposure);
     size += put_placeholders(bytes + size, exposure);
+    size += put_shadows(bytes + size, shadow_count);
     if (!put_list(bytes + size, exposure, versions, &list_size)) {
         list_size = LIST_HASH_BYTES;
         flags = FLAG_HASHED;
@@ -339,9 +366,16 @@ static bool take_artifact(struct slice *rest, unsigned flags, const struct expos
     return true;
 }
 
-/* Reads the artifacts into the arena. */
+/* Reads how many of the artifacts were in SHADOW. */
+static bool take_shadows(struct slice *rest, const struct exposure *exposure, uint8_t *ret_count)
+{
+    return exposure->kind == EXPOSURE_KIND_AGENT_PROMPT && take_byte(rest, ret_count) &&
+           *ret_count > 0 && *ret_count <= exposure->artifact_count;
+}
+
+/* Reads the artifacts into the arena; the last `shadow_count` were in SHADOW. */
 static enum err take_list(struct arena *arena, struct slice *rest, unsigned flags,
-                          struct exposure *exposure)
+                          size_t shadow_count, struct exposure *exposure)
 {
     struct exposed_artifact *artifacts = NULL;
     uint64_t before = exposure->as_of_seq;
@@ -358,6 +392,7 @@ static enum err take_list(struct arena *arena, struct slice *rest, unsigned flag
             return ERR_INVALID;
         }
         artifacts[i].seq = unfold_distance(before, artifacts[i].seq);
+        artifacts[i].shadow = i >= exposure->artifact_count - shadow_count;
         before = artifacts[i].seq;
     }
     exposure->artifacts = artifacts;
@@ -418,9 +453,10 @@ static enum err decode(struct arena *arena, struct slice bytes, struct exposure 
     struct slice rest = {NULL, 0};
     unsigned flags = 0;
     uint64_t count = 0;
+    uint8_t shadow_count = 0;
     enum err err = OK;
 
-    if (bytes.size < 10 || (bytes.data[0] & ~(FLAG_READY | FLAG_DOCUMENTS)) != LAYOUT_VERSION ||
+    if (bytes.size < 10 || (bytes.data[0] & ~FIRST_FLAGS) != LAYOUT_VERSION ||
         !exposure_kind_from_wire(bytes.data[1] >> 4, &exposure->kind) ||
         !experiment_arm_from_wire((int32_t)(bytes.data[1] >> 2 & ARM_MAX), &exposure->arm)) {
         return ERR_INVALID;
@@ -437,11 +473,12 @@ static enum err decode(struct arena *arena, struct slice bytes, struct exposure 
     if (exposure->kind == EXPOSURE_KIND_PLACEHOLDERS && count > PLACEHOLDER_ARTIFACTS_MAX) {
         return ERR_INVALID;
     }
-    if (!take_more(&rest, (bytes.data[0] & FLAG_DOCUMENTS) != 0, exposure)) {
+    if (!take_more(&rest, (bytes.data[0] & FLAG_DOCUMENTS) != 0, exposure) ||
+        ((bytes.data[0] & FLAG_SHADOWS) != 0 && !take_shadows(&rest, exposure, &shadow_count))) {
         return ERR_INVALID;
     }
     if ((flags & FLAG_HASHED) == 0) {
-        err = take_list(arena, &rest, flags, exposure);
+        err = take_list(arena, &rest, flags, shadow_count, exposure);
     } else if (rest.size >= LIST_HASH_BYTES) {
         rest = slice_after(rest, LIST_HASH_BYTES);
     }

@@ -171,12 +171,13 @@ static enum err read_rule(struct store_txn *txn, struct org_id org, uint64_t seq
     return OK;
 }
 
-/* Lists the guidelines of the agent, now or then. */
+/* Lists the guidelines of the agent, now or then; proposals in SHADOW only of now, since the past has no exposures. */
 static enum err list_guidelines(struct store_txn *txn, const struct agent_prompt_query *query,
                                 struct agent_guidelines *list, uint64_t *ret_version)
 {
     enum err err = OK;
 
+    list->shadow_count = 0;
     if (query->is_past) {
         return agent_guidelines_read_past(txn, query, list, ret_version);
     }
@@ -205,6 +206,9 @@ enum err agent_prompt_build(struct arena *arena, struct store_txn *txn,
     }
     ret_prompt->count = found.count;
     is_held_out = ret_prompt->arm == EXPERIMENT_ARM_CONTROL;
+    ret_prompt->shadow_count = is_held_out ? 0 : found.shadow_count;
+    memcpy(ret_prompt->shadow_seqs, found.shadow_seqs,
+           ret_prompt->shadow_count * sizeof(found.shadow_seqs[0]));
     return agent_prompt_insert(arena, query->base, rules, is_held_out ? 0 : found.count,
                                &ret_prompt->text);
 }
@@ -219,7 +223,8 @@ void agent_prompt_hash(struct slice text, uint8_t hash[EXPOSURE_TEXT_HASH_BYTES]
 enum err agent_prompt_expose(struct arena *arena, const struct agent_prompt *prompt,
                              struct exposure *exposure)
 {
-    struct exposed_artifact *artifacts = arena_calloc(arena, prompt->count + 1, sizeof(*artifacts));
+    size_t count = prompt->count + prompt->shadow_count;
+    struct exposed_artifact *artifacts = arena_calloc(arena, count + 1, sizeof(*artifacts));
 
     if (artifacts == NULL) {
         return ERR_MEMORY;
@@ -227,11 +232,15 @@ enum err agent_prompt_expose(struct arena *arena, const struct agent_prompt *pro
     for (size_t i = 0; i < prompt->count; i++) {
         artifacts[i] = (struct exposed_artifact){.seq = prompt->seqs[i], .version = 1};
     }
+    for (size_t i = 0; i < prompt->shadow_count; i++) {
+        artifacts[prompt->count + i] =
+            (struct exposed_artifact){.seq = prompt->shadow_seqs[i], .version = 1, .shadow = true};
+    }
     *exposure = (struct exposure){
         .kind = EXPOSURE_KIND_AGENT_PROMPT,
         .arm = prompt->arm,
         .artifacts = artifacts,
-        .artifact_count = prompt->count,
+        .artifact_count = count,
         .is_listed = true,
     };
     agent_prompt_hash(prompt->text, exposure->text_hash);
@@ -243,11 +252,17 @@ enum err agent_prompt_build_again(struct arena *arena, struct store_txn *txn, st
                                   struct slice *ret_text)
 {
     struct prompt_rule rules[GUIDELINES_OF_AGENT_MAX];
-    size_t count = exposure->arm == EXPERIMENT_ARM_CONTROL ? 0 : exposure->artifact_count;
-    enum err err = count > GUIDELINES_OF_AGENT_MAX ? ERR_CORRUPT : OK;
+    size_t artifact_count = exposure->arm == EXPERIMENT_ARM_CONTROL ? 0 : exposure->artifact_count;
+    size_t count = 0;
+    enum err err = OK;
 
-    for (size_t i = 0; err == OK && i < count; i++) {
-        err = read_rule(txn, org, exposure->artifacts[i].seq, &rules[i], NULL);
+    for (size_t i = 0; err == OK && i < artifact_count; i++) {
+        if (!exposure->artifacts[i].shadow) {
+            err = count == GUIDELINES_OF_AGENT_MAX
+                      ? ERR_CORRUPT
+                      : read_rule(txn, org, exposure->artifacts[i].seq, &rules[count], NULL);
+            count++;
+        }
     }
     return err != OK ? err : agent_prompt_insert(arena, base, rules, count, ret_text);
 }

@@ -38,6 +38,8 @@ struct agent_prompt {
     struct uuid ids[GUIDELINES_OF_AGENT_MAX];
     uint64_t seqs[GUIDELINES_OF_AGENT_MAX];
     size_t count;
+    uint64_t shadow_seqs[SHADOWS_OF_AGENT_MAX]; /* proposals in SHADOW, which are not in it */
+    size_t shadow_count; /* 0 in the arm CONTROL, which would not have them, and in the past */
     uint64_t
         version; /* seq of the event that last changed the agent's guidelines; 0: there is none */
     enum experiment_arm arm;

@@ -72,6 +72,37 @@ static enum err change_agents(struct store_txn *txn, const struct event *event,
     return err;
 }
 
+/* Puts a proposal into the lists in SHADOW of its agents, or takes it out. */
+static enum err change_shadows(struct store_txn *txn, const struct event *event,
+                               const struct proposal *proposal, bool begins)
+{
+    struct slice run = proposal->view.affected_agents.run;
+    struct slice agent = {NULL, 0};
+    enum err err = OK;
+
+    while (err == OK && view_next(&run, &agent)) {
+        struct key key = key_guideline_shadow(event->org, agent, (uint8_t)proposal->view.rule_type,
+                                              proposal->seq);
+
+        err = begins ? log_put_id_row(txn, TABLE_GUIDELINE_AGENT, &key, proposal->seq)
+                     : store_del(txn, TABLE_GUIDELINE_AGENT, key_slice(&key));
+    }
+    return err;
+}
+
+/* Removes the rows that a proposal has only while it is pending. `before` was its state. */
+static enum err leave_pending(struct store_txn *txn, const struct event *event,
+                              const struct proposal *proposal, uint32_t before)
+{
+    struct key key = key_proposal_pending(event->org, proposal->record.expedited,
+                                          proposal->record.evidence_count, proposal->seq);
+    enum err err = store_del(txn, TABLE_PROPOSAL_PENDING, key_slice(&key));
+
+    return err != OK || before != ARTIFACT_STATE_SHADOW
+               ? err
+               : change_shadows(txn, event, proposal, false);
+}
+
 /* Ends a guideline in effect. */
 static enum err end(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                     uint64_t proposal_seq)
@@ -125,13 +156,12 @@ static enum err apply_voted(struct ctx *ctx, struct store_txn *txn, const struct
     struct artifact_life_record before;
     struct proposal_voted_view vote;
     struct proposal proposal;
-    struct key key;
     enum err err = proposal_voted_view_read(event->facts, &vote);
 
     if (err == OK) {
         err = proposal_read(txn, event->org, vote.proposal_seq, &proposal);
     }
-    if (err == OK && proposal.record.life.state != ARTIFACT_STATE_PROPOSED) {
+    if (err == OK && !proposal_is_pending(&proposal.record)) {
         err = ERR_CORRUPT;
     }
     if (err != OK) {
@@ -145,36 +175,37 @@ static enum err apply_voted(struct ctx *ctx, struct store_txn *txn, const struct
         proposal.record.ended_seq = event->seq;
         artifact_life_decide(&proposal.record.life, ARTIFACT_STATE_REJECTED, event->seq);
     }
-    key = key_proposal_pending(event->org, proposal.record.expedited,
-                               proposal.record.evidence_count, proposal.seq);
-    if (err == OK && proposal.record.life.state != ARTIFACT_STATE_PROPOSED) {
-        err = store_del(txn, TABLE_PROPOSAL_PENDING, key_slice(&key));
+    if (err == OK && !proposal_is_pending(&proposal.record)) {
+        err = leave_pending(txn, event, &proposal, before.state);
     }
     return err != OK ? err : put_row(ctx, txn, event->org, proposal.seq, &before, &proposal.record);
 }
 
-/* The server's proposal to end it, or a person's decision to keep it. */
+/* The server's proposal to end a guideline, a person's decision to keep it, or to put a proposal in SHADOW. */
 static enum err change_state(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                              uint64_t proposal_seq, enum artifact_state state)
 {
+    bool is_shadow = state == ARTIFACT_STATE_SHADOW;
     struct artifact_life_record before;
     struct proposal proposal;
     enum err err = proposal_read(txn, event->org, proposal_seq, &proposal);
 
-    if (err == OK && !artifact_life_is_live(&proposal.record.life)) {
+    if (err == OK && !(is_shadow ? proposal_is_pending(&proposal.record)
+                                 : artifact_life_is_live(&proposal.record.life))) {
         err = ERR_CORRUPT;
     }
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
     before = proposal.record.life;
-    if (state == ARTIFACT_STATE_ACTIVE) {
-        proposal.record.kept_seq = event->seq;
-        artifact_life_decide(&proposal.record.life, state, event->seq);
-    } else {
+    if (state == ARTIFACT_STATE_SUNSET_PROPOSED) {
         artifact_life_derive(&proposal.record.life, state, event->seq);
+    } else {
+        proposal.record.kept_seq = is_shadow ? proposal.record.kept_seq : event->seq;
+        artifact_life_decide(&proposal.record.life, state, event->seq);
     }
-    return put_row(ctx, txn, event->org, proposal_seq, &before, &proposal.record);
+    err = is_shadow ? change_shadows(txn, event, &proposal, true) : OK;
+    return err != OK ? err : put_row(ctx, txn, event->org, proposal_seq, &before, &proposal.record);
 }
 
 static enum err apply_sunset(struct ctx *ctx, struct store_txn *txn, const struct event *event)
@@ -196,7 +227,10 @@ static enum err apply_state_set(struct ctx *ctx, struct store_txn *txn, const st
     if (err != OK || facts.artifact_kind != ARTIFACT_KIND_GUIDELINE) {
         return err;
     }
-    return change_state(ctx, txn, event, facts.artifact_seq, ARTIFACT_STATE_ACTIVE);
+    if (facts.state != ARTIFACT_STATE_SHADOW && facts.state != ARTIFACT_STATE_ACTIVE) {
+        return ERR_CORRUPT;
+    }
+    return change_state(ctx, txn, event, facts.artifact_seq, facts.state);
 }
 
 static enum err apply_retired(struct ctx *ctx, struct store_txn *txn, const struct event *event)
@@ -220,6 +254,9 @@ static enum err move_pending(struct store_txn *txn, const struct event *retracti
 
     if (record->evidence_count == 0) {
         record->ended_seq = retraction->seq;
+        if (err == OK && record->life.state == ARTIFACT_STATE_SHADOW) {
+            err = change_shadows(txn, retraction, proposal, false);
+        }
         artifact_life_derive(&record->life, ARTIFACT_STATE_REJECTED, retraction->seq);
         return err;
     }
@@ -241,7 +278,7 @@ enum err proposal_lose_evidence(struct ctx *ctx, struct store_txn *txn,
     }
     before = proposal.record.life;
     proposal.record.evidence_count--;
-    if (proposal.record.life.state == ARTIFACT_STATE_PROPOSED) {
+    if (proposal_is_pending(&proposal.record)) {
         err = move_pending(txn, retraction, &proposal, proposal.record.evidence_count + 1);
     }
     return err != OK ? err

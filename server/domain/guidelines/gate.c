@@ -66,7 +66,7 @@ static enum err find(struct ctx *ctx, struct store_txn *txn, struct deciding *de
                          "proposal_id: not found in this organisation; expected the id of a "
                          "proposal");
     }
-    if (err == OK && deciding->proposal.record.life.state != ARTIFACT_STATE_PROPOSED) {
+    if (err == OK && !proposal_is_pending(&deciding->proposal.record)) {
         return fault_say(ctx->fault, ERR_PRECONDITION,
                          "proposal_id: the proposal was decided; expected a pending one");
     }

@@ -1,9 +1,23 @@
 /*
- * guideline_list.c: pending proposals, and guidelines in effect; see proposals.h.
+ * guideline_list.c: pending proposals, guidelines in effect, and those in SHADOW; see proposals.h.
  */
 #include "server/domain/guidelines/keys.h"
 #include "server/domain/guidelines/proposals.h"
 #include "store/page.h"
+
+/* Adds a row to the list. */
+static enum err list_row(struct agent_guidelines *list, struct slice key)
+{
+    bool is_shadow = key_is_guideline_shadow(key);
+    uint64_t *seqs = is_shadow ? list->shadow_seqs : list->seqs;
+    size_t *count = is_shadow ? &list->shadow_count : &list->count;
+
+    if (*count == (is_shadow ? SHADOWS_OF_AGENT_MAX : GUIDELINES_OF_AGENT_MAX)) {
+        return ERR_CORRUPT;
+    }
+    *count += 1;
+    return proposal_key_seq(key, &seqs[*count - 1]);
+}
 
 enum err agent_guidelines_read(struct store_txn *txn, struct org_id org, struct slice agent,
                                struct agent_guidelines *ret_list)
@@ -15,20 +29,14 @@ enum err agent_guidelines_read(struct store_txn *txn, struct org_id org, struct 
     struct scan scan = {0};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
-    uint64_t seq = 0;
     enum err err = scan_init(&scan, txn, &range);
 
     ret_list->count = 0;
+    ret_list->shadow_count = 0;
     while (err == OK) {
         err = scan_next(&scan, &key, &value);
         if (err == OK) {
-            err = proposal_key_seq(key, &seq);
-        }
-        if (err == OK && ret_list->count == GUIDELINES_OF_AGENT_MAX) {
-            err = ERR_CORRUPT;
-        }
-        if (err == OK) {
-            ret_list->seqs[ret_list->count++] = seq;
+            err = list_row(ret_list, key);
         }
     }
     scan_deinit(&scan);
@@ -51,6 +59,12 @@ enum proposal_status proposal_status_of(const struct proposal_record *record)
         return PROPOSAL_STATUS_APPROVED;
     }
     return record->ended_seq != 0 ? PROPOSAL_STATUS_REJECTED : PROPOSAL_STATUS_PENDING;
+}
+
+bool proposal_is_pending(const struct proposal_record *record)
+{
+    return record->life.state == ARTIFACT_STATE_PROPOSED ||
+           record->life.state == ARTIFACT_STATE_SHADOW;
 }
 
 bool proposal_is_for(const struct proposal *proposal, struct slice agent)
@@ -105,8 +119,11 @@ enum err guideline_list_next(struct store_txn *txn, struct proposal_list *list,
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     uint64_t seq = 0;
-    enum err err = page_next(list->page, &key, &value);
+    enum err err = OK;
 
+    do {
+        err = page_next(list->page, &key, &value);
+    } while (err == OK && list->agent.size > 0 && key_is_guideline_shadow(key));
     if (err != OK) {
         return err;
     }

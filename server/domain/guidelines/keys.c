@@ -5,6 +5,10 @@
 
 #include "store/base/bytes.h"
 
+/* Where a key of GUIDELINE_AGENT has the type; this bit of it is set for a proposal in SHADOW. */
+#define TYPE_PLACE (KEY_ORG_BYTES + KEY_HASH_BYTES)
+#define SHADOW_BIT 0x80u
+
 struct key key_proposal(struct org_id org, uint64_t seq)
 {
     return key_org_seq(org, seq);
@@ -48,6 +52,17 @@ struct key key_guideline_agent(struct org_id org, struct slice agent, uint8_t ru
     key_put_be64(&key, activated_seq);
     key_put_be64(&key, seq);
     return key;
+}
+
+struct key key_guideline_shadow(struct org_id org, struct slice agent, uint8_t rule_type,
+                                uint64_t seq)
+{
+    return key_guideline_agent(org, agent, (uint8_t)(rule_type | SHADOW_BIT), 0, seq);
+}
+
+bool key_is_guideline_shadow(struct slice key)
+{
+    return key.size > TYPE_PLACE && (key.data[TYPE_PLACE] & SHADOW_BIT) != 0;
 }
 
 struct key key_guideline_version(struct org_id org, struct slice agent)

@@ -14,6 +14,11 @@ struct key key_guideline(struct org_id org, uint64_t seq);
 struct key key_guideline_agent_prefix(struct org_id org, struct slice agent);
 struct key key_guideline_agent(struct org_id org, struct slice agent, uint8_t rule_type,
                                uint64_t activated_seq, uint64_t seq);
+/* The key of a proposal in SHADOW, in the same table: after those in effect. */
+struct key key_guideline_shadow(struct org_id org, struct slice agent, uint8_t rule_type,
+                                uint64_t seq);
+/* Returns whether a key of GUIDELINE_AGENT is of a proposal in SHADOW. */
+bool key_is_guideline_shadow(struct slice key);
 struct key key_guideline_version(struct org_id org, struct slice agent);
 
 /* Reads the number of the proposal at the end of a key of PROPOSAL, PROPOSAL_PENDING, GUIDELINE or GUIDELINE_AGENT.

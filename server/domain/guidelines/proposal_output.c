@@ -101,6 +101,7 @@ enum err proposal_put(struct arena *arena, struct store_txn *txn, const struct p
     if (err == OK) {
         err = add_retraction(txn, proposal, &view);
     }
+    view.in_shadow = proposal->record.life.state == ARTIFACT_STATE_SHADOW;
     if (err == OK) {
         proposal_view_put(&view, field, body);
     }
@@ -159,11 +160,25 @@ static enum err add_end(struct store_txn *txn, const struct proposal *proposal,
     return err;
 }
 
+/* Sets the members of a guideline that its proposal determines. */
+static void set_rule(const struct proposal *proposal, struct guideline_view *view)
+{
+    const struct proposal_view *from = &proposal->view;
+
+    *view = (struct guideline_view){
+        .id = from->id,
+        .rule_type = from->rule_type,
+        .affected_agents = from->affected_agents,
+        .insertion_point =
+            from->has_insertion_point ? from->insertion_point : SLICE(RULE_INSERTION_POINT_DEFAULT),
+        .rule_content = from->rule_content,
+    };
+}
+
 /* Sets the members of a guideline, except how it ended; its votes are in the arena. */
 static enum err set_guideline(struct arena *arena, struct store_txn *txn,
                               const struct proposal *proposal, struct guideline_view *view)
 {
-    const struct proposal_view *from = &proposal->view;
     struct proposal_voted_view vote;
     struct event event;
     enum err err =
@@ -174,16 +189,9 @@ static enum err set_guideline(struct arena *arena, struct store_txn *txn,
     if (err != OK) {
         return err;
     }
-    *view = (struct guideline_view){
-        .id = from->id,
-        .rule_type = from->rule_type,
-        .affected_agents = from->affected_agents,
-        .insertion_point =
-            from->has_insertion_point ? from->insertion_point : SLICE(RULE_INSERTION_POINT_DEFAULT),
-        .rule_content = from->rule_content,
-        .activated_at_us = event.created_at_us,
-        .has_activated_at = true,
-    };
+    set_rule(proposal, view);
+    view->activated_at_us = event.created_at_us;
+    view->has_activated_at = true;
     return renumber(arena, vote.votes.run, GUIDELINE_VOTES_FIELD, &view->votes.run);
 }
 
@@ -196,6 +204,15 @@ enum err guideline_encode_active(struct arena *arena, struct store_txn *txn,
     if (err != OK) {
         return err;
     }
+    return view_encode(&guideline_view_type, &view, arena, ret_guideline) ? OK : ERR_MEMORY;
+}
+
+enum err guideline_encode_shadow(struct arena *arena, const struct proposal *proposal,
+                                 struct slice *ret_guideline)
+{
+    struct guideline_view view;
+
+    set_rule(proposal, &view);
     return view_encode(&guideline_view_type, &view, arena, ret_guideline) ? OK : ERR_MEMORY;
 }
 

@@ -15,6 +15,8 @@
 
 /* Maximum active guidelines of an agent. */
 #define GUIDELINES_OF_AGENT_MAX 20
+/* Maximum proposals of an agent that are in SHADOW at once, so that an exposure names all of them. */
+#define SHADOWS_OF_AGENT_MAX 20
 /* Maximum agents of a proposal, and guidelines that it replaces. */
 #define PROPOSAL_AGENTS_MAX 20
 #define PROPOSAL_REPLACES_MAX 20
@@ -88,23 +90,33 @@ MUST_CHECK enum err guideline_put(struct store_txn *txn, const struct proposal *
 /* Encodes a guideline as it is now, in the arena. */
 MUST_CHECK enum err guideline_encode(struct arena *arena, struct store_txn *txn,
                                      const struct proposal *proposal, struct slice *ret_guideline);
-/* Encodes a guideline as it was while it was in effect, in the arena. */
+/* Encodes a guideline as it was while it was in effect, in the arena; or while it was in SHADOW, without votes. */
 MUST_CHECK enum err guideline_encode_active(struct arena *arena, struct store_txn *txn,
                                             const struct proposal *proposal,
                                             struct slice *ret_guideline);
+MUST_CHECK enum err guideline_encode_shadow(struct arena *arena, const struct proposal *proposal,
+                                            struct slice *ret_guideline);
 
-/* An agent's guidelines in effect, in the order of its prompt. */
+/* An agent's guidelines in effect, in the order of its prompt, and its proposals in SHADOW. */
 struct agent_guidelines {
     uint64_t seqs[GUIDELINES_OF_AGENT_MAX]; /* seqs of their proposals */
     size_t count;
+    uint64_t shadow_seqs[SHADOWS_OF_AGENT_MAX];
+    size_t shadow_count;
 };
 
-/* ERR_CORRUPT if there are more than GUIDELINES_OF_AGENT_MAX. */
+/* ERR_CORRUPT if there are more than GUIDELINES_OF_AGENT_MAX, or SHADOWS_OF_AGENT_MAX. */
 MUST_CHECK enum err agent_guidelines_read(struct store_txn *txn, struct org_id org,
                                           struct slice agent, struct agent_guidelines *ret_list);
 
 /* The status of a proposal with this row. */
 enum proposal_status proposal_status_of(const struct proposal_record *record);
+/* Whether a proposal waits for votes: PROPOSED, or in SHADOW. */
+bool proposal_is_pending(const struct proposal_record *record);
+/* Decides whether a person may put a proposal in SHADOW. ERR_PRECONDITION, with a fault, if it was decided, or if one of its
+ * agents has SHADOWS_OF_AGENT_MAX others there. */
+MUST_CHECK enum err proposal_check_shadow(struct ctx *ctx, struct store_txn *txn,
+                                          const struct proposal *proposal);
 /* Whether a proposal is for an agent; empty: any. */
 bool proposal_is_for(const struct proposal *proposal, struct slice agent);
 

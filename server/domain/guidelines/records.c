@@ -16,6 +16,7 @@ static bool fits(const struct proposal_record *record)
 
     switch ((enum artifact_state)record->life.state) {
     case ARTIFACT_STATE_PROPOSED:
+    case ARTIFACT_STATE_SHADOW:
         return !was_active && !has_ended;
     case ARTIFACT_STATE_ACTIVE:
     case ARTIFACT_STATE_SUNSET_PROPOSED:
@@ -25,7 +26,6 @@ static bool fits(const struct proposal_record *record)
     case ARTIFACT_STATE_REJECTED:
         return !was_active && has_ended && record->vote_seq <= record->ended_seq;
     case ARTIFACT_STATE_UNSPECIFIED:
-    case ARTIFACT_STATE_SHADOW:
         break;
     }
     return false;

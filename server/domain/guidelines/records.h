@@ -9,7 +9,8 @@
 
 /* PROPOSAL */
 struct proposal_record {
-    struct artifact_life_record life; /* PROPOSED, ACTIVE, SUNSET_PROPOSED, RETIRED or REJECTED */
+    struct artifact_life_record
+        life; /* PROPOSED, SHADOW, ACTIVE, SUNSET_PROPOSED, RETIRED or REJECTED */
     uint64_t vote_seq; /* the last vote or rejection, which lists all votes; 0: there is none */
     bool expedited;
     uint32_t evidence_count;

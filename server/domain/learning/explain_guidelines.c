@@ -2,6 +2,7 @@
  * explain_guidelines.c: guidelines of an agent's prompt: the text of each and the votes for it, the decisions that it was
  * drafted from, and the prompt again. What ended a guideline since is left out.
  */
+#include "server/domain/artifacts/life.h"
 #include "server/domain/events/retraction.h"
 #include "server/domain/learning/explain_internal.h"
 
@@ -60,22 +61,40 @@ static enum err put_decision(struct explaining *explaining, struct store_txn *tx
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Lists the vote that completed the proposal, the proposal, and its decisions. */
+/* Reads the event by which the guideline became a part of such exposures: the vote that completed it, or, in SHADOW, the
+ * decision that put it there. */
+static enum err read_decision(const struct explaining *explaining, struct store_txn *txn,
+                              const struct proposal *proposal, bool is_shadow,
+                              struct event *ret_event)
+{
+    struct org_id org = explaining->query->org;
+    struct artifact_life_record life = {.valid_from_seq = proposal->record.activated_seq};
+    enum err err = is_shadow ? artifact_life_read_as_of(txn, org, proposal->seq,
+                                                        explaining->exposure.as_of_seq, &life)
+                             : OK;
+
+    if (err == OK && is_shadow && life.state != ARTIFACT_STATE_SHADOW) {
+        err = ERR_CORRUPT;
+    }
+    return err != OK ? err : log_read(txn, org, life.valid_from_seq, ret_event);
+}
+
+/* Lists the event that made it a guideline, or put it in SHADOW, the proposal, and its decisions. */
 static enum err put_evidence(struct explaining *explaining, struct store_txn *txn,
                              const struct proposal *proposal, struct explained_artifact_view *view,
                              struct buffer *evidence)
 {
     struct slice run = proposal->view.created_from_feedback_ids.run;
     struct slice id = {NULL, 0};
-    struct event vote;
+    struct event decision;
     size_t count = 2;
-    enum err err = log_read(txn, explaining->query->org, proposal->record.activated_seq, &vote);
+    enum err err = read_decision(explaining, txn, proposal, view->shadow, &decision);
 
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    explain_put_evidence(&vote, NULL, evidence);
-    explain_approve(view, &vote);
+    explain_put_evidence(&decision, NULL, evidence);
+    explain_approve(view, &decision);
     explain_put_evidence(&proposal->event, NULL, evidence);
     while (err == OK && view_next(&run, &id) && !view->evidence_incomplete) {
         view->evidence_incomplete = count == EXPLAIN_EVIDENCE_MAX;
@@ -91,6 +110,7 @@ enum err explain_guideline(struct explaining *explaining, struct store_txn *txn,
     struct explained_artifact_view view = {
         .version = artifact->version,
         .held_out = explaining->exposure.arm == EXPERIMENT_ARM_CONTROL,
+        .shadow = artifact->shadow,
     };
     struct proposal proposal;
     struct buffer evidence;
@@ -105,7 +125,10 @@ enum err explain_guideline(struct explaining *explaining, struct store_txn *txn,
         view.content_sha256 = slice_of(proposal.event.content_sha256.bytes, SHA256_BYTES);
     } else if (err == OK) {
         view.has_guideline = true;
-        err = guideline_encode_active(explaining->ctx->arena, txn, &proposal, &view.guideline);
+        err =
+            artifact->shadow
+                ? guideline_encode_shadow(explaining->ctx->arena, &proposal, &view.guideline)
+                : guideline_encode_active(explaining->ctx->arena, txn, &proposal, &view.guideline);
     }
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;

@@ -105,6 +105,7 @@ void artifact_report_count(const struct artifact_record *record, struct artifact
 
     report->treatment = record->treatment;
     report->held_out = record->control;
+    report->shadow = record->shadow;
     report->served = (struct artifact_counts){
         .exposure_count = record->none.exposure_count + record->treatment.exposure_count,
         .outcome_count = record->none.outcome_count + record->treatment.outcome_count,

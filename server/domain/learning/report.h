@@ -18,6 +18,7 @@ struct artifact_report {
     struct artifact_counts served; /* without an arm, and in the arm TREATMENT */
     struct artifact_counts treatment;
     struct artifact_counts held_out;
+    struct artifact_counts shadow; /* while it was in SHADOW; a guideline's only */
     bool has_difference; /* both arms have outcomes */
     struct proportion_difference
         difference; /* bad rate of the treatment less that of the held-out side */

@@ -44,6 +44,7 @@ struct decided_artifact {
     enum artifact_kind kind; /* LEARNED_RULE or GUIDELINE */
     uint64_t seq;
     struct artifact_life_record life;
+    struct proposal proposal; /* of a GUIDELINE; borrowed from the transaction */
 };
 
 static enum err read_rule(struct store_txn *txn, const struct artifact_decision *decision,
@@ -62,12 +63,12 @@ static enum err read_rule(struct store_txn *txn, const struct artifact_decision 
 static enum err read_guideline(struct store_txn *txn, const struct artifact_decision *decision,
                                struct decided_artifact *artifact)
 {
-    struct proposal proposal;
-    enum err err = proposal_find(txn, decision->org, decision->artifact_id, &proposal);
+    struct proposal *proposal = &artifact->proposal;
+    enum err err = proposal_find(txn, decision->org, decision->artifact_id, proposal);
 
     if (err == OK) {
-        artifact->seq = proposal.seq;
-        artifact->life = proposal.record.life;
+        artifact->seq = proposal->seq;
+        artifact->life = proposal->record.life;
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
@@ -94,25 +95,35 @@ static enum err find_artifact(struct ctx *ctx, struct store_txn *txn,
                                                         : refuse_kind(ctx, artifact->kind);
 }
 
-/* Decides the new state. ACTIVE keeps a guideline in effect; its other states are reached by votes, and by methods of their
- * own. */
-static enum err decide(struct ctx *ctx, enum artifact_state wanted,
-                       const struct decided_artifact *artifact, enum artifact_state *ret_before,
-                       enum artifact_state *ret_state)
+/* Decides the new state of a guideline: SHADOW for a pending proposal, ACTIVE to keep one in effect. Its other states are
+ * reached by votes, and by methods of their own. */
+static enum err check_guideline(struct ctx *ctx, struct store_txn *txn,
+                                const struct proposal *proposal, enum artifact_state state)
+{
+    if (state == ARTIFACT_STATE_SHADOW) {
+        return proposal_check_shadow(ctx, txn, proposal);
+    }
+    return state == ARTIFACT_STATE_ACTIVE
+               ? OK
+               : fault_say(ctx->fault, ERR_PRECONDITION,
+                           "state: a guideline is retired by RetireGuideline, a proposal rejected "
+                           "by RejectProposal; expected SHADOW or ACTIVE");
+}
+
+/* Decides the new state from the one before it. */
+static enum err decide(struct ctx *ctx, struct store_txn *txn, enum artifact_state wanted,
+                       const struct decided_artifact *artifact,
+                       struct artifact_state_set_view *facts)
 {
     bool is_guideline = artifact->kind == ARTIFACT_KIND_GUIDELINE;
     enum err err = OK;
 
-    if (!artifact_state_from_wire((int32_t)artifact->life.state, ret_before)) {
+    if (!artifact_state_from_wire((int32_t)artifact->life.state, &facts->previous_state)) {
         return ERR_CORRUPT;
     }
-    err = artifact_state_decide(ctx, is_guideline, *ret_before, wanted, ret_state);
-    if (err == OK && is_guideline && *ret_state != ARTIFACT_STATE_ACTIVE) {
-        return fault_say(ctx->fault, ERR_PRECONDITION,
-                         "state: a guideline is only kept by it; expected ACTIVE, or "
-                         "RetireGuideline, RejectProposal or ApproveProposal");
-    }
-    return err;
+    err = artifact_state_decide(ctx, is_guideline, facts->previous_state, wanted, &facts->state);
+    return err == OK && is_guideline ? check_guideline(ctx, txn, &artifact->proposal, facts->state)
+                                     : err;
 }
 
 /* Appends and applies the decision that `facts` describe. */
@@ -159,7 +170,7 @@ enum err artifact_set_state(struct ctx *ctx, struct store_txn *txn,
     enum err err = find_artifact(ctx, txn, decision, &artifact);
 
     if (err == OK) {
-        err = decide(ctx, decision->state, &artifact, &facts.previous_state, &facts.state);
+        err = decide(ctx, txn, decision->state, &artifact, &facts);
     }
     if (err != OK) {
         return err;

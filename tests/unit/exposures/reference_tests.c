@@ -102,6 +102,7 @@ static void expect_same(const struct exposure *read, const struct exposure *writ
         assert_int_equal(read->artifacts[i].seq, written->artifacts[i].seq);
         assert_int_equal(read->artifacts[i].version, written->artifacts[i].version);
         assert_int_equal(read->artifacts[i].line_count, written->artifacts[i].line_count);
+        assert_int_equal(read->artifacts[i].shadow, written->artifacts[i].shadow);
         expect_same_rule(&read->artifacts[i].rule, &written->artifacts[i].rule);
     }
 }

@@ -11,5 +11,6 @@
 int run_gate_tests(void);
 int run_model_tests(uint64_t seed, size_t sequences, size_t steps);
 int run_prompt_tests(void);
+int run_shadow_tests(void);
 
 #endif

@@ -123,3 +123,12 @@ size_t active_count(struct store_txn *txn, const char *agent)
                      OK);
     return list.count;
 }
+
+size_t shadow_count(struct store_txn *txn, const char *agent)
+{
+    struct agent_guidelines list;
+
+    assert_int_equal(agent_guidelines_read(txn, store_fixture_org(1), slice_text(agent), &list),
+                     OK);
+    return list.shadow_count;
+}

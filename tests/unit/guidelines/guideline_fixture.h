@@ -25,5 +25,7 @@ enum err approve_with(struct store_fixture *fixture, struct store_txn *txn,
 enum artifact_state state_of(struct store_txn *txn, struct uuid id);
 /* Returns the number of active guidelines of an agent. */
 size_t active_count(struct store_txn *txn, const char *agent);
+/* Returns the number of proposals of an agent that are in SHADOW. */
+size_t shadow_count(struct store_txn *txn, const char *agent);
 
 #endif

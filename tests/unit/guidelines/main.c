@@ -28,5 +28,6 @@ int main(int argc, char **argv)
             steps = strtoull(argv[i + 1], NULL, 10);
         }
     }
-    return run_gate_tests() + run_prompt_tests() + run_model_tests(seed, sequences, steps);
+    return run_gate_tests() + run_prompt_tests() + run_shadow_tests() +
+           run_model_tests(seed, sequences, steps);
 }

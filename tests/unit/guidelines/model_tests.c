@@ -1,9 +1,10 @@
 /*
- * model_tests.c: random sequences of proposals, votes, rejections, votes taken back, retirements, merges, changed settings,
- * users who have lost their token's user, and crashes, beside a model that counts approvers by itself. No guideline becomes
+ * model_tests.c: random sequences of proposals, votes, rejections, votes taken back, retirements, merges, proposals put in
+ * SHADOW, changed settings, users who have lost their token's user, and crashes, beside a model that counts approvers by itself. No guideline becomes
  * active without as many different approvers as the setting demands at that moment, none of them its proposer, and no agent
- * has more than 20. After each sequence the tables are rebuilt from the log, and compared byte for byte.
+ * has more than 20, nor more than 20 in SHADOW. After each sequence the tables are rebuilt from the log, and compared byte for byte.
  */
+#include "server/domain/learning/state.h"
 #include "server/domain/settings/settings.h"
 #include "store/scan.h"
 #include "tests/unit/guidelines/groups.h"
@@ -42,6 +43,7 @@ struct model {
     struct modelled proposals[PROPOSALS_MAX];
     size_t count;
     size_t active[AGENTS];
+    size_t shadows[AGENTS];
     uint32_t needed;
 };
 
@@ -114,6 +116,19 @@ static uint32_t approvers_of(const struct modelled *proposal)
         count += proposal->approved_by[i] ? 1 : 0;
     }
     return count;
+}
+
+static bool is_open(const struct modelled *proposal)
+{
+    return proposal->state == ARTIFACT_STATE_PROPOSED || proposal->state == ARTIFACT_STATE_SHADOW;
+}
+
+/* Changes the state of an open proposal. */
+static void decide(struct model *model, struct modelled *proposal, enum artifact_state state)
+{
+    model->shadows[proposal->agent] -= proposal->state == ARTIFACT_STATE_SHADOW;
+    model->shadows[proposal->agent] += state == ARTIFACT_STATE_SHADOW;
+    proposal->state = state;
 }
 
 /* Ends a guideline, unless it has ended. */
@@ -190,7 +205,7 @@ static void approve(struct model *model, struct modelled *proposal, size_t user,
     if (retired != NULL) {
         request.retire_id = retired->id;
     }
-    if (proposal->state != ARTIFACT_STATE_PROPOSED || user == proposal->proposer) {
+    if (!is_open(proposal) || user == proposal->proposer) {
         wanted = ERR_PRECONDITION;
     } else if (completes && ((retired != NULL && !ends) || !is_mergeable ||
                              model->active[proposal->agent] >= room)) {
@@ -208,32 +223,53 @@ static void approve(struct model *model, struct modelled *proposal, size_t user,
         for (size_t i = 0; i < proposal->merged_count; i++) {
             end(model, &model->proposals[proposal->merged[i]]);
         }
-        proposal->state = ARTIFACT_STATE_ACTIVE;
+        decide(model, proposal, ARTIFACT_STATE_ACTIVE);
         model->active[proposal->agent]++;
     }
 }
 
 static void take_back(struct model *model, struct modelled *proposal, size_t user)
 {
-    bool is_open = proposal->state == ARTIFACT_STATE_PROPOSED;
+    bool was_open = is_open(proposal);
 
     assert_int_equal(
         vote(model->fixture, model->txn, proposal->id, PROPOSAL_VOTE_KIND_RETRACTED, users[user]),
-        is_open ? OK : ERR_PRECONDITION);
-    if (is_open) {
+        was_open ? OK : ERR_PRECONDITION);
+    if (was_open) {
         proposal->approved_by[user] = false;
     }
 }
 
 static void reject(struct model *model, struct modelled *proposal, size_t user)
 {
-    bool is_open = proposal->state == ARTIFACT_STATE_PROPOSED;
+    bool was_open = is_open(proposal);
 
     assert_int_equal(
         vote(model->fixture, model->txn, proposal->id, PROPOSAL_VOTE_KIND_REJECTED, users[user]),
-        is_open ? OK : ERR_PRECONDITION);
-    if (is_open) {
-        proposal->state = ARTIFACT_STATE_REJECTED;
+        was_open ? OK : ERR_PRECONDITION);
+    if (was_open) {
+        decide(model, proposal, ARTIFACT_STATE_REJECTED);
+    }
+}
+
+static void put_in_shadow(struct model *model, struct modelled *proposal, size_t user)
+{
+    const struct artifact_decision decision = {
+        .org = store_fixture_org(1),
+        .caller = {ROLE_REVIEWER, slice_text(users[user]), 1, false},
+        .artifact_id = proposal->id,
+        .state = ARTIFACT_STATE_SHADOW,
+        .reason = SLICE("measure it first")};
+    bool has_room = proposal->state == ARTIFACT_STATE_SHADOW ||
+                    model->shadows[proposal->agent] < SHADOWS_OF_AGENT_MAX;
+    bool is_allowed = is_open(proposal) && has_room;
+    uint64_t seq = 0;
+
+    assert_int_equal(artifact_set_state(&model->fixture->ctx, model->txn, &decision, &seq),
+                     is_allowed ? OK : ERR_PRECONDITION);
+    fault_init(&model->fixture->fault, &model->fixture->arena);
+    if (is_allowed) {
+        decide(model, proposal, ARTIFACT_STATE_SHADOW);
     }
 }
 
@@ -273,6 +309,7 @@ static void check(struct model *model)
         assert_int_equal(state_of(model->txn, model->proposals[i].id), model->proposals[i].state);
     }
     for (size_t i = 0; i < AGENTS; i++) {
+        assert_int_equal(shadow_count(model->txn, agents[i]), model->shadows[i]);
         assert_int_equal(active_count(model->txn, agents[i]), model->active[i]);
         assert_true(model->active[i] <= GUIDELINES_OF_AGENT_MAX);
     }
@@ -296,7 +333,7 @@ static void step(struct model *model)
         return;
     }
     proposal = &model->proposals[draw(model, model->count)];
-    switch (draw(model, 12)) {
+    switch (draw(model, 14)) {
     case 0:
         take_back(model, proposal, user);
         break;
@@ -311,6 +348,10 @@ static void step(struct model *model)
     case 3:
         change_needed(model);
         vote_without_right(model, proposal, user);
+        break;
+    case 12:
+    case 13:
+        put_in_shadow(model, proposal, user);
         break;
     case 4:
     case 5:

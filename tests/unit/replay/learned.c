@@ -8,7 +8,9 @@
 #include "server/domain/decisions/evaluations.h"
 #include "server/domain/extractions/extractions.h"
 #include "server/domain/generation/generation.h"
+#include "server/domain/guidelines/agent_prompt.h"
 #include "server/domain/guidelines/gate.h"
+#include "server/domain/learning/state.h"
 #include "server/domain/mappings/mappings.h"
 #include "server/domain/prompts/prompt_templates.h"
 #include "server/domain/retractions/retractions.h"
@@ -404,7 +406,28 @@ static enum err write_evaluation(struct fixture *fixture, struct store_txn *txn,
                                          : evaluation_override(&fixture->ctx, txn, &request, &seq);
 }
 
-/* Records a decision about one of two agents, with one of two comments, and a vector of the caller. */
+static bool never(const void *user)
+{
+    (void)user;
+    return false;
+}
+
+/* Returns the reference of the prompt that an agent has now. */
+static struct slice refer_to_prompt(struct fixture *fixture, struct store_txn *txn,
+                                    struct org_id org, struct slice agent)
+{
+    const struct agent_prompt_query query = {
+        .org = org, .agent = agent, .base = SLICE("A"), .is_cancelled = never};
+    struct agent_prompt prompt;
+    struct exposure exposure;
+
+    assert_int_equal(agent_prompt_build(&fixture->arena, txn, &query, &prompt), OK);
+    assert_int_equal(agent_prompt_expose(&fixture->arena, &prompt, &exposure), OK);
+    exposure.served_at_us = FIXTURE_START_US;
+    return write_reference(fixture, org, &exposure);
+}
+
+/* Records a decision about one of two agents, with one of two comments, and a vector of the caller; it may cite a prompt. */
 static enum err write_decision(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     static const float directions[2][2] = {{1, 0}, {0, 1}};
@@ -419,12 +442,19 @@ static enum err write_decision(struct fixture *fixture, struct store_txn *txn, s
                                             .reviewer_comment = slice_text(comments[chosen])},
                                    .kind = THEME_OF_CALLER,
                                    .space = SLICE("model:2")};
+    const uint8_t bytes[EXPOSURE_KEY_BYTES] = {7};
     const struct decision_request request = {org, caller_of_all(), &input};
     struct generation_batch batch = {.org = org};
     struct decision_stored stored = {0};
+    struct exposure_key key;
+    struct slice reference = refer_to_prompt(fixture, txn, org, input.view.agent_name);
     uint64_t seq = 0;
     enum err err = decision_read_signals(fixture->ctx.arena, &input);
 
+    exposure_key_init(&key, bytes);
+    input.key = &key;
+    input.exposure_refs = &reference;
+    input.exposure_ref_count = fixture_draw(fixture, 2);
     if (err == OK) {
         err = theme_make(fixture->ctx.arena, directions[chosen], 2, NULL, &input.theme);
     }
@@ -440,7 +470,21 @@ static enum err write_decision(struct fixture *fixture, struct store_txn *txn, s
     return err == ERR_EXISTS ? OK : err;
 }
 
-/* Proposes a rule, and may vote for it: one vote is enough. A refused one is rejected, since
+/* Puts a proposal in SHADOW. */
+static enum err put_in_shadow(struct fixture *fixture, struct store_txn *txn, struct org_id org,
+                              struct uuid id)
+{
+    const struct artifact_decision decision = {.org = org,
+                                               .caller = caller_of_all(),
+                                               .artifact_id = id,
+                                               .state = ARTIFACT_STATE_SHADOW,
+                                               .reason = SLICE("measure it first")};
+    uint64_t seq = 0;
+
+    return artifact_set_state(&fixture->ctx, txn, &decision, &seq);
+}
+
+/* Proposes a rule, may put it in SHADOW, and may vote for it: one vote is enough. A refused one is rejected, since
  * each proposal is compared with those that wait. */
 static enum err write_guideline(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
@@ -462,12 +506,16 @@ static enum err write_guideline(struct fixture *fixture, struct store_txn *txn, 
     if (err == OK) {
         err = proposal_create(&fixture->ctx, txn, &input, &seq);
     }
-    if (err == OK && fixture_draw(fixture, 16) > 0) {
+    if (err == OK) {
         err = proposal_read(txn, org, seq, &proposal);
         vote.proposal_id = proposal.view.id;
-        if (err == OK) {
-            err = guideline_gate(&fixture->ctx, txn, &vote, &seq);
-        }
+    }
+    if (err == OK && fixture_draw(fixture, 2) == 0) {
+        err = put_in_shadow(fixture, txn, org, vote.proposal_id);
+        err = err == ERR_PRECONDITION ? OK : err;
+    }
+    if (err == OK && fixture_draw(fixture, 8) > 0) {
+        err = guideline_gate(&fixture->ctx, txn, &vote, &seq);
         if (err == ERR_PRECONDITION) {
             vote.kind = PROPOSAL_VOTE_KIND_REJECTED;
             err = guideline_gate(&fixture->ctx, txn, &vote, &seq);

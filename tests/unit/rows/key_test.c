@@ -271,6 +271,7 @@ static void test_keys_begin_with_their_org(void **state)
         key_guideline(org, 1),
         key_guideline_agent_prefix(org, SLICE("x")),
         key_guideline_agent(org, SLICE("x"), 1, 1, 1),
+        key_guideline_shadow(org, SLICE("x"), 1, 1),
         key_guideline_version(org, SLICE("x")),
         key_review_item(org, &run, 1),
         key_review_example(org, SLICE("x"), 1),

@@ -509,6 +509,7 @@ static void test_invalid_record_is_not_written(void **state)
     BROKEN(artifact, record.none.bad_count = 201);
     BROKEN(artifact, record.treatment.bad_count = 42);
     BROKEN(artifact, record.control.bad_count = 10);
+    BROKEN(artifact, record.shadow.bad_count = 3);
     BROKEN(artifact, record = (struct artifact_record){0});
     BROKEN(artifact, record.outcome_seqs[0] = 200);
     BROKEN(artifact, record.outcome_seqs[2] = 0);
@@ -629,6 +630,7 @@ static void test_invalid_row_is_corrupt(void **state)
     arena_init(&arena, SIZE_MAX);
     CORRUPT(artifact, wire_put_bytes(&buffer, 1, SLICE("\x18\x7f\x10\x7e")));
     CORRUPT(artifact, wire_put_bytes(&buffer, 3, SLICE("\x18\x0a")));
+    CORRUPT(artifact, wire_put_bytes(&buffer, 6, SLICE("\x18\x03")));
     CORRUPT(artifact_life, wire_put_varint(&buffer, 1, 7));
     CORRUPT(artifact_life, wire_put_varint(&buffer, 4, 0));
     CORRUPT(artifact_life, wire_put_varint(&buffer, 6, 301));

@@ -214,6 +214,7 @@ struct artifact_record sample_artifact(void)
         .none = {300, 200, 12},
         .treatment = {40, 41, 3},
         .control = {10, 9, 9},
+        .shadow = {4, 2, 1},
         .withdrawn_seq = 9,
         .outcome_seqs = {300, 200, 7},
         .outcome_seq_count = 3,

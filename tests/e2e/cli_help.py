@@ -28,7 +28,7 @@ NOT_THERE = ("fragments approve", "proposals show 0192f0c0", "proposals approve 
              "corrections retract 0192f0c0", "rules show 0192f0c0", "reviews show 0192f0c0", "rules enable 0192f0c0",
              "rules disable 0192f0c0", "decisions similar 0192f0c0", "decisions evaluate 0192f0c0",
              "decisions override 0192f0c0", "decisions retract 0192f0c0", "guidelines keep 0192f0c0",
-             "proposals generate 0192f0c0", "rules shadow 0192f0c0", "rules activate 0192f0c0",
+             "proposals generate 0192f0c0", "proposals shadow 0192f0c0", "rules shadow 0192f0c0", "rules activate 0192f0c0",
              "rules retire 0192f0c0", "rules backtest 0192f0c0", "rules apply --rule 0192f0c0")
 
 

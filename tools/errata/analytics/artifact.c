@@ -38,6 +38,9 @@ enum cli_exit artifact_print(struct cli *cli, struct json_value reply)
     reply_print_member(cli, "served", artifact_outcomes(cli, reply, "served"));
     reply_print_member(cli, "treatment", artifact_outcomes(cli, reply, "treatment"));
     reply_print_member(cli, "held out", artifact_outcomes(cli, reply, "heldOut"));
+    if (slice_equal(reply_text(cli, reply, "artifactKind"), SLICE("ARTIFACT_KIND_GUIDELINE"))) {
+        reply_print_member(cli, "in shadow", artifact_outcomes(cli, reply, "shadow"));
+    }
     reply_print_member(cli, "difference", difference_text(cli, reply));
     reply_print_member(cli, "state", reply_word(cli, reply, "state", "ARTIFACT_STATE_"));
     reply_print_member(cli, "version", reply_text(cli, reply, "version"));

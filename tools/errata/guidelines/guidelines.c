@@ -36,8 +36,9 @@ const struct command guideline_commands[] = {
      .name = "effectiveness",
      .summary = "show what guidelines changed",
      .help =
-         "Shows for each guideline in effect the share of bad outcomes of prompts that had it, and "
-         "of held-out subjects; and how many of 100 decisions ask for the same, before and after "
+         "Shows for each guideline in effect the share of bad outcomes of prompts that had it, "
+         "of held-out subjects, and of prompts from when it was in SHADOW; and how many of 100 "
+         "decisions ask for the same, before and after "
          "it was approved, with the difference and its 95% interval: below 0, it helps. A "
          "guideline without a benefit after 50 decisions is proposed for retirement; it stays in "
          "effect until `errata guidelines retire`, and `errata guidelines keep` keeps it.",

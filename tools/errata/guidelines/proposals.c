@@ -5,6 +5,7 @@
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
 #include "tools/errata/engine/resolve.h"
+#include "tools/errata/learning/artifact_state.h"
 
 static const struct option_spec list_options[] = {
     {"agent", "AGENT", "only proposals for this agent"}, PAGING_OPTIONS, {NULL, NULL, NULL}};
@@ -84,6 +85,11 @@ static enum cli_exit print_voted(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
+static enum cli_exit fill_shadow(struct request *request, struct cli *cli)
+{
+    return artifact_state_fill(request, cli, SLICE("PROPOSAL"), "ARTIFACT_STATE_SHADOW");
+}
+
 const struct command proposal_commands[] = {
     {.group = "proposals",
      .name = "list",
@@ -121,6 +127,20 @@ const struct command proposal_commands[] = {
      .options = write_options,
      COMMAND_CALL("GuidelineService/GenerateProposal", .fill = add_decisions,
                   .print = print_generated)},
+    {.group = "proposals",
+     .name = "shadow",
+     .arguments = "PROPOSAL",
+     .summary = "measure a proposal before it is approved",
+     .help = "Puts a pending proposal in SHADOW: it stays out of prompts, but exposures of its "
+             "agents' prompts record it, and decisions that cite them are counted for it "
+             "(`errata analytics artifact`). It waits for votes as before. Up to 20 for each "
+             "agent.",
+     .examples = {{"errata proposals shadow 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10 \\\n"
+                   "  --reason 'measure it for a week'",
+                   NULL}},
+     .options = reject_options,
+     COMMAND_CALL("LearningService/SetArtifactState", .fill = fill_shadow,
+                  .print = artifact_state_print)},
     {.group = "proposals",
      .name = "approve",
      .arguments = "PROPOSAL",

@@ -38,6 +38,9 @@ struct slice cell_artifact_kind(struct cli *cli, struct json_value object, const
 
     (void)name;
     (void)artifact_of(object, &kind);
+    if (reply_text(cli, object, "shadow").size > 0) {
+        return arena_printf(&cli->arena, "%s, in shadow", kind);
+    }
     return reply_text(cli, object, "heldOut").size > 0
                ? arena_printf(&cli->arena, "%s, held out", kind)
                : slice_text(kind);

@@ -123,6 +123,9 @@ class Chain:
                 load, start = self.live(server, life)
                 next_image = self.cut(load, start, life)
                 server.close()
+                if self.problems:
+                    next_image.close()
+                    return self.problems
                 if image is not None:
                     image.close()
                 image = next_image
@@ -138,7 +141,7 @@ class Chain:
 
 
 def run(disk, options, draws):
-    """Runs chains; returns their table."""
+    """Runs chains until one is bad, whose last journal is kept; returns their table."""
     table = power_cut.Table()
     for number in range(options.chains):
         problems = Chain(disk, options, draws, table).run()
@@ -146,4 +149,6 @@ def run(disk, options, draws):
         table.failed += bool(problems)
         for problem in problems[:5]:
             print(f"FAILED chain {number}: {problem}", flush=True)
+        if problems:
+            break
     return table

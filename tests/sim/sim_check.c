@@ -161,6 +161,7 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_GUIDELINE_SUNSET_PROPOSED:
     case EVENT_TOKEN_ROTATED:
     case EVENT_CONTENT_SWEPT:
+    case EVENT_CONTENT_ERASED:
     case EVENT_RUN_ITEM_PUT:
     case EVENT_TURN_RECORDED:
     case EVENT_FEEDBACK_DETECTED:

@@ -3,34 +3,22 @@
  * evaluators and of prompts that it cites, and the evidence of proposals; other decisions keep the class that was recorded.
  */
 #include "server/domain/decisions/citations.h"
-#include "server/domain/decisions/clusters.h"
 #include "server/domain/decisions/decisions_internal.h"
+#include "server/domain/decisions/forget.h"
 #include "server/domain/decisions/keys.h"
 #include "server/domain/guidelines/evidence.h"
 
 #include <errata/v1/event.views.h>
 #include <event_retract.h>
 
-/* Removes the decision from its cluster; without a theme, which was removed with its content, it is in no sum. */
+/* Removes the decision from its cluster. */
 static enum err leave_cluster(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                               const struct decision_view *view)
 {
-    struct cluster_space place = {.org = event->org, .agent = view->agent_name};
     struct key member = key_decision_member(event->org, view->cluster_seq, event->seq);
-    struct decision_theme theme;
-    struct key key;
-    enum err err = decision_theme_read(view, &theme);
+    enum err err = store_del(txn, TABLE_DECISION_MEMBER, key_slice(&member));
 
-    if (err == OK) {
-        err = store_del(txn, TABLE_DECISION_MEMBER, key_slice(&member));
-    }
-    if (err != OK || theme.numbers.size == 0) {
-        return err;
-    }
-    place.space = theme.space;
-    err = cluster_subtract(ctx->arena, txn, &place, view->cluster_seq, theme.numbers);
-    key = key_decision_theme(event->org, theme.space, event->seq);
-    return err != OK ? err : store_del(txn, TABLE_DECISION_THEME, key_slice(&key));
+    return err != OK ? err : decision_forget_theme(ctx, txn, event, view);
 }
 
 enum err decisions_check_retract(struct ctx *ctx, const struct event *event)

@@ -3,6 +3,9 @@
  */
 #include "server/domain/events/removal.h"
 
+/* Distinguishes the number of an erased event from a class, whose numbers are small. */
+#define ERASED_BIT (UINT64_C(1) << 63)
+
 enum content_class removal_class_of(enum event_kind_number kind)
 {
     if (kind == EVENT_FEEDBACK || kind == EVENT_DOCUMENT_INGESTED || kind == EVENT_RETRACTED) {
@@ -36,11 +39,29 @@ enum err removal_put_floor(struct store_txn *txn, struct org_id org, enum conten
     return log_put_id_row(txn, TABLE_REMOVAL_FLOOR, &key, seq);
 }
 
+struct key key_removal_erased(struct org_id org, uint64_t seq)
+{
+    return key_org_seq(org, ERASED_BIT | seq);
+}
+
+enum err removal_put_erased(struct store_txn *txn, struct org_id org, uint64_t seq,
+                            uint64_t erased_by_seq)
+{
+    struct key key = key_removal_erased(org, seq);
+
+    return log_put_id_row(txn, TABLE_REMOVAL_FLOOR, &key, erased_by_seq);
+}
+
 enum err removal_precedes(struct store_txn *txn, const struct event *event, bool *ret_precedes)
 {
+    struct key key = key_removal_erased(event->org, event->seq);
     uint64_t floor_seq = 0;
+    uint64_t erased_by_seq = 0;
     enum err err = removal_floor(txn, event->org, removal_class_of(event->kind), &floor_seq);
 
-    *ret_precedes = event->seq <= floor_seq;
+    if (err == OK && event->seq > floor_seq) {
+        err = log_get_id_row(txn, TABLE_REMOVAL_FLOOR, &key, &erased_by_seq);
+    }
+    *ret_precedes = event->seq <= floor_seq || erased_by_seq != 0;
     return err;
 }

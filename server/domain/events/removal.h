@@ -1,7 +1,7 @@
 /*
  * removal.h: which events have lost their content: those of a class up to its floor, by retention, but for corrections of a
- * store format below 5 that are not examples, since their facts do not say so. The rows follow the order of the log, so in a
- * replay, too, a removal is known only after its event.
+ * store format below 5 that are not examples, since their facts do not say so; and events that were erased, one by one. The
+ * rows follow the order of the log, so in a replay, too, a removal is known only after its event.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EVENTS_REMOVAL_H
 #define ERRATA_SERVER_DOMAIN_EVENTS_REMOVAL_H
@@ -18,6 +18,11 @@ MUST_CHECK enum err removal_floor(struct store_txn *txn, struct org_id org,
                                   enum content_class class, uint64_t *ret_seq);
 MUST_CHECK enum err removal_put_floor(struct store_txn *txn, struct org_id org,
                                       enum content_class class, uint64_t seq);
+/* The row of an event that was erased; in the same table. */
+struct key key_removal_erased(struct org_id org, uint64_t seq);
+/* Marks an event that was erased by the event `erased_by_seq`. */
+MUST_CHECK enum err removal_put_erased(struct store_txn *txn, struct org_id org, uint64_t seq,
+                                       uint64_t erased_by_seq);
 /* Returns whether the removal of an event's content was applied. In a replay that is later than the content is
  * gone (event->content_removed). */
 MUST_CHECK enum err removal_precedes(struct store_txn *txn, const struct event *event,

@@ -4,6 +4,7 @@
  */
 #include "server/domain/corrections/forget.h"
 #include "server/domain/retention/retention.h"
+#include "server/domain/turns/vector_row.h"
 #include "store/base/assert.h"
 
 #include <errata/v1/event.views.h>
@@ -12,7 +13,7 @@
 /* Maximum memory for one event that lost its content: the same as for applying it (corrections/apply.c). */
 #define EVENT_BYTES_MAX (256u << 20)
 
-/* Removes the rows that were made of an event's content. */
+/* Removes the rows that were made of an event's content; the arena is emptied afterwards. */
 static enum err forget(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq)
 {
     struct event event;
@@ -21,10 +22,16 @@ static enum err forget(struct ctx *ctx, struct store_txn *txn, struct org_id org
     if (err == OK && !event.content_removed) {
         err = ERR_CORRUPT;
     }
-    return err != OK ? err : corrections_forget(ctx, txn, &event);
+    if (err == OK) {
+        err = corrections_forget(ctx, txn, &event);
+    }
+    if (err == OK && event.kind == EVENT_TURN_RECORDED) {
+        err = turn_vector_del(txn, org, seq);
+    }
+    arena_reset(ctx->arena);
+    return err;
 }
 
-/* Empties the arena after each event that lost its content. */
 static enum err apply_swept(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct content_swept_view facts;
@@ -38,10 +45,27 @@ static enum err apply_swept(struct ctx *ctx, struct store_txn *txn, const struct
     seqs = facts.seqs.run;
     while (err == OK && view_next_number(&seqs, &seq)) {
         err = seq <= facts.floor_seq ? forget(ctx, txn, event->org, seq) : ERR_CORRUPT;
-        arena_reset(ctx->arena);
     }
     return err != OK ? err
                      : removal_put_floor(txn, event->org, facts.content_class, facts.floor_seq);
+}
+
+/* The events may be above the floor of their class, so each is marked. */
+static enum err apply_erased(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct content_erased_view facts;
+    struct slice seqs = {NULL, 0};
+    uint64_t seq = 0;
+    enum err err = content_erased_view_read(event->facts, &facts);
+
+    seqs = facts.seqs.run;
+    while (err == OK && view_next_number(&seqs, &seq)) {
+        err = seq < event->seq ? forget(ctx, txn, event->org, seq) : ERR_CORRUPT;
+        if (err == OK) {
+            err = removal_put_erased(txn, event->org, seq, event->seq);
+        }
+    }
+    return err;
 }
 
 enum err retention_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
@@ -53,7 +77,8 @@ enum err retention_apply(struct ctx *ctx, struct store_txn *txn, const struct ev
     ASSERT(retention_applies(event->kind));
     arena_init(&arena, EVENT_BYTES_MAX);
     inner.arena = &arena;
-    err = apply_swept(&inner, txn, event);
+    err = event->kind == EVENT_CONTENT_SWEPT ? apply_swept(&inner, txn, event)
+                                             : apply_erased(&inner, txn, event);
     arena_deinit(&arena);
     return err;
 }

@@ -11,6 +11,7 @@
 #include "store/base/bytes.h"
 #include "store/base/sha256.h"
 
+#include <errata/v1/event.views.h>
 #include <event_apply.h>
 #include <pthread.h>
 
@@ -211,8 +212,8 @@ static enum err add_turn(struct strategy_rows *rows, struct arena *scratch, stru
     return err;
 }
 
-/* Sets the status of the turn that an event recorded; turns beyond STRATEGY_TURNS_MAX are not in the index. */
-static void mark(struct strategy_rows *rows, uint64_t turn_seq, uint64_t seq, uint8_t status)
+/* Returns the row of the turn that an event recorded; `count` if it has none, as turns beyond STRATEGY_TURNS_MAX. */
+static size_t find_row(const struct strategy_rows *rows, uint64_t turn_seq)
 {
     size_t low = 0;
     size_t high = rows->count;
@@ -226,10 +227,37 @@ static void mark(struct strategy_rows *rows, uint64_t turn_seq, uint64_t seq, ui
             high = middle;
         }
     }
-    if (low < rows->count && rows->seqs[low] == turn_seq) {
-        rows->statuses[low] = status;
-        rows->marks[low] = seq;
+    return low < rows->count && rows->seqs[low] == turn_seq ? low : rows->count;
+}
+
+/* Sets the status of the turn that an event recorded. */
+static void mark(struct strategy_rows *rows, uint64_t turn_seq, uint64_t seq, uint8_t status)
+{
+    size_t at = find_row(rows, turn_seq);
+
+    if (at < rows->count) {
+        rows->statuses[at] = status;
+        rows->marks[at] = seq;
     }
+}
+
+/* Forgets what was made of the content of turns that were erased. */
+static enum err forget_erased(struct strategy_rows *rows, const struct event *event)
+{
+    struct content_erased_view view;
+    uint64_t seq = 0;
+    enum err err = content_erased_view_read(event->facts, &view);
+
+    while (err == OK && view_next_number(&view.seqs.run, &seq)) {
+        size_t at = find_row(rows, seq);
+
+        if (at < rows->count) {
+            rows->strategies[at] = 0;
+            rows->spaces[at] = STRATEGY_NO_SPACE;
+            memset(rows->sketches + at * VECTORS_SKETCH_BYTES, 0, VECTORS_SKETCH_BYTES);
+        }
+    }
+    return err;
 }
 
 static enum err apply_event(struct strategy_rows *rows, struct arena *scratch,
@@ -242,6 +270,9 @@ static enum err apply_event(struct strategy_rows *rows, struct arena *scratch,
     if (event->kind == EVENT_TURN_RECORDED) {
         rows->is_cut = rows->is_cut || rows->count == STRATEGY_TURNS_MAX;
         return rows->count < STRATEGY_TURNS_MAX ? add_turn(rows, scratch, txn, event) : OK;
+    }
+    if (event->kind == EVENT_CONTENT_ERASED) {
+        return forget_erased(rows, event);
     }
     if (event->kind == EVENT_FEEDBACK_DETECTED) {
         err = feedback_detected_view_read(event->facts, &detected);

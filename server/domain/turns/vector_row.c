@@ -105,3 +105,10 @@ enum err turn_vector_load(struct store_txn *txn, struct org_id org, uint64_t seq
     }
     return err;
 }
+
+enum err turn_vector_del(struct store_txn *txn, struct org_id org, uint64_t seq)
+{
+    struct key key = key_org_seq(org, seq);
+
+    return store_del_if_present(txn, TABLE_TURN_VECTOR, key_slice(&key));
+}

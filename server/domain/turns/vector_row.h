@@ -34,5 +34,7 @@ MUST_CHECK enum err turn_vector_read(struct arena *arena, struct store_txn *txn,
  * differs in these, or there is none. */
 MUST_CHECK enum err turn_vector_load(struct store_txn *txn, struct org_id org, uint64_t seq,
                                      const struct turn_vector *like, float *ret_values);
+/* Deletes the vector of a turn, if it has one. */
+MUST_CHECK enum err turn_vector_del(struct store_txn *txn, struct org_id org, uint64_t seq);
 
 #endif

@@ -78,5 +78,6 @@ void fixture_del(struct fixture *fixture, enum store_table table, struct slice k
 int run_clean_tests(void);
 int run_damage_tests(void);
 int run_sweep_tests(void);
+int run_erasure_tests(void);
 
 #endif

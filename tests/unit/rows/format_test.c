@@ -262,6 +262,8 @@ static void test_examples_of_the_format_are_current(void **state)
         {"retracted", key_retracted(org, 9), slice_of(seq, sizeof(seq))},
         {"removal_floor", key_removal_floor(org, CONTENT_CLASS_CORRECTIONS),
          slice_of(seq, sizeof(seq))},
+        {"removal_floor of an erased event", key_removal_erased(org, 9),
+         slice_of(seq, sizeof(seq))},
         {"extraction_subject",
          key_extraction_subject(org, SUBJECT_DOCUMENT, SLICE("invoice-7"), SAMPLE_TIME_US, 9),
          empty},

@@ -287,7 +287,7 @@ void app_close_if_idle(struct app *app)
     if (app->state != APP_CLOSING || !app->net_closed || app->metrics.open || app->warming ||
         pipeline_live_count(app->pipeline) != 0 || pool_count(app->pool) != 0 ||
         app->proposals.running || app->retention.running || !verifier_is_idle(app->verifier) ||
-        !backup_is_idle(app->backup)) {
+        !backup_is_idle(app->backup) || !eraser_is_idle(app->eraser)) {
         return;
     }
     writer_drain(app->writer);
@@ -517,11 +517,16 @@ static enum err make_services(struct app *app)
     if (err != OK) {
         return err;
     }
+    err = app_erase_make(app);
+    if (err != OK) {
+        return err;
+    }
     pipeline.writer = app->writer;
     pipeline.auth = app->auth;
     pipeline.documents = app_pdf_documents(app);
     pipeline.verify = verifier_jobs(app->verifier);
     pipeline.backup = backup_jobs(app->backup);
+    pipeline.eraser = app->eraser;
     app->env.writer = app->writer;
     app->env.format_version = STORE_FORMAT_VERSION;
     app->env.log_engine =

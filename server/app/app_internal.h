@@ -18,6 +18,7 @@
 #include "server/jobs/pool.h"
 #include "server/mcp/mcp.h"
 #include "server/net/server.h"
+#include "server/pipeline/eraser.h"
 #include "server/pipeline/pipeline.h"
 #include "server/pipeline/proposal_batch.h"
 #include "server/pipeline/retention_sweeper.h"
@@ -124,6 +125,7 @@ struct app {
     struct pool *pool;
     struct verifier *verifier;
     struct backup *backup;
+    struct eraser *eraser;
     struct pdf_jobs *pdf; /* NULL without a worker program */
     struct auth *auth;
     struct writer *writer;
@@ -176,6 +178,8 @@ void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle));
 /* Returns the number of connections that was configured, or that the limit of descriptors allows
  * besides other uses; raises the soft limit first, and logs a reduction. */
 uint32_t app_allow_connections(const struct config *config);
+/* Makes the eraser, for the pipeline; the pool and the writer exist. */
+MUST_CHECK enum err app_erase_make(struct app *app);
 /* Reports to the service manager that the server serves. */
 void app_report_ready(const struct app *app);
 /* Logs connections that were closed or refused for lack of room, at most once in

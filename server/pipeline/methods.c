@@ -307,7 +307,8 @@ static void on_start(void *user, struct call *call)
                                     .method = call->method,
                                     .env = pipeline->config.env,
                                     .verify = pipeline->config.verify,
-                                    .backup = pipeline->config.backup};
+                                    .backup = pipeline->config.backup,
+                                    .eraser = pipeline->config.eraser};
     link_live(pipeline, rpc);
     err = admit(rpc);
     if (err != OK) {

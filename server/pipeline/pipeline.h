@@ -14,6 +14,7 @@
 #include "server/pipeline/backup_jobs.h"
 #include "server/pipeline/document_jobs.h"
 #include "server/pipeline/env.h"
+#include "server/pipeline/eraser.h"
 #include "server/pipeline/verify_jobs.h"
 
 /* Bodies above this are checked, decoded and prepared on the pool: a bare scan of 10 MB takes 16 ms. */
@@ -56,6 +57,7 @@ struct pipeline_config {
     const struct document_jobs *documents; /* NULL: no PDF worker is configured */
     const struct verify_jobs *verify; /* NULL: this server verifies nothing */
     const struct backup_jobs *backup; /* NULL: this server makes no backups */
+    struct eraser *eraser; /* NULL: this server erases nothing */
     /* Runs `work` on the pool, then `done` on the loop; ERR_BUSY if the pool's queue is full. */
     enum err (*run_on_pool)(void *user, void (*work)(void *job), void (*done)(void *job, enum err),
                             void *job);

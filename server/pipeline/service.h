@@ -34,6 +34,7 @@
 #include "server/codec/contract.h"
 #include "server/pipeline/backup_jobs.h"
 #include "server/pipeline/document_jobs.h"
+#include "server/pipeline/eraser.h"
 #include "server/pipeline/verify_jobs.h"
 #include "store/base/buffer.h"
 #include "store/base/ctx.h"
@@ -90,6 +91,7 @@ struct service {
     struct service_env *env;
     const struct verify_jobs *verify; /* NULL: this server verifies nothing */
     const struct backup_jobs *backup; /* NULL: this server makes no backups */
+    struct eraser *eraser; /* NULL: this server erases nothing */
     atomic_bool
         cancelled; /* the call was cancelled while on the pool; read by service_is_cancelled */
 };

@@ -203,6 +203,8 @@ class Tokens(ServerCase):
             request.token.role = roles.ROLE_SERVICE
         if "settings" in method.input_type.fields_by_name:
             request.settings.holdout_percent = 0
+        if "session_id" in method.input_type.fields_by_name:
+            request.session_id, request.reason = "s", "a request"
         return request.SerializeToString()
 
     def expect_unknown(self, client, path, method, org_id, key_id, allowed):

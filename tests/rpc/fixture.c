@@ -44,6 +44,18 @@ static void want_turn(void *user)
     fixture->wants_turn = true;
 }
 
+static void on_erased(void *user, struct org_id org)
+{
+    struct fixture *fixture = user;
+
+    pipeline_wake(fixture->pipeline, org);
+}
+
+static void ignore_idle(void *user)
+{
+    (void)user;
+}
+
 static enum err keep_token(void *user, struct slice text)
 {
     struct fixture *fixture = user;
@@ -69,9 +81,18 @@ static void make_services(struct fixture *fixture, bool documents)
                                        .want_turn = want_turn,
                                        .documents = documents ? &fixture->documents.jobs : NULL,
                                        .user = fixture};
+    struct eraser_config eraser = {.backend = fixture->backend,
+                                   .clock = fixture->ctx.clock,
+                                   .random = fixture->ctx.random,
+                                   .run_on_pool = run_on_pool,
+                                   .on_news = on_erased,
+                                   .on_idle = ignore_idle,
+                                   .user = fixture};
 
     assert_int_equal(writer_new(&writer, &fixture->writer), OK);
     assert_int_equal(auth_new(&fixture->auth), OK);
+    eraser.writer = fixture->writer;
+    assert_int_equal(eraser_new(&fixture->arena, &eraser, &pipeline.eraser), OK);
     pipeline.writer = fixture->writer;
     pipeline.auth = fixture->auth;
     fixture->env.writer = fixture->writer;

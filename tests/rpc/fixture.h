@@ -169,6 +169,7 @@ int run_match_tests(void);
 int run_turn_tests(void);
 int run_review_tests(void);
 int run_verify_tests(void);
+int run_erasure_tests(void);
 int run_backup_tests(void);
 int run_long_read_tests(void);
 int run_backtest_tests(void);

@@ -30,6 +30,7 @@ int main(void)
     failed += run_turn_tests();
     failed += run_review_tests();
     failed += run_verify_tests();
+    failed += run_erasure_tests();
     failed += run_backup_tests();
     failed += run_long_read_tests();
     failed += run_backtest_tests();

@@ -2,6 +2,7 @@
  * admin.c: `errata admin` and `errata health`: the server itself.
  */
 #include "tools/errata/admin/backup.h"
+#include "tools/errata/admin/erase.h"
 #include "tools/errata/admin/verify.h"
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
@@ -244,6 +245,18 @@ static const struct option_spec audit_options[] = {
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 
+static const struct option_spec erase_options[] = {
+    {"document", "ID", "erase events about this document"},
+    {"customer", "ID", "erase selections of this customer, and judgements of its mappings"},
+    {"session", "ID", "erase the turns of this session, and what was said of them"},
+    {"user", "ID", "erase events by this user"},
+    {"event", "ID", "erase this event; may be repeated, up to 1,000 times"},
+    {"reason", "TEXT", "why, such as the number of the request; recorded"},
+    {"dry-run", NULL, "show what would be erased, and change nothing"},
+    {"yes", NULL, "confirm: what is erased cannot be restored"},
+    {"org", "ORG", "another organisation's id; needs a token with the server flag"},
+    {NULL, NULL, NULL}};
+
 const struct command admin_commands[] = {
     {.group = "admin",
      .name = "info",
@@ -307,6 +320,29 @@ const struct command admin_commands[] = {
      .options = backup_options,
      .exits = "0 if FILE is complete and on disk.",
      .run = backup_run},
+    {.group = "admin",
+     .name = "erase",
+     .summary = "erase the content of events for a person's request",
+     .help = "Removes the content (values before and after, notes, messages, comments) of the "
+             "events of one document, customer, session or user, or of given events, at once and "
+             "permanently, with the examples and vectors that were made of it. Facts stay: ids, "
+             "times, statuses, names of fields, hashes and counts. Prints a report for the person: "
+             "what was erased, what remains, and what was not erased and why. It is printed after "
+             "the server's files no longer hold the content, except for unused parts of its "
+             "database file, which are overwritten in time. Backups that were made before keep "
+             "their copy. Interrupted, the command can be run again, and goes on. Only one erasure "
+             "runs at a time. Needs an ADMIN token.",
+     .examples = {{"errata admin erase --user ada --reason 'request 17' --dry-run",
+                   "what would be erased"},
+                  {"errata admin erase --user ada --reason 'request 17' --yes >report.txt",
+                   "erase it, and keep the report"},
+                  {"errata admin erase --document d1 --reason 'request 17' --yes --json | tail -1 "
+                   "| jq .report",
+                   "the report, for a script"}},
+     .options = erase_options,
+     .exits = "0 if everything was erased that can be, 1 if the server returned an error, 3 if "
+              "there was no response.",
+     .run = erase_run},
     {.name = NULL}};
 
 const struct command health_commands[] = {

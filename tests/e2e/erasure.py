@@ -1,0 +1,154 @@
+#!/usr/bin/python3
+"""Erasure at a person's request: the content of events goes at once, from every file of the journal too.
+
+Goal: `errata admin erase` removes what the report says, of each subject; facts and the store's consistency stay. Method: both
+engines; a text of each person in events of each kind, which is searched for in the journal before and after.
+"""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from erratad import (BIN, Server, decision, decision_service, feedback, main, prompt_service, prompt_template, turn,
+                     turn_service, verdicts)
+
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+CORRECTIONS = 66  # more than the events of a step
+
+
+def vector():
+    return decision.DecisionVector(model="mine", values=[1, 0])
+
+
+class Erasure(unittest.TestCase):
+    engine = "lmdb"
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="errata-test-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.data = os.path.join(self.folder, "data")
+        self.server = Server(data=self.data, arguments=("--pdf-worker", "/nowhere"),
+                             environment={"ERRATA_LOG": self.engine}).start()
+        self.addCleanup(self.server.close)
+        self.client = self.server.client()
+
+    def cli(self, *arguments, expected=0):
+        done = subprocess.run([os.path.join(BIN, "errata"), *arguments, "--server", self.server.address, "--token-file",
+                               os.path.join(self.data, "admin.token")], capture_output=True, text=True, timeout=120,
+                              env={**os.environ, "HOME": self.data})
+        self.assertEqual(done.returncode, expected, done)
+        return done.stdout
+
+    def erase(self, *arguments):
+        """Erases, and returns the report."""
+        lines = self.cli("admin", "erase", *arguments, "--reason", "request 17", "--yes", "--json").splitlines()
+        return json.loads(lines[-1])["report"]
+
+    def correct(self, number, document, text):
+        return self.client.capture(event_type=LINE, layout_fingerprint="acme", document_id=document, actor_user_id="ada",
+                                   entity_type="line", entity_id=str(number % 9), before_json='{"qty":1}',
+                                   after_json='{"qty":%d,"note":"%s"}' % (number + 2, text))
+
+    def talk(self, session, text, names=("one", "two")):
+        for name in names:
+            self.client.turns.RecordTurn(turn_service.RecordTurnRequest(embedding=[1, 0], turn=turn.Turn(
+                session_id=session, turn_id=name, query=f"{text} {name}", validation_outcome=1,
+                strategy=turn.TurnStrategy(tool="shop", text=text))))
+            self.client.turns.DetectFeedback(turn_service.DetectFeedbackRequest(
+                session_id=session, turn_id=name + "-next", message=f"that's wrong, {text}", embedding=[0, 1]))
+
+    def decide(self, number, text):
+        return self.client.decisions.RecordDecision(decision_service.RecordDecisionRequest(vector=vector(), decision=(
+            decision.Decision(decision=2, decision_id=f"c{number}", gate_id="HITL-1", epic_id="e", task_id="t", agent_name="coder", reviewer_id="ada",
+                              reviewer_comment=f"Set a timeout on each call of {text}."))))
+
+    def search(self):
+        return self.client.turns.SearchStrategies(turn_service.SearchStrategiesRequest(query="tents", embedding=[1, 0]))
+
+    def in_journal(self, text):
+        folder = os.path.join(self.data, "journal")
+        for name in os.listdir(folder) if os.path.isdir(folder) else ():
+            with open(os.path.join(folder, name), "rb") as f:
+                if text.encode() in f.read():
+                    return True
+        return False
+
+    def expect_gone(self, *texts):
+        for text in texts:
+            self.assertFalse(self.in_journal(text), text)
+            self.assertNotIn(text, str(self.client.events()))
+        self.assertIn("everything holds", self.cli("admin", "verify"))
+
+    def test_document_is_erased_and_reported(self):
+        for number in range(CORRECTIONS):
+            self.correct(number, "d1", "Zebra")
+        other = self.correct(500, "d2", "Lynx")
+        self.assertEqual(self.in_journal("Zebra"), self.engine == "journal")
+        shown = self.cli("admin", "erase", "--document", "d1", "--reason", "request 17", "--dry-run")
+        self.assertRegex(shown, rf"document +d1\nwould erase +content of {CORRECTIONS} events")
+        self.assertIn("expected --dry-run", subprocess.run(
+            [os.path.join(BIN, "errata"), "admin", "erase", "--document", "d1", "--reason", "r"], capture_output=True,
+            text=True, check=False).stderr)
+        self.assertEqual(len(self.client.examples("acme").examples), 3)
+        report = self.erase("--document", "d1")
+        self.assertEqual((report["erasedCount"], report["factsRemainCount"]), (str(CORRECTIONS), str(CORRECTIONS)))
+        self.assertEqual(report["kinds"][0]["kind"], "EVENT_KIND_FEEDBACK")
+        self.assertEqual([example.id for example in self.client.examples("acme").examples], [other.id])
+        self.assertEqual(sum(event.HasField("feedback_event") for event in self.client.events()), CORRECTIONS + 1)
+        self.expect_gone("Zebra")
+        self.assertIn("Lynx", str(self.client.events()))
+        audit = json.loads(self.cli("admin", "audit", "--json").splitlines()[0])["events"][0]["contentErased"]
+        self.assertEqual((audit["documentId"], audit["reason"]), ("d1", "request 17"))
+        said = self.cli("admin", "erase", "--document", "d1", "--reason", "request 18", "--yes")
+        self.assertRegex(said, rf"erased +content of 0 events.*\nfacts remain +of {CORRECTIONS} events")
+        self.assertIn("Backups that were made before keep their copy", said)
+
+    def test_sessions_users_and_events(self):
+        self.talk("s1", "Okapi")
+        self.talk("s2", "Tapir")
+        for number in range(3):
+            self.decide(number, "Quokka")
+        self.client.submit_verdict(receipt_id="r1", original_verdict=verdicts.VERDICT_FAKE, actor_user_id="ada",
+                                   correct_verdict=verdicts.VERDICT_REAL, reviewer_notes="Quokka")
+        note = self.client.submit_verdict(receipt_id="r2", original_verdict=verdicts.VERDICT_FAKE, actor_user_id="bob",
+                                          correct_verdict=verdicts.VERDICT_REAL, reviewer_notes="Gecko")
+        self.assertIn("Okapi", str(self.search()))
+        report = self.erase("--session", "s1")
+        self.assertEqual({one["kind"]: one["erasedCount"] for one in report["kinds"]},
+                         {"EVENT_KIND_TURN_RECORDED": "2", "EVENT_KIND_FEEDBACK_DETECTED": "2"})
+        found = str(self.search())
+        self.assertNotIn("Okapi", found)
+        self.assertIn("Tapir", found)
+        self.talk("s1", "Ibis", ["three"])  # the session goes on
+        self.client.turns.DetectFeedback(turn_service.DetectFeedbackRequest(
+            session_id="s1", turn_id="last", message="no, not that", embedding=[0, 1]))
+        report = self.erase("--user", "ada")
+        kinds = {one["kind"]: one["erasedCount"] for one in report["kinds"]}
+        self.assertEqual((kinds["EVENT_KIND_DECISION_RECORDED"], kinds["EVENT_KIND_VERDICT_SUBMITTED"]), ("3", "1"))
+        self.decide(7, "Vole")
+        self.erase("--event", note.submission.id)
+        self.expect_gone("Okapi", "Quokka", "Gecko")
+        self.assertIn("Tapir", str(self.client.events()))
+
+    def test_kept_content_is_reported(self):
+        self.client.prompts.PutPromptTemplate(prompt_service.PutPromptTemplateRequest(
+            prompt_template=prompt_template.PromptTemplate(name="t", text="Be brief.\n{hint_examples_json}")))
+        event = next(iter(self.client.events()))
+        report = self.erase("--event", event.id)
+        self.assertEqual((report["keptCount"], report["kinds"][0]["keptArtifactCount"]), ("1", "1"))
+        self.assertNotIn("erasedCount", report)
+        self.assertIn("NOT_FOUND", subprocess.run(
+            [os.path.join(BIN, "errata"), "admin", "erase", "--event", event.id[:-4] + "ffff", "--reason", "r", "--yes",
+             "--server", self.server.address, "--token-file", os.path.join(self.data, "admin.token")],
+            capture_output=True, text=True, check=False).stderr)
+
+
+class ErasureWithJournal(Erasure):
+    engine = "journal"
+    test_kept_content_is_reported = None  # does not depend on the engine
+
+
+if __name__ == "__main__":
+    main()

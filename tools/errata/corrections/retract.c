@@ -20,12 +20,13 @@ enum cli_exit retract_print(struct cli *cli, struct json_value reply)
 {
     struct json_value retraction = reply_member(reply, "retraction");
     struct slice reason = reply_text(cli, retraction, "reason");
+    struct slice user = reply_text(cli, retraction, "retractedBy");
     struct slice given = slice_text(options_get(&cli->options, "reason"));
 
     print_line(&cli->out, reply_text(cli, retraction, "id"));
     if (!slice_equal(reason, given)) {
-        cli_note(cli, "it was retracted before, by %.*s: %.*s",
-                 SLICE_ARGS(reply_text(cli, retraction, "retractedBy")), SLICE_ARGS(reason));
+        cli_note(cli, "it was already retracted%s%.*s%s%.*s", user.size > 0 ? " by " : "",
+                 SLICE_ARGS(user), reason.size > 0 ? ": " : "", SLICE_ARGS(reason));
     }
     return CLI_OK;
 }

@@ -18,7 +18,7 @@ static void check_days(struct ctx *ctx, const char *path, const char *name, uint
         fault_add(
             ctx->fault, arena_printf(ctx->arena, "%s.%s", path, name),
             "%u day; expected at least %d days, so that a repeated write finds its response, or "
-            "0 for ever",
+            "0 forever",
             days, RETENTION_DAYS_MIN);
     }
 }

@@ -94,10 +94,17 @@ static void explain_signals(const struct evaluator_input *input, struct buffer *
     }
 }
 
+static const char *plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void explain_support(const struct evaluator_support *support, struct buffer *text)
 {
-    buffer_printf(text, "\ncluster: %u decisions by %u reviewers on %u tasks in %u epics",
-                  support->members, support->reviewers, support->tasks, support->epics);
+    buffer_printf(text, "\ncluster: %u decision%s by %u reviewer%s on %u task%s in %u epic%s",
+                  support->members, plural(support->members), support->reviewers,
+                  plural(support->reviewers), support->tasks, plural(support->tasks),
+                  support->epics, plural(support->epics));
     if (support->contradicts) {
         buffer_printf(text, "; its members contradict each other");
     }

@@ -158,16 +158,23 @@ static struct slice sole_author_of(const struct cluster_members *members)
     return members->items[0].reviewer;
 }
 
+static const char *plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static struct slice summarise(struct arena *arena, const struct evidence *evidence)
 {
     const struct evaluator_support *support = &evidence->support;
     struct slice rationale = text_first_characters(evidence->result.rationale, 2000);
 
     return arena_printf(arena,
-                        "%u decisions by %u reviewers on %u tasks of %u epics, %u of them not "
+                        "%u decision%s by %u reviewer%s on %u task%s of %u epic%s, %u of them not "
                         "approved unchanged. %.*s",
-                        support->members, support->reviewers, support->tasks, support->epics,
-                        support->changes, (int)rationale.size, (const char *)rationale.data);
+                        support->members, plural(support->members), support->reviewers,
+                        plural(support->reviewers), support->tasks, plural(support->tasks),
+                        support->epics, plural(support->epics), support->changes,
+                        (int)rationale.size, (const char *)rationale.data);
 }
 
 /* Creates the proposal. ERR_PRECONDITION if no comment is a rule. */

@@ -39,7 +39,7 @@ INVOICES = [str(PDF / "layout" / f"MustangGnuaccountingBeispielRE-{name}.pdf")
 # Two of another; only test_documents_are_ingested_and_read stores any of the above in the server that
 # all share.
 SHEETS = [str(PDF / "layout" / f"p1-nics-{day}.pdf") for day in ("2016-04-04", "2016-11-01")]
-COLUMNS = ["FILE", "PAGES", "PAGE 1", "TABLES", "COVERAGE", "LAYOUT", "SEEN", "NOTE"]
+COLUMNS = ["FILE", "PAGES", "PAGE 1", "TABLES", "COVERAGE", "LAYOUT", "DOCUMENTS", "NOTE"]
 
 
 class BusyServer(layout_grpc.LayoutServiceServicer):
@@ -253,7 +253,7 @@ class Cli(ServerCase):
                             "--before", '{"qty": "1"}', "--after", '{"qty": "400"}').strip()
         shown = self.run_cli("layouts", "show", first)
         self.assertIn("3 of this layout were ingested", shown)
-        self.assertIn("1 waits for the next document", shown)
+        self.assertIn("1 correction of this layout is an example", shown)
         self.assertIn("\n  Rechnung # RE-20150613/503", shown)
         hints = json.loads(self.run_cli("examples", fingerprint, "--hints"))
         self.assertIn("Rechnung # RE-20150613/503", hints[0]["input_snippet"])

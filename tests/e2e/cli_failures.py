@@ -176,7 +176,7 @@ class Failures(CliCase):
         viewer = self.token("--role", "viewer")
         said = self.said("examples", "x", "--token-file", viewer, code=1)
         self.assertIn("expected OPERATOR, REVIEWER, SERVICE, ADMIN", said)
-        self.assertIn("--token-file or --context name another", said)
+        self.assertIn("--token-file or --context selects another", said)
 
     def test_token_file_problems_are_explained(self):
         """Readable only by its owner, and never replacing another file; no token is created without

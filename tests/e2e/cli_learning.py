@@ -333,7 +333,7 @@ class Learning(CliCase):
         out, said = self.run_cli("prompts", "show", "t1", "--version", "1")
         self.assertEqual(out, TEMPLATE)
         self.assertIn("t1 version 1, put ", said)
-        self.assertIn("tokens: document_text, hint_examples, unknown", said)
+        self.assertIn("placeholders: document_text, hint_examples, unknown", said)
         self.assertIn("comment: the first", said)
         self.assertEqual(self.run_cli("prompts", "show", "t1")[0], TEMPLATE + "\n\n")
         listed = rows(self.run_cli("prompts", "list", "--csv")[0])
@@ -367,7 +367,7 @@ class Learning(CliCase):
         self.assertEqual(prompt.count("12 pcs"), 1)
         self.assertIn("template: t2 version 1\nlayout: prompts-1\n", said)
         self.assertIn(f"examples: 1 (EXACT): {event}\n", said)
-        self.assertIn("without a value, left as they are: unknown\n", said)
+        self.assertIn("placeholders without a value, left unchanged: unknown\n", said)
         self.assertIn("reference: ", said)
         prompt, said = self.run_cli("prompts", "prepare", "--file", "-", "--trusted", "a=1=2",
                                     "--value", "b=", stdin="{{a}}{{b}}|")

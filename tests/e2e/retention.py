@@ -120,7 +120,7 @@ class Retention(unittest.TestCase):
             self.assertEqual(caught.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
             self.assertIn(f"settings.content_retention.{field}", str(status_of(caught.exception)))
         shown = self.cli("org", "settings", "--reviews-days", "30")
-        self.assertRegex(shown.stdout, r"corrections kept +365 days\n *verdicts kept +for ever\n *reviews kept +30 days", shown)
+        self.assertRegex(shown.stdout, r"corrections kept +365 days\n *verdicts kept +forever\n *reviews kept +30 days", shown)
         settings = self.client.admin.GetSettings(admin.GetSettingsRequest()).settings
         self.assertEqual(settings.content_retention.reviews_days, 30)
         self.assertEqual(settings.content_retention.corrections_days, 365)

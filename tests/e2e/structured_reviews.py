@@ -676,7 +676,7 @@ class CommandLine(ReviewCase):
         id = self.cli("reviews", "submit", "run-1", "--subcategory", "laptops", "--decision", "rejected", "--bad-format",
                       "yes", "--wrong-information", "no", "--missing", "Width", "--missing", "height", "--notes", "blurred",
                       "--reviewer", "anna").strip()
-        self.assertIn("bad format; no wrong information; missing: Width, height",
+        self.assertIn("bad format; missing: Width, height; no wrong information",
                       self.cli("reviews", "list", "--run", "run-1"))
         shown = json.loads(self.cli("reviews", "show", id[:12], "--json"))["review"]
         self.assertEqual((shown["id"], shown["badFormat"], shown["wrongInformation"], shown["missingSpec"]),

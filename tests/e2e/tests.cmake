@@ -30,7 +30,7 @@ foreach(name context details failures fill_review ids import learning review tls
     errata_python_test(e2e_cli_${name} FILE tests/e2e/cli_${name}.py LABEL e2e)
 endforeach()
 errata_python_test(e2e_cli_history FILE tests/e2e/cli_history.py LABEL e2e TIMEOUT 480)
-foreach(name completion help terminal)
+foreach(name completion help lists terminal)
     errata_python_test(e2e_cli_${name} FILE tests/e2e/cli_${name}.py LABEL e2e release)
 endforeach()
 

@@ -29,6 +29,7 @@ struct cli {
     struct ctx ctx; /* context with the arena and the fault above */
     bool json; /* --json: print replies as JSON */
     unsigned indent; /* indentation of decoded JSON; 0: one line */
+    int title_columns; /* width of the titles of members; 0: the usual width */
     int64_t timeout_ms; /* time limit of a call; 0: the command's default */
     bool read_input; /* standard input has been read, and cannot be read again */
     bool once; /* calls are not retried */

@@ -198,7 +198,7 @@ static void report_to_server(struct cli *cli, struct buffer *json)
         json_write_string(json, cli->settings.server, false);
         buffer_printf(json, ",\"serverFrom\":\"%s\",\"parts\":[", source);
     } else {
-        print_text(&cli->out, "%-14s ", "asked");
+        print_text(&cli->out, "%-14s ", "address");
         print_coloured(&cli->out, COLOUR_BOLD, cli->settings.server);
         print_text(&cli->out, "  %s(%s)%s\n", print_colour_start(&cli->out, COLOUR_DIM),
                    where_server_phrase(cli), print_colour_end(&cli->out, COLOUR_DIM));
@@ -266,7 +266,7 @@ const struct command admin_commands[] = {
              "need a token with the server flag.",
      .examples =
          {{"errata admin info", NULL},
-          {"errata admin info --json | jq '.counters[] | select(.name | startswith(\"pdf\"))'",
+          {"errata admin info --json |\n  jq '.counters[] | select(.name | startswith(\"pdf\"))'",
            "counters of documents"}},
      COMMAND_CALL("AdminService/GetServerInfo", .print = print_info)},
     {.group = "admin",
@@ -336,8 +336,8 @@ const struct command admin_commands[] = {
                    "what would be erased"},
                   {"errata admin erase --user ada --reason 'request 17' --yes >report.txt",
                    "erase it, and keep the report"},
-                  {"errata admin erase --document d1 --reason 'request 17' --yes --json | tail -1 "
-                   "| jq .report",
+                  {"errata admin erase --document d1 --reason 'request 17' --yes --json |\n"
+                   "  tail -1 | jq .report",
                    "the report, for a script"}},
      .options = erase_options,
      .exits = "0 if everything was erased that can be, 1 if the server returned an error, 3 if "

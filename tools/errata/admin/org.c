@@ -68,11 +68,11 @@ static struct slice cues_of(struct cli *cli, struct json_value settings)
 /* Prints for how long content of a class is kept. */
 static void print_days(struct cli *cli, const char *name, struct slice days)
 {
-    bool is_for_ever = days.size == 0 || slice_equal(days, SLICE("0"));
+    bool is_forever = days.size == 0 || slice_equal(days, SLICE("0"));
 
     reply_print_member(cli, name,
-                       is_for_ever ? SLICE("for ever")
-                                   : arena_printf(&cli->arena, "%.*s days", SLICE_ARGS(days)));
+                       is_forever ? SLICE("forever")
+                                  : arena_printf(&cli->arena, "%.*s days", SLICE_ARGS(days)));
 }
 
 static void print_retention(struct cli *cli, struct json_value retention)
@@ -87,6 +87,7 @@ static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
     struct json_value settings = reply_member(reply, "settings");
     struct slice holdout = reply_text(cli, settings, "holdoutPercent");
 
+    reply_align_members(cli, "redacted members");
     reply_print_member(cli, "holdout",
                        arena_printf(&cli->arena,
                                     "%.*s%% of documents get no examples, for comparison",
@@ -194,7 +195,7 @@ static enum cli_exit print_preview(struct cli *cli, struct json_value reply)
         struct slice class = reply_word(cli, walk.row, "contentClass", "CONTENT_CLASS_");
         struct slice count = reply_count(cli, walk.row, "eventCount");
         struct slice bytes = reply_count(cli, walk.row, "contentBytes");
-        struct slice until = reply_text(cli, walk.row, "recordedUntil");
+        struct slice until = reply_full_time(cli, walk.row, "recordedUntil");
 
         print_text(&cli->out, "%-12.*s", SLICE_ARGS(class));
         if (until.size == 0) {

@@ -51,7 +51,7 @@ static enum cli_exit print_rotated(struct cli *cli, struct json_value reply)
 
     cli_note(cli, "the old token %.*s is valid until %.*s",
              SLICE_ARGS(reply_text(cli, replaced, "keyId")),
-             SLICE_ARGS(reply_text(cli, replaced, "expiresAt")));
+             SLICE_ARGS(reply_full_time(cli, replaced, "expiresAt")));
     return print_secret(cli, reply);
 }
 
@@ -234,10 +234,10 @@ const struct command token_commands[] = {
      .name = "list",
      .summary = "list tokens, including revoked and expired ones",
      .help = "Lists the tokens of an organisation with their key ids, without their secrets.",
-     .examples =
-         {{"errata token list --all", NULL},
-          {"errata token list --all --json | jq -r '.tokens[] | select(.revokedAt) | .keyId'",
-           "only the revoked ones"}},
+     .examples = {{"errata token list --all", NULL},
+                  {"errata token list --all --json |\n"
+                   "  jq -r '.tokens[] | select(.revokedAt) | .keyId'",
+                   "only the revoked ones"}},
      .options = list_options,
      COMMAND_CALL("AdminService/ListTokens", .colour = colour_token, .nothing = "no tokens")},
     {.group = "token",

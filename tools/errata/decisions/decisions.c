@@ -5,6 +5,7 @@
 #include "tools/errata/corrections/retract.h"
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
+#include "tools/errata/engine/view_cells.h"
 
 static const struct option_spec record_options[] = {
     {"gate", "GATE", "the gate at which the decision was made, such as HITL-1"},
@@ -50,6 +51,18 @@ static const struct option_spec override_options[] = {{"class", "CLASS", "the cl
 static struct slice class_of(struct cli *cli, struct json_value evaluation)
 {
     return reply_word(cli, evaluation, "classification", "DECISION_CLASS_");
+}
+
+struct slice cell_reasons(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice text = reply_text(cli, object, name);
+    struct buffer line;
+
+    buffer_init(&line, &cli->arena, text.size);
+    for (size_t i = 0; i < text.size; i++) {
+        buffer_append(&line, text.data[i] == '\n' ? SLICE("; ") : slice_of(&text.data[i], 1));
+    }
+    return buffer_slice(&line);
 }
 
 /* Notes each line of the reasons of a class. */

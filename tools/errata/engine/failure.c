@@ -84,7 +84,7 @@ static struct slice hint_role(struct cli *cli)
 {
     struct slice name = token_name(cli);
 
-    return arena_printf(&cli->arena, "it is %.*s; --token-file or --context name another",
+    return arena_printf(&cli->arena, "it is %.*s; --token-file or --context selects another",
                         SLICE_ARGS(name));
 }
 

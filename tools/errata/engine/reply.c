@@ -7,7 +7,10 @@
 #include "tools/errata/terminal/times.h"
 #include "tools/errata/terminal/wrap.h"
 
-/* Column of the values in key-value lists, less one space. */
+#include <math.h>
+#include <stdlib.h>
+
+/* Minimum column of the values in key-value lists, less one space. */
 #define MEMBER_COLUMNS 13
 
 /* 2026-11-21T08:30:00 */
@@ -113,6 +116,24 @@ struct slice reply_count(struct cli *cli, struct json_value object, const char *
     return text.size == 0 ? SLICE("0") : reply_grouped(cli, text);
 }
 
+struct slice reply_number(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice text = reply_text(cli, object, name);
+    struct slice copy = {NULL, 0};
+    double number = 0;
+
+    if (text.size == 0) {
+        return SLICE("0");
+    }
+    if (!cli->out.terminal || !arena_copy(&cli->arena, text, &copy)) {
+        return text;
+    }
+    number = strtod((const char *)copy.data, NULL);
+    return isfinite(number)
+               ? arena_printf(&cli->arena, fabs(number) < 1000 ? "%.4g" : "%.0f", number)
+               : text;
+}
+
 struct slice reply_time(struct cli *cli, struct json_value object, const char *name)
 {
     struct slice text = reply_text(cli, object, name);
@@ -149,15 +170,27 @@ struct slice reply_full_time(struct cli *cli, struct json_value object, const ch
     if (time.size == 0 || !cli->out.terminal) {
         return time;
     }
+    if (slice_starts_with(time, ago)) { /* long ago: the date again */
+        return arena_printf(&cli->arena, "%.*s UTC", SLICE_ARGS(time));
+    }
     return arena_printf(&cli->arena, "%.*s UTC, %.*s", SLICE_ARGS(time), SLICE_ARGS(ago));
+}
+
+void reply_align_members(struct cli *cli, const char *longest)
+{
+    int columns = (int)strlen(longest) + 1;
+
+    cli->title_columns = columns > MEMBER_COLUMNS ? columns : MEMBER_COLUMNS;
 }
 
 void reply_print_member(struct cli *cli, const char *title, struct slice value)
 {
+    int columns = cli->title_columns > 0 ? cli->title_columns : MEMBER_COLUMNS;
+
     if (value.size > 0) {
-        print_text(&cli->out, "%s%-*s%s", print_colour_start(&cli->out, COLOUR_DIM), MEMBER_COLUMNS,
-                   title, print_colour_end(&cli->out, COLOUR_DIM));
-        wrap_message(&cli->out, MEMBER_COLUMNS, MEMBER_COLUMNS + 1, value);
+        print_text(&cli->out, "%s%-*s%s", print_colour_start(&cli->out, COLOUR_DIM), columns, title,
+                   print_colour_end(&cli->out, COLOUR_DIM));
+        wrap_message(&cli->out, (unsigned)columns, (unsigned)columns + 1, value);
     }
 }
 

@@ -40,10 +40,15 @@ struct slice reply_time(struct cli *cli, struct json_value object, const char *n
 struct slice reply_ago(struct cli *cli, struct json_value object, const char *name);
 /* Formats a time for a table: relative on a terminal, absolute otherwise. */
 struct slice reply_moment(struct cli *cli, struct json_value object, const char *name);
+/* Formats a real number; on a terminal with four significant digits. 0 if it is absent. */
+struct slice reply_number(struct cli *cli, struct json_value object, const char *name);
 /* Formats a time for a separate line: absolute, and on a terminal also relative. */
 struct slice reply_full_time(struct cli *cli, struct json_value object, const char *name);
 /* Joins the strings of an array with commas. */
 struct slice reply_list(struct cli *cli, struct json_value object, const char *name);
+/* Aligns the values that reply_print_member prints from now on; `longest` is the longest of their
+ * titles. */
+void reply_align_members(struct cli *cli, const char *longest);
 /* Prints a line `title value`, cleaned; nothing if the value is empty. */
 void reply_print_member(struct cli *cli, const char *title, struct slice value);
 /* Prints a note if a server time stamp differs from the local clock by more than a minute, since

@@ -219,6 +219,9 @@ struct slice view_member(struct cli *cli, struct json_value object, const struct
     if (is_number(field) && !is_real(field) && !field->optional) {
         return reply_count(cli, object, name);
     }
+    if (is_real(field) && reply_text(cli, object, name).size > 0) {
+        return reply_number(cli, object, name);
+    }
     return reply_text(cli, object, name);
 }
 
@@ -393,6 +396,15 @@ void view_shorten_ids(struct cli *cli, struct view *view, struct json_value repl
 void view_print_fields(struct cli *cli, const struct message_info *message,
                        struct json_value object)
 {
+    const char *longest = "";
+
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        if (is_named(message, lines[i].message) && strlen(lines[i].title) > strlen(longest) &&
+            column_text(cli, message, &lines[i], object, true).size > 0) {
+            longest = lines[i].title;
+        }
+    }
+    reply_align_members(cli, longest);
     for (size_t i = 0; i < COUNT(lines); i++) {
         if (is_named(message, lines[i].message)) {
             reply_print_member(cli, lines[i].title,
@@ -409,9 +421,10 @@ enum cli_exit view_print_table(struct cli *cli, const char *message, struct json
     enum cli_exit result = CLI_OK;
 
     view_init(&view, view_message(message));
+    view_shorten_ids(cli, &view, reply, rows);
     result = view_table(cli, &view, reply, rows, colour, &table);
     if (result == CLI_OK && table.row_count > 0) {
-        print_text(&cli->out, "\n");
+        print_text(&cli->out, "%s", cli->out.used ? "\n" : "");
         table_print(&table, &cli->out);
     }
     return result;

@@ -42,6 +42,9 @@ struct slice cell_rules(struct cli *cli, struct json_value object, const char *n
 /* mappings/ */
 /* the time, or `never` */
 struct slice cell_last_used(struct cli *cli, struct json_value object, const char *name);
+/* decisions/ */
+/* the reasons of a class, with `; ` for line feeds */
+struct slice cell_reasons(struct cli *cli, struct json_value object, const char *name);
 /* guidelines/ */
 /* the users who approved a proposal, such as `anna, berta` */
 struct slice cell_voters(struct cli *cli, struct json_value object, const char *name);

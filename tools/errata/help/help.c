@@ -66,6 +66,16 @@ static void print_sentences(struct printer *out, const char *text)
     wrap_text(&wrap, text);
 }
 
+/* Prints a text after its first word; further lines are indented. */
+static void print_hanging(struct printer *out, const char *first, unsigned indent, const char *text)
+{
+    struct wrap wrap = {.printer = out, .indent = indent, .width = wrap_width(out)};
+
+    print_text(out, "%s", first);
+    wrap.column = (unsigned)strlen(first);
+    wrap_text(&wrap, text);
+}
+
 /* Prints a last line, after an empty one. */
 static void PRINTF_LIKE(2, 3) print_footer(struct printer *out, const char *format, ...)
 {
@@ -279,9 +289,14 @@ void help_print_command(const struct command_set *set, struct printer *out,
 
     arena_init(&arena, PAGE_BYTES_MAX);
     name = text_of(help_command_name(&arena, command));
-    print_text(out, "%s %s: %s\n\nUsage: %s %s%s%s%s\n\n", set->program, name, command->summary,
-               set->program, name, arguments[0] != '\0' ? " " : "", arguments,
-               command->options != NULL ? " [OPTIONS]" : "");
+    print_hanging(out, set->program, 2,
+                  text_of(arena_printf(&arena, "%s: %s", name, command->summary)));
+    print_text(out, "\n");
+    print_hanging(out, "Usage:", 7,
+                  text_of(arena_printf(&arena, "%s %s%s%s%s", set->program, name,
+                                       arguments[0] != '\0' ? " " : "", arguments,
+                                       command->options != NULL ? " [OPTIONS]" : "")));
+    print_text(out, "\n");
     arena_deinit(&arena);
     print_sentences(out, command->help);
     if (command->options != NULL) {

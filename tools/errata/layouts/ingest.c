@@ -101,7 +101,7 @@ static void print_rows(struct ingest *ingest)
                              .cut = TABLE_NEVER_CUT,
                              .extra = 5},
         [COLUMN_LAYOUT] = {.title = "LAYOUT", .cut = TABLE_NEVER_CUT},
-        [COLUMN_SEEN] = {.title = "SEEN", .right = true, .cut = TABLE_NEVER_CUT, .extra = 3},
+        [COLUMN_SEEN] = {.title = "DOCUMENTS", .right = true, .cut = TABLE_NEVER_CUT, .extra = 3},
         [COLUMN_NOTE] = {.title = "NOTE", .cut = TABLE_NEVER_CUT, .colour = COLOUR_YELLOW}};
     struct table table;
     bool added = true;

@@ -11,6 +11,7 @@
 #include "tools/errata/layouts/explain.h"
 #include "tools/errata/layouts/ingest.h"
 #include "tools/errata/layouts/measures.h"
+#include "tools/errata/terminal/wrap.h"
 
 #include "server/jobs/pdf/pdf_worker.h"
 
@@ -148,8 +149,8 @@ static enum cli_exit show_profile(struct cli *cli, struct slice layout)
     reply_print_member(cli, "examples",
                        measures_with(cli, examples,
                                      is_one(examples)
-                                         ? " waits for the next document of this layout"
-                                         : " wait for the next document of this layout"));
+                                         ? " correction of this layout is an example"
+                                         : " corrections of this layout are examples"));
     return CLI_OK;
 }
 
@@ -223,8 +224,8 @@ static void print_near(struct cli *cli, struct json_value near)
                arena_printf(&cli->arena, "%.*s  %s%s", (int)id.size, (const char *)id.data,
                             matches ? "similar enough" : "too different",
                             own ? ", its own family" : ""));
-    print_text(&cli->out, "      ");
-    print_line(&cli->out, reply_text(cli, near, "summary"));
+    print_text(&cli->out, "     ");
+    wrap_message(&cli->out, 5, 6, reply_text(cli, near, "summary"));
 }
 
 static enum cli_exit print_nearest(struct cli *cli, struct json_value reply)

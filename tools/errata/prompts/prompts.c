@@ -29,7 +29,7 @@ static struct slice version_text(struct cli *cli, struct json_value template, co
     return version.size == 0 || slice_equal(version, SLICE("0")) ? SLICE("0") : version;
 }
 
-/* `pdf_extract_text_v1 version 2, put 3 d ago by ada; tokens: a, b` */
+/* `pdf_extract_text_v1 version 2, put 3 d ago by ada; placeholders: a, b` */
 static void note_template(struct cli *cli, struct json_value template)
 {
     struct slice name = reply_text(cli, template, "name");
@@ -39,7 +39,7 @@ static void note_template(struct cli *cli, struct json_value template)
     struct slice tokens = reply_list(cli, template, "tokens");
     struct slice comment = reply_text(cli, template, "comment");
 
-    cli_note(cli, "%.*s version %.*s%s%.*s%s%.*s; tokens: %.*s", SLICE_ARGS(name),
+    cli_note(cli, "%.*s version %.*s%s%.*s%s%.*s; placeholders: %.*s", SLICE_ARGS(name),
              SLICE_ARGS(version), time.size > 0 ? ", put " : ", the shipped version",
              SLICE_ARGS(time), actor.size > 0 ? " by " : "", SLICE_ARGS(actor),
              tokens.size > 0 ? (int)tokens.size : 4,
@@ -168,7 +168,7 @@ static void note_missing(struct cli *cli, struct json_value reply)
     struct slice tokens = reply_list(cli, reply, "missingTokens");
 
     if (tokens.size > 0 && options_has(&cli->options, "allow-missing")) {
-        cli_note(cli, "without a value, left as they are: %.*s", (int)tokens.size,
+        cli_note(cli, "placeholders without a value, left unchanged: %.*s", (int)tokens.size,
                  (const char *)tokens.data);
     }
 }

@@ -86,8 +86,8 @@ const struct command text_commands[] = {
              "vectors. The profile query is for questions, which are never equal if their numbers "
              "differ or if a word of one is the opposite of a word of the other; feedback is for "
              "comments on a theme; strict is for duplicates of rules.",
-     .examples = {{"errata text compare 'Where is my order?' 'Has my parcel been sent?' "
-                   "--profile query",
+     .examples = {{"errata text compare 'Where is my order?' 'Has my parcel been sent?' \\\n"
+                   "  --profile query",
                    NULL}},
      .options = compare_options,
      COMMAND_CALL("TextService/CompareTexts", .fill = fill_texts, .print = print_comparison)},

@@ -8,6 +8,7 @@
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/paging.h"
 #include "tools/errata/reviews/reviews.h"
+#include "tools/errata/terminal/wrap.h"
 
 static enum cli_exit fill_set(struct request *request, struct cli *cli)
 {
@@ -43,6 +44,7 @@ static void print_texts(struct cli *cli, struct json_value set)
     struct reply_walk fragments = reply_walk(set, "fragments");
     struct slice label = reply_one_line(cli, set, "labelFocusFields");
 
+    reply_align_members(cli, "label of focus fields");
     reply_print_member(cli, "version", reply_count(cli, set, "version"));
     if (label.size > 0) {
         reply_print_member(cli, "label of focus fields", label);
@@ -56,7 +58,8 @@ static void print_texts(struct cli *cli, struct json_value set)
         print_text(&cli->out, "\n");
         print_line(&cli->out, arena_printf(&cli->arena, "%.*s in {{%.*s}}", SLICE_ARGS(signal),
                                            SLICE_ARGS(placeholder)));
-        print_line(&cli->out, arena_printf(&cli->arena, "  %.*s", SLICE_ARGS(text)));
+        print_text(&cli->out, " ");
+        wrap_message(&cli->out, 1, 2, text);
     }
 }
 

@@ -44,15 +44,28 @@ static const struct option_spec sanitize_options[] = {
 
 /* --- reviews --- */
 
-static void add_finding(struct cli *cli, struct json_value object, const char *member,
-                        const char *text, struct buffer *findings)
-{
-    struct slice value = reply_text(cli, object, member);
-    bool is_true = slice_equal(value, SLICE("true"));
+/* An answer of a review; `good` if yes is the good answer. */
+static const struct finding {
+    const char *member;
+    const char *text;
+    bool good;
+} answers[] = {{"informationPresent", "information present", true},
+               {"badFormat", "bad format", false},
+               {"wrongInformation", "wrong information", false},
+               {"wrongPhysicalDimensions", "wrong dimensions", false}};
 
-    if (value.size > 0) {
-        buffer_printf(findings, "%s%s%s", findings->size > 0 ? "; " : "", is_true ? "" : "no ",
-                      text);
+/* Adds the answers that name a problem, or the others. */
+static void add_findings(struct cli *cli, struct json_value object, bool problems,
+                         struct buffer *findings)
+{
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+        struct slice value = reply_text(cli, object, answers[i].member);
+        bool is_true = slice_equal(value, SLICE("true"));
+
+        if (value.size > 0 && (is_true != answers[i].good) == problems) {
+            buffer_printf(findings, "%s%s%s", findings->size > 0 ? "; " : "", is_true ? "" : "no ",
+                          answers[i].text);
+        }
     }
 }
 
@@ -64,10 +77,7 @@ struct slice cell_findings(struct cli *cli, struct json_value object, const char
 
     (void)name;
     buffer_init(&findings, &cli->arena, 64);
-    add_finding(cli, object, "informationPresent", "information present", &findings);
-    add_finding(cli, object, "badFormat", "bad format", &findings);
-    add_finding(cli, object, "wrongInformation", "wrong information", &findings);
-    add_finding(cli, object, "wrongPhysicalDimensions", "wrong dimensions", &findings);
+    add_findings(cli, object, true, &findings);
     while (reply_next(&specs)) {
         struct slice spec = {NULL, 0};
 
@@ -81,6 +91,7 @@ struct slice cell_findings(struct cli *cli, struct json_value object, const char
         buffer_printf(&findings, "%s%.*s", before, SLICE_ARGS(spec));
         before = ", ";
     }
+    add_findings(cli, object, false, &findings);
     return buffer_slice(&findings);
 }
 
@@ -151,6 +162,7 @@ static enum cli_exit print_triggers(struct cli *cli, struct json_value reply)
     struct json_value triggers = reply_member(reply, "triggers");
     bool is_low = slice_equal(reply_text(cli, triggers, "lowConfidence"), SLICE("true"));
 
+    reply_align_members(cli, "information missing");
     print_trigger(cli, triggers, "bad format", "badFormat");
     print_trigger(cli, triggers, "wrong information", "wrongInformation");
     print_trigger(cli, triggers, "wrong dimensions", "wrongPhysicalDimensions");
@@ -159,6 +171,23 @@ static enum cli_exit print_triggers(struct cli *cli, struct json_value reply)
         cli_note(cli, "fewer than 10 runs were reviewed: the thresholds are scaled down");
     }
     return view_print_table(cli, "MissingSpec", triggers, "missingSpecs", NULL);
+}
+
+/* Without a threshold nothing would be set. */
+static enum cli_exit fill_thresholds(struct request *request, struct cli *cli)
+{
+    static const char *const names[] = {"bad-format", "wrong-information",   "dimensions",
+                                        "missing",    "information-missing", "reviews-needed"};
+
+    (void)request;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (options_has(&cli->options, names[i])) {
+            return CLI_OK;
+        }
+    }
+    return cli_usage(cli, "thresholds: missing; expected at least one of --bad-format, "
+                          "--wrong-information, --dimensions, --missing, --information-missing "
+                          "and --reviews-needed");
 }
 
 static enum cli_exit print_thresholds(struct cli *cli, struct json_value reply)
@@ -192,6 +221,7 @@ static enum cli_exit print_card(struct cli *cli, struct json_value reply)
     struct slice first_count = reply_count(cli, card, "firstPassCount");
     enum cli_exit result = CLI_OK;
 
+    reply_align_members(cli, "changes requested");
     reply_print_member(cli, "subcategory", reply_text(cli, card, "subcategory"));
     reply_print_member(cli, "runs", reply_count(cli, card, "runCount"));
     reply_print_member(cli, "reviews", reply_count(cli, card, "reviewCount"));
@@ -377,8 +407,8 @@ const struct command review_commands[] = {
                    "  --bad-format yes --missing Width --missing Height",
                    NULL},
                   {"errata reviews resolve laptops --run run-19 --json | jq -r .exposureRef |\n"
-                   "  xargs errata reviews submit run-19 --subcategory laptops --decision reviewed "
-                   "--exposure",
+                   "  xargs errata reviews submit run-19 --subcategory laptops \\\n"
+                   "    --decision reviewed --exposure",
                    "cite the prompts of the run, so that the effect of guidance is measured"}},
      .options = submit_options,
      COMMAND_CALL("ReviewService/SubmitReview", .print = print_review_id)},
@@ -434,11 +464,11 @@ const struct command review_commands[] = {
              "Standard error reports "
              "which signals filled each placeholder, and the reference that the run's reviews "
              "cite (`errata reviews submit --exposure`).",
-     .examples =
-         {{"errata reviews resolve laptops --prompt 'extract=Extract. {{EXTRACTION_REVIEW}}'",
-           NULL},
-          {"errata reviews resolve laptops --bad-format yes --notes 'The price is gross.'",
-           "with a current review"}},
+     .examples = {{"errata reviews resolve laptops \\\n"
+                   "  --prompt 'extract=Extract. {{EXTRACTION_REVIEW}}'",
+                   NULL},
+                  {"errata reviews resolve laptops --bad-format yes --notes 'The price is gross.'",
+                   "with a current review"}},
      .options = resolve_options,
      COMMAND_CALL("ReviewService/ResolvePlaceholders", .print = print_resolved)},
     {.group = "reviews",
@@ -475,7 +505,8 @@ const struct command review_commands[] = {
              "reset to their default. Needs an ADMIN token.",
      .examples = {{"errata reviews thresholds laptops --bad-format 2 --missing 3", NULL}},
      .options = thresholds_options,
-     COMMAND_CALL("ReviewService/SetTriggerThresholds", .print = print_thresholds)},
+     COMMAND_CALL("ReviewService/SetTriggerThresholds", .fill = fill_thresholds,
+                  .print = print_thresholds)},
     {.group = "reviews",
      .name = "sanitize",
      .arguments = "TEXT|@FILE|-",

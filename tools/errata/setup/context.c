@@ -8,6 +8,7 @@
 #include "tools/errata/config/config_file.h"
 #include "tools/errata/engine/where.h"
 #include "tools/errata/terminal/table.h"
+#include "tools/errata/terminal/wrap.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -475,13 +476,10 @@ static struct slice settled_token(struct cli *cli)
 static void print_setting(struct cli *cli, const char *title, struct slice value,
                           const char *source)
 {
-    print_text(&cli->out, "%-9s", title);
-    print_coloured(&cli->out, COLOUR_NONE, value);
-    if (source != NULL) {
-        print_text(&cli->out, "  %s(%s)%s", print_colour_start(&cli->out, COLOUR_DIM), source,
-                   print_colour_end(&cli->out, COLOUR_DIM));
-    }
-    print_text(&cli->out, "\n");
+    print_text(&cli->out, "%-8s", title);
+    wrap_message(
+        &cli->out, 8, 9,
+        source == NULL ? value : arena_printf(&cli->kept, "%.*s  (%s)", SLICE_ARGS(value), source));
 }
 
 static const char *context_source(enum settings_source source)
@@ -510,7 +508,7 @@ static struct slice settled_tls(struct cli *cli)
     }
     return arena_printf(&cli->kept, "authorities: %.*s%s",
                         SLICE_ARGS(tls->ca.size > 0 ? tls->ca : SLICE("the system's")),
-                        tls->client_cert.size > 0 ? ";with a client certificate" : "");
+                        tls->client_cert.size > 0 ? "; with a client certificate" : "");
 }
 
 static void print_tls(struct cli *cli)

@@ -70,6 +70,7 @@ void printer_init(struct printer *printer, FILE *stream, bool no_colour)
 /* Clears the progress line before a text is written. */
 static void begin(struct printer *printer)
 {
+    printer->used = true;
     if (printer->progress != NULL) {
         progress_hide(printer->progress);
     }

@@ -37,6 +37,7 @@ struct printer {
     bool colour;
     bool cursor; /* a terminal on which the last line can be erased */
     bool ascii; /* a terminal without UTF-8: other letters are shown as escapes */
+    bool used; /* something was printed */
     bool drawn_ascii; /* draw with ASCII, since the locale is not UTF-8 */
     unsigned width; /* columns of a terminal */
     struct progress *progress; /* borrowed: hidden before anything is printed; NULL: none */

@@ -109,6 +109,7 @@ static void print_detected(struct cli *cli, struct json_value reply)
     struct json_value evidence = reply_member(reply_member(reply, "matchedCue"), "evidence");
     struct slice pattern = reply_text(cli, evidence, "cue");
 
+    reply_align_members(cli, "rejections in sequence");
     print_text(&cli->out, "%.*s %.*s\n",
                SLICE_ARGS(reply_word(cli, reply, "feedbackType", "TURN_STATUS_")),
                SLICE_ARGS(measures_share(cli, reply, "confidence")));

@@ -9,13 +9,9 @@
 #include "tools/errata/engine/view.h"
 #include "tools/errata/layouts/measures.h"
 
-/* Characters of a similarity that are printed: 0.87. */
-#define SIMILARITY_CHARACTERS 4
-
 static const struct option_spec record_options[] = {
     {"query", "TEXT|@FILE|-", "the user's query"},
-    {"outcome", "VALIDATION",
-     "result of the assistant's validation: APPROVE, REVISE, RETRY or FAIL"},
+    {"outcome", "VALIDATION", "result of the assistant's validation"},
     {"quality", "NUMBER", "quality of the answer as measured by the assistant, 0 to 1"},
     {"response", "TEXT|@FILE|-", "summary of the answer"},
     {"tool", "NAME", "the tool of the strategy"},
@@ -37,7 +33,7 @@ static const struct option_spec detect_options[] = {
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec judge_options[] = {
-    {"status", "TURNSTATUS", "REJECTED, ACCEPTED or NEUTRAL"},
+    {"status", "TURNSTATUS", "the new status"},
     {"reason", "TEXT", "why"},
     {"actor", "USER", "the person who judges; default: the token's user"},
     IDEMPOTENCY_OPTION,
@@ -94,6 +90,7 @@ static enum cli_exit print_detected(struct cli *cli, struct json_value reply)
 {
     struct json_value evidence = reply_member(reply_member(reply, "matchedCue"), "evidence");
 
+    reply_align_members(cli, "rejections in sequence");
     reply_print_member(cli, "status", reply_word(cli, reply, "feedbackType", "TURN_STATUS_"));
     reply_print_member(cli, "confidence", measures_share(cli, reply, "confidence"));
     reply_print_member(cli, "kind", reply_word(cli, reply, "correctionType", "CORRECTION_TYPE_"));
@@ -111,14 +108,15 @@ static enum cli_exit print_session(struct cli *cli, struct json_value reply)
 {
     struct json_value session = reply_member(reply, "session");
 
+    reply_align_members(cli, "rejections in sequence");
     reply_print_member(cli, "turns", reply_count(cli, session, "turnCount"));
     reply_print_member(cli, "rejected", reply_count(cli, session, "rejectedCount"));
     reply_print_member(cli, "accepted", reply_count(cli, session, "acceptedCount"));
     reply_print_member(cli, "neutral", reply_count(cli, session, "neutralCount"));
     reply_print_member(cli, "rejections in sequence",
                        reply_count(cli, session, "consecutiveRejections"));
-    reply_print_member(cli, "started", reply_text(cli, session, "startedAt"));
-    reply_print_member(cli, "last turn", reply_text(cli, session, "lastTurnAt"));
+    reply_print_member(cli, "started", reply_full_time(cli, session, "startedAt"));
+    reply_print_member(cli, "last turn", reply_full_time(cli, session, "lastTurnAt"));
     return CLI_OK;
 }
 
@@ -127,10 +125,11 @@ static enum cli_exit print_satisfaction(struct cli *cli, struct json_value reply
     struct json_value total = reply_member(reply, "total");
     enum cli_exit result = CLI_OK;
 
+    reply_align_members(cli, "mean satisfaction");
     reply_print_member(cli, "turns", reply_count(cli, total, "turnCount"));
     reply_print_member(cli, "rejected", reply_count(cli, total, "rejectedCount"));
     reply_print_member(cli, "accepted", reply_count(cli, total, "acceptedCount"));
-    reply_print_member(cli, "mean satisfaction", reply_text(cli, total, "mean"));
+    reply_print_member(cli, "mean satisfaction", reply_number(cli, total, "mean"));
     result = view_print_table(cli, "Satisfaction", reply, "days", NULL);
     if (result == CLI_OK) {
         result = view_print_table(cli, "Satisfaction", reply, "intents", NULL);
@@ -141,32 +140,17 @@ static enum cli_exit print_satisfaction(struct cli *cli, struct json_value reply
     return result;
 }
 
-static void print_strategy(struct cli *cli, struct json_value row, struct slice word)
-{
-    struct json_value strategy = reply_member(row, "strategy");
-    struct slice similarity = reply_text(cli, row, "similarity");
-
-    if (similarity.size > SIMILARITY_CHARACTERS) {
-        similarity.size = SIMILARITY_CHARACTERS;
-    }
-    print_text(&cli->out, "%.*s\t%.*s\t%.*s\t%.*s\t%.*s\n", SLICE_ARGS(word),
-               SLICE_ARGS(similarity), SLICE_ARGS(reply_text(cli, row, "turnId")),
-               SLICE_ARGS(reply_text(cli, strategy, "tool")),
-               SLICE_ARGS(reply_text(cli, strategy, "text")));
-}
-
-/* Prints a line for each strategy, then for each turn to avoid. */
+/* Prints the strategies, then the turns to avoid. */
 static enum cli_exit print_strategies(struct cli *cli, struct json_value reply)
 {
-    struct reply_walk found = reply_walk(reply, "strategies");
-    struct reply_walk avoid = reply_walk(reply, "avoid");
     struct slice reference = reply_text(cli, reply, "exposureRef");
+    enum cli_exit result = view_print_table(cli, "StrategyMatch", reply, "strategies", NULL);
 
-    while (reply_next(&found)) {
-        print_strategy(cli, found.row, reply_word(cli, found.row, "status", "TURN_STATUS_"));
+    if (result == CLI_OK) {
+        result = view_print_table(cli, "AvoidedStrategy", reply, "avoid", NULL);
     }
-    while (reply_next(&avoid)) {
-        print_strategy(cli, avoid.row, SLICE("avoid"));
+    if (result != CLI_OK) {
+        return result;
     }
     cli_note(cli, "%.*s turns compared", SLICE_ARGS(reply_count(cli, reply, "searchedCount")));
     if (slice_equal(reply_word(cli, reply, "arm", "EXPERIMENT_ARM_"), SLICE("CONTROL"))) {

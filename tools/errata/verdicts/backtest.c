@@ -29,45 +29,68 @@ static enum cli_exit fill(struct request *request, struct cli *cli)
     return result;
 }
 
-static void print_counts(struct cli *cli, struct json_value counts, struct slice who)
-{
-    struct slice clean = print_clean(&cli->arena, who);
-    struct slice hits = reply_count(cli, counts, "hitCount");
-    struct slice agreements = reply_count(cli, counts, "agreementCount");
-    struct slice alarms = reply_count(cli, counts, "falseAlarmCount");
-    struct slice right = reply_count(cli, counts, "rightFlipCount");
-    struct slice wrong = reply_count(cli, counts, "wrongFlipCount");
-    struct slice other = reply_count(cli, counts, "otherFlipCount");
+static const struct table_column count_columns[] = {
+    {.title = "REVIEWERS", .min = 10},
+    {.title = "HITS", .right = true, .cut = TABLE_NEVER_CUT},
+    {.title = "AGREEMENTS", .right = true, .cut = TABLE_NEVER_CUT},
+    {.title = "FALSE ALARMS", .right = true, .cut = TABLE_NEVER_CUT},
+    {.title = "RIGHT FLIPS", .right = true, .cut = TABLE_NEVER_CUT},
+    {.title = "WRONG FLIPS", .right = true, .cut = TABLE_NEVER_CUT},
+    {.title = "OTHER FLIPS", .right = true, .cut = TABLE_NEVER_CUT}};
+#define COUNT_COLUMNS (sizeof(count_columns) / sizeof(count_columns[0]))
 
-    print_text(&cli->out,
-               "%.*s: hits %.*s, agreements %.*s, false alarms %.*s, flips right %.*s, wrong %.*s, "
-               "other %.*s\n",
-               SLICE_ARGS(clean), SLICE_ARGS(hits), SLICE_ARGS(agreements), SLICE_ARGS(alarms),
-               SLICE_ARGS(right), SLICE_ARGS(wrong), SLICE_ARGS(other));
+static bool add_counts(struct cli *cli, struct json_value counts, struct slice who,
+                       struct table *table)
+{
+    const struct slice cells[COUNT_COLUMNS] = {who,
+                                               reply_count(cli, counts, "hitCount"),
+                                               reply_count(cli, counts, "agreementCount"),
+                                               reply_count(cli, counts, "falseAlarmCount"),
+                                               reply_count(cli, counts, "rightFlipCount"),
+                                               reply_count(cli, counts, "wrongFlipCount"),
+                                               reply_count(cli, counts, "otherFlipCount")};
+
+    return table_add(table, cells);
+}
+
+/* Prints the counts of all reviewers, then of each. */
+static void print_counts(struct cli *cli, struct json_value report)
+{
+    struct reply_walk reviewers = reply_walk(report, "reviewers");
+    struct json_value others = reply_member(report, "otherReviewers");
+    struct table table;
+    bool added = false;
+
+    table_init(&table, &cli->arena, count_columns, COUNT_COLUMNS);
+    added = add_counts(cli, reply_member(report, "total"), SLICE("all"), &table);
+    while (added && reply_next(&reviewers)) {
+        struct slice who = reply_text(cli, reviewers.row, "actorUserId");
+
+        added = add_counts(cli, reply_member(reviewers.row, "counts"),
+                           who.size > 0 ? who : SLICE("unknown"), &table);
+    }
+    if (added && !slice_equal(reply_count(cli, others, "hitCount"), SLICE("0"))) {
+        added = add_counts(cli, others, SLICE("others"), &table);
+    }
+    print_text(&cli->out, "\n");
+    table_print(&table, &cli->out);
+    if (!added) {
+        cli_note(cli, "out of memory: the table is incomplete");
+    }
 }
 
 static void print_report(struct cli *cli, struct json_value report)
 {
-    struct reply_walk reviewers = reply_walk(report, "reviewers");
-    struct json_value others = reply_member(report, "otherReviewers");
     struct slice note = reply_text(cli, report, "note");
 
+    reply_align_members(cli, "without the text");
     reply_print_member(cli, "pattern",
                        print_clean(&cli->arena, reply_text(cli, report, "pattern")));
     reply_print_member(cli, "adjustment", cell_adjustment(cli, report, "confidenceAdjustment"));
     reply_print_member(cli, "submissions", reply_count(cli, report, "submissionCount"));
     reply_print_member(cli, "without the text", reply_count(cli, report, "notEvaluableCount"));
     reply_print_member(cli, "suppressed", reply_count(cli, report, "suppressedCount"));
-    print_counts(cli, reply_member(report, "total"), SLICE("all reviewers"));
-    while (reply_next(&reviewers)) {
-        struct slice who = reply_text(cli, reviewers.row, "actorUserId");
-
-        print_counts(cli, reply_member(reviewers.row, "counts"),
-                     who.size > 0 ? who : SLICE("no reviewer"));
-    }
-    if (!slice_equal(reply_count(cli, others, "hitCount"), SLICE("0"))) {
-        print_counts(cli, others, SLICE("further reviewers"));
-    }
+    print_counts(cli, report);
     if (note.size > 0) {
         cli_note(cli, "%.*s", SLICE_ARGS(note));
     }

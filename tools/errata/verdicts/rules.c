@@ -108,6 +108,7 @@ static void print_side(struct cli *cli, struct json_value side, const char *titl
 
 static enum cli_exit print_report(struct cli *cli, struct json_value reply)
 {
+    reply_align_members(cli, "shadow precision");
     reply_print_member(cli, "scores", reply_count(cli, reply, "scoreCount"));
     reply_print_member(cli, "REAL or FAKE", reply_count(cli, reply, "directedCount"));
     print_side(cli, reply_member(reply, "live"), "live");
@@ -194,7 +195,7 @@ static const struct option_spec list_options[] = {
 static const struct option_spec switch_options[] = {IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
 
 static const struct option_spec decide_options[] = {
-    {"reason", "TEXT", "reason of the decision; required"}, IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
+    {"reason", "TEXT", "reason of the decision"}, IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
 static const struct option_spec backtest_options[] = {
     {"pattern", "TEXT", "pattern of a rule that is not stored"},
     {"type", "RULETYPE", "with --pattern: its type"},
@@ -221,10 +222,10 @@ static const struct option_spec import_options[] = {
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec propose_options[] = {
-    {"type", "RULETYPE", "type of the rule; required"},
+    {"type", "RULETYPE", "type of the rule"},
     {"adjustment", "NUMBER",
      "adjustment of a score; default: the one of learned rules of its type"},
-    {"reason", "TEXT", "reason of the proposal; required"},
+    {"reason", "TEXT", "reason of the proposal"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 
@@ -285,7 +286,7 @@ const struct command rule_commands[] = {
                   .print = print_switched)},
     {.group = "rules",
      .name = "propose",
-     .arguments = "PATTERN",
+     .arguments = "PATTERN --type RULETYPE --reason TEXT",
      .summary = "propose a rule",
      .help =
          "Proposes a rule, which changes no score until `errata rules activate`. A pattern is an "
@@ -298,7 +299,7 @@ const struct command rule_commands[] = {
      COMMAND_CALL("LearningService/ProposeArtifact", .print = print_proposed)},
     {.group = "rules",
      .name = "shadow",
-     .arguments = "RULE",
+     .arguments = "RULE --reason TEXT",
      .summary = "let a rule match without effect",
      .help =
          "Puts a rule in the state SHADOW: it changes no score. Needs a REVIEWER or ADMIN token.",
@@ -310,7 +311,7 @@ const struct command rule_commands[] = {
                   .print = artifact_state_print)},
     {.group = "rules",
      .name = "activate",
-     .arguments = "RULE",
+     .arguments = "RULE --reason TEXT",
      .summary = "put a rule into effect",
      .help = "Puts a rule in the state ACTIVE: it adjusts scores, unless it is disabled. Needs a "
              "REVIEWER or "
@@ -323,7 +324,7 @@ const struct command rule_commands[] = {
                   .print = artifact_state_print)},
     {.group = "rules",
      .name = "retire",
-     .arguments = "RULE",
+     .arguments = "RULE --reason TEXT",
      .summary = "retire a rule permanently",
      .help = "Puts a rule in the state RETIRED; one that is still proposed becomes REJECTED. It "
              "keeps this state even if it is learned again. Needs a REVIEWER or ADMIN token.",

@@ -44,6 +44,7 @@ static enum err answer(struct turn_service_search_strategies_call *call,
         .searched_count = found->searched,
         .incomparable_count = found->incomparable,
         .truncated = found->is_cut,
+        .incomplete = found->misses_erased,
     };
     struct served_strategies served = {.strategies = {NULL, 0}};
     enum err err =

@@ -455,6 +455,7 @@ static enum err search_past(struct search *search, struct strategies *strategies
     if (err == OK) {
         err = search_rows(search, strategies);
     }
+    strategies->misses_erased = rows->erased_by_seq > query->as_of_seq;
     strategy_rows_free(rows);
     return err;
 }

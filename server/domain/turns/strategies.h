@@ -56,6 +56,7 @@ struct strategies {
     size_t searched; /* number of turns with a vector of the space */
     size_t incomparable; /* number of turns without one */
     bool is_cut;
+    bool misses_erased; /* of the past: turns were erased since */
 };
 
 /* Searches. ERR_MEMORY, ERR_CANCELLED, ERR_BUSY. */

@@ -5,6 +5,7 @@
  */
 #include "server/domain/turns/strategy_index.h"
 
+#include "server/domain/events/removal.h"
 #include "server/domain/text/case_fold.h"
 #include "server/domain/vectors/vectors.h"
 #include "store/base/assert.h"
@@ -180,6 +181,19 @@ enum err strategy_hash(struct arena *arena, struct slice strategy, uint64_t *ret
     return OK;
 }
 
+/* Notes by which event a turn was erased. */
+static enum err note_erased(struct strategy_rows *rows, struct store_txn *txn,
+                            const struct event *event)
+{
+    struct key key = key_removal_erased(event->org, event->seq);
+    uint64_t seq = 0;
+    enum err err =
+        event->content_removed ? log_get_id_row(txn, TABLE_REMOVAL_FLOOR, &key, &seq) : OK;
+
+    rows->erased_by_seq = seq > rows->erased_by_seq ? seq : rows->erased_by_seq;
+    return err;
+}
+
 static enum err add_turn(struct strategy_rows *rows, struct arena *scratch, struct store_txn *txn,
                          const struct event *event)
 {
@@ -201,6 +215,9 @@ static enum err add_turn(struct strategy_rows *rows, struct arena *scratch, stru
             vectors_sketch(vector.values, vector.width, rows->sketches + at * VECTORS_SKETCH_BYTES);
         }
         err = err == ERR_NOT_FOUND ? OK : err;
+    }
+    if (err == OK) {
+        err = note_erased(rows, txn, event);
     }
     if (err == OK) {
         rows->seqs[at] = event->seq;

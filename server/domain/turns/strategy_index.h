@@ -29,6 +29,8 @@ struct strategy_rows {
     size_t count;
     size_t room;
     bool is_cut; /* there were more turns than STRATEGY_TURNS_MAX */
+    uint64_t
+        erased_by_seq; /* the last erasure of turns that were without content when they were added; 0: none */
     uint64_t *seqs; /* seqs of the event that recorded the turn; ascending */
     uint64_t *marks; /* marks of the event that set its status; 0: none did */
     uint64_t *strategies; /* strategy_hash; 0: the turn has none */

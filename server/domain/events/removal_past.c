@@ -1,0 +1,81 @@
+/*
+ * removal_past.c: see removal_past.h.
+ */
+#include "server/domain/events/removal_past.h"
+
+#include "server/domain/events/subject.h"
+#include "store/scan.h"
+
+#include <errata/v1/event.views.h>
+
+/* Adds a removal; `ret_is_then`: it is the last sweep of the class at that time, before which none matters. */
+static enum err add(const struct event *event, enum content_class class, struct removal_past *past,
+                    bool *ret_is_then)
+{
+    struct content_swept_view swept = {.floor_seq = 0};
+    struct content_erased_view erased = {.example_count = 0};
+    enum err err = OK;
+
+    *ret_is_then = false;
+    if (event->kind == EVENT_CONTENT_SWEPT) {
+        err = content_swept_view_read(event->facts, &swept);
+    } else if (event->kind == EVENT_CONTENT_ERASED) {
+        err = content_erased_view_read(event->facts, &erased);
+    }
+    if (err == OK && event->seq > past->seq) {
+        past->example_count += swept.example_count + erased.example_count;
+    } else if (err == OK && swept.floor_seq != 0 && swept.content_class == class) {
+        past->floor_seq = swept.floor_seq;
+        *ret_is_then = true;
+    }
+    return err;
+}
+
+enum err removal_past_read(struct store_txn *txn, struct org_id org, enum content_class class,
+                           uint64_t seq, struct removal_past *ret_past)
+{
+    struct scan_range range = {
+        .table = TABLE_SUBJECT, .order = STORE_ASCENDING, .rows_max = REMOVAL_PAST_ROWS_MAX};
+    char id[UUID_TEXT_BYTES];
+    struct scan scan = {.row_count = 0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    bool is_then = false;
+    enum err err = OK;
+
+    uuid_format(org.uuid, id);
+    range.prefix = key_subject_prefix(org, SUBJECT_ORGANIZATION, slice_of(id, sizeof(id)));
+    *ret_past = (struct removal_past){.seq = seq};
+    err = scan_init(&scan, txn, &range);
+    while (err == OK && !is_then) {
+        int64_t created_at_us = 0;
+        uint64_t event_seq = 0;
+        struct event event;
+
+        err = scan_next(&scan, &key, &value);
+        if (err == OK) {
+            err = key_read_newest_first(key, &created_at_us, &event_seq);
+        }
+        if (err == OK) {
+            err = log_read(txn, org, event_seq, &event);
+            err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+        }
+        if (err == OK) {
+            err = add(&event, class, ret_past, &is_then);
+        }
+    }
+    ret_past->example_count += scan.is_cut ? 1 : 0;
+    scan_deinit(&scan);
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err removal_is_later(struct store_txn *txn, const struct event *event,
+                          const struct removal_past *past, bool *ret_is_later)
+{
+    struct key key = key_removal_erased(event->org, event->seq);
+    uint64_t erased_by_seq = 0;
+    enum err err = log_get_id_row(txn, TABLE_REMOVAL_FLOOR, &key, &erased_by_seq);
+
+    *ret_is_later = erased_by_seq != 0 ? erased_by_seq > past->seq : event->seq > past->floor_seq;
+    return err;
+}

@@ -64,8 +64,9 @@ class Erasure(unittest.TestCase):
             decision.Decision(decision=2, decision_id=f"c{number}", gate_id="HITL-1", epic_id="e", task_id="t", agent_name="coder", reviewer_id="ada",
                               reviewer_comment=f"Set a timeout on each call of {text}."))))
 
-    def search(self):
-        return self.client.turns.SearchStrategies(turn_service.SearchStrategiesRequest(query="tents", embedding=[1, 0]))
+    def search(self, **fields):
+        return self.client.turns.SearchStrategies(turn_service.SearchStrategiesRequest(
+            query="tents", embedding=[1, 0], **fields))
 
     def in_journal(self, text):
         folder = os.path.join(self.data, "journal")
@@ -91,12 +92,20 @@ class Erasure(unittest.TestCase):
         self.assertIn("expected --dry-run", subprocess.run(
             [os.path.join(BIN, "errata"), "admin", "erase", "--document", "d1", "--reason", "r"], capture_output=True,
             text=True, check=False).stderr)
-        self.assertEqual(len(self.client.examples("acme").examples), 3)
+        before = next(iter(self.client.events())).seq
+        self.assertEqual(len(self.client.examples("acme", as_of_seq=before).examples), 3)
         report = self.erase("--document", "d1")
         self.assertEqual((report["erasedCount"], report["factsRemainCount"]), (str(CORRECTIONS), str(CORRECTIONS)))
         self.assertEqual(report["kinds"][0]["kind"], "EVENT_KIND_FEEDBACK")
         self.assertEqual([example.id for example in self.client.examples("acme").examples], [other.id])
         self.assertEqual(sum(event.HasField("feedback_event") for event in self.client.events()), CORRECTIONS + 1)
+        past = self.client.examples("acme", as_of_seq=before)
+        self.assertEqual(([example.id for example in past.examples], past.incomplete), ([other.id], True))
+        self.assertTrue(self.client.prompt(template="{{hint_examples}}", layout_fingerprint="acme",
+                                           as_of_seq=before).incomplete)
+        self.assertFalse(self.client.examples("other", as_of_seq=before).incomplete)
+        now = next(iter(self.client.events())).seq
+        self.assertFalse(self.client.examples("acme", as_of_seq=now).incomplete)
         self.expect_gone("Zebra")
         self.assertIn("Lynx", str(self.client.events()))
         audit = json.loads(self.cli("admin", "audit", "--json").splitlines()[0])["events"][0]["contentErased"]
@@ -115,9 +124,13 @@ class Erasure(unittest.TestCase):
         note = self.client.submit_verdict(receipt_id="r2", original_verdict=verdicts.VERDICT_FAKE, actor_user_id="bob",
                                           correct_verdict=verdicts.VERDICT_REAL, reviewer_notes="Gecko")
         self.assertIn("Okapi", str(self.search()))
+        before = next(iter(self.client.events())).seq
+        self.assertFalse(self.search(as_of_seq=before).incomplete)
         report = self.erase("--session", "s1")
         self.assertEqual({one["kind"]: one["erasedCount"] for one in report["kinds"]},
                          {"EVENT_KIND_TURN_RECORDED": "2", "EVENT_KIND_FEEDBACK_DETECTED": "2"})
+        self.assertTrue(self.search(as_of_seq=before).incomplete)
+        self.assertFalse(self.search(as_of_seq=next(iter(self.client.events())).seq).incomplete)
         found = str(self.search())
         self.assertNotIn("Okapi", found)
         self.assertIn("Tapir", found)

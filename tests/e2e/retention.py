@@ -107,11 +107,24 @@ class Retention(unittest.TestCase):
         self.assertEqual(sum(sweep.example_count for sweep in swept), CORRECTIONS)
         served = self.client.examples("acme")
         self.assertEqual([example.id for example in served.examples], [new.id])
+        self.check_past(events[old[0].id].seq, events[new.id].seq)
         verified = self.cli("admin", "verify")
         self.assertIn("everything holds", verified.stdout, verified)
         # A retraction of a correction without content takes back its counts.
         self.cli("corrections", "retract", old[0].id, "--reason", "wrong invoice")
         self.assertIn("everything holds", self.cli("admin", "verify").stdout)
+
+    def check_past(self, old_seq, new_seq):
+        """Reads as of an event below the floor, of one above it before the removal, and of one after it."""
+        with self.assertRaises(grpc.RpcError) as caught:
+            self.client.examples("acme", as_of_seq=old_seq)
+        self.assertEqual(caught.exception.code(), grpc.StatusCode.FAILED_PRECONDITION)
+        self.assertRegex(caught.exception.details(), rf"as_of: event {old_seq} is below .* expected event \d+ or a later")
+        past = self.client.examples("acme", as_of_seq=new_seq)
+        self.assertEqual((len(past.examples), past.incomplete), (1, True))
+        self.assertFalse(self.client.examples("other", as_of_seq=new_seq).incomplete)
+        self.assertFalse(self.client.examples("acme", as_of_seq=next(iter(self.client.events())).seq).incomplete)
+        self.assertTrue(self.client.prompt(template="a prompt", as_of_seq=old_seq).prompt)
 
     def test_time_is_at_least_two_days(self):
         for field in ("corrections_days", "verdicts_days", "reviews_days"):

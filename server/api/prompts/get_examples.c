@@ -5,6 +5,7 @@
  */
 #include "server/api/annotators.h"
 #include "server/domain/corrections/example_layout.h"
+#include "server/domain/corrections/examples_removed.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
@@ -66,6 +67,9 @@ enum err prompt_service_get_examples_read(struct prompt_service_get_examples_cal
     err = fault_result(call->ctx->fault);
     if (err == OK) {
         err = example_layout_find(call->txn, &query);
+    }
+    if (err == OK) {
+        err = examples_check_removed(call->ctx, call->txn, &query);
     }
     return err != OK ? err : examples_write(call->txn, &query, call->body);
 }

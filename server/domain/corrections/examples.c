@@ -56,7 +56,8 @@ struct lookup {
     enum experiment_arm arm;
     uint64_t as_of_seq; /* the last event that the response can depend on */
     int64_t as_of_us; /* time of the as_of event: no example was newer then */
-    bool incomplete; /* EXAMPLES_ROWS_MAX was reached before the limit, and rows are left */
+    bool
+        incomplete; /* EXAMPLES_ROWS_MAX was reached before the limit, and rows are left; or misses_removed */
     bool document_known; /* the named document was ingested */
     struct document_state document; /* state of the named document */
     bool
@@ -663,7 +664,7 @@ static enum err look_up(struct lookup *lookup, struct store_txn *txn,
     lookup->other_count = 0;
     lookup->served_count = 0;
     lookup->as_of_us = 0;
-    lookup->incomplete = false;
+    lookup->incomplete = query->misses_removed;
     lookup->document_known = false;
     lookup->withheld = false;
     lookup->layout_ready = false;

@@ -48,6 +48,7 @@ struct examples_query {
         annotator_kinds; /* mask of annotator kinds (annotator_kinds.h); 0: the organisation's setting */
     bool has_as_of; /* read as after the event `as_of_seq` */
     uint64_t as_of_seq;
+    bool misses_removed; /* with as_of: examples were removed since (examples_removed.h) */
     const struct exposure_key *exposure_key; /* key of the reference; NULL: no reference */
     int64_t now_us; /* wall clock, for the reference */
     struct settings_cache *settings_cache; /* the calling thread's; NULL: none */

@@ -4,6 +4,7 @@
 #include "server/domain/prompts/prompts.h"
 
 #include "server/domain/corrections/example_layout.h"
+#include "server/domain/corrections/examples_removed.h"
 #include "server/domain/text/sanitise.h"
 #include "store/base/sha256.h"
 
@@ -107,7 +108,8 @@ static enum err find_examples(struct ctx *ctx, struct store_txn *txn,
     if (!prompt_uses(prompt, hint_name())) {
         examples.layout_fingerprint = slice_of(NULL, 0);
     }
-    return examples_find(ctx->arena, txn, &examples, &prompt->examples);
+    err = examples_check_removed(ctx, txn, &examples);
+    return err != OK ? err : examples_find(ctx->arena, txn, &examples, &prompt->examples);
 }
 
 /* Returns the value of one name, unchanged. */

@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 /* The engine of a store that has none. */
-#define LOG_OF_NEW_STORE CONFIG_LOG_LMDB
+#define LOG_OF_NEW_STORE CONFIG_LOG_JOURNAL
 
 struct journal_path {
     char text[CONFIG_PATH_BYTES_MAX + 16];

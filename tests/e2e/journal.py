@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The journal: `erratad --log journal`.
+"""The log engines: `erratad --log journal`, the default, and `--log lmdb`.
 
 Goal: the engine may be changed at any start, also after a kill, and no acknowledged write is lost; copies have what is
 only in memory. Method: real servers that are killed and started with each engine.
@@ -14,7 +14,7 @@ import unittest
 from erratad import BIN, Server, admin, feedback, feedback_service, main
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
-NEW_STORE = "lmdb"  # the engine of a store whose first start does not name one
+NEW_STORE = "journal"  # the engine of a store whose first start does not name one
 ENGINES = {"lmdb": admin.LOG_ENGINE_KIND_LMDB, "journal": admin.LOG_ENGINE_KIND_JOURNAL}
 
 

@@ -16,7 +16,7 @@ import tempfile
 import time
 import unittest
 
-from erratad import (BIN, DATA_FILES, ROOT, Server, admin, event_service, feedback, feedback_service, layout,
+from erratad import (BIN, DATA_FILES_OF_OLD_STORE, ROOT, Server, admin, event_service, feedback, feedback_service, layout,
                      main)
 from errata.v1.example_grouping_pb2 import EXAMPLE_GROUPING_DOCUMENT, EXAMPLE_GROUPING_EVENT
 
@@ -105,7 +105,7 @@ class Kept:
             self.assertEqual(answers_of(own, wanted), wanted)
         report = list(client.admin.Verify(admin.VerifyRequest(), timeout=SECONDS))[-1].report
         self.assertTrue(report.clean, report)
-        self.assertEqual(set(os.listdir(self.data)), DATA_FILES)
+        self.assertEqual(set(os.listdir(self.data)), DATA_FILES_OF_OLD_STORE)
 
 
 class Upgrade(Kept):

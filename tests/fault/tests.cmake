@@ -3,7 +3,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/power_cut.cmake)
 # Disks that fail, are slow, or end a program in the middle.
 errata_python_test(fault_disk_doubt FILE tests/fault/disk_doubt.py LABEL fault)
 errata_python_test(fault_disk_failing FILE tests/fault/disk_failing.py LABEL fault)
-errata_python_test(fault_full_disk FILE tools/full-disk LABEL fault ARGUMENTS --short
+errata_python_test(fault_full_disk FILE tools/full-disk LABEL fault TIMEOUT 300 ARGUMENTS --short
                    FullTmpfs.test_full_disk_under_load_recovers SmallExt4.test_full_when_it_is_made
                    FullExt4.test_server_killed_on_a_full_disk_starts_again)
 errata_python_test(fault_crash_points FILE tools/crash-points LABEL fault ARGUMENTS --points 8 --seed 1)
@@ -26,17 +26,21 @@ errata_python_test(fault_failing_malloc FILE tools/failing-malloc LABEL fault TI
                    ARGUMENTS --places 3 --storms 1 --seed 1)
 errata_python_test(fault_clock_jumps FILE tools/clock-jumps LABEL fault TIMEOUT 180 ARGUMENTS --rounds 1 --seed 1)
 
-# The same with the journal.
-errata_python_test(fault_full_disk_journal FILE tools/full-disk LABEL fault TIMEOUT 300 ARGUMENTS --short
-                   FullExt4.test_server_killed_on_a_full_disk_starts_again ENVIRONMENT ERRATA_LOG=journal)
-errata_python_test(fault_kill9_journal FILE tools/kill9 LABEL fault TIMEOUT 180 ARGUMENTS --rounds 6 --seed 2
-                   ENVIRONMENT ERRATA_LOG=journal)
-errata_python_test(fault_crash_points_journal FILE tools/crash-points LABEL fault ARGUMENTS --points 8 --seed 2
-                   ENVIRONMENT ERRATA_LOG=journal)
-errata_python_test(fault_disk_errors_journal FILE tools/disk-errors LABEL fault
-                   ARGUMENTS --points 4 --calls 80 --seed 2 ENVIRONMENT ERRATA_LOG=journal)
-errata_python_test(fault_power_cut_journal FILE tools/power-cut LABEL fault
-                   ARGUMENTS --tiny --images 6 --commit 4 --creation 2 --recovery 4 --segment 4 --starts 1 --steps 18 --seed 2
-                   ENVIRONMENT ERRATA_LOG=journal)
+# Small segments of the journal, which are used again.
+errata_python_test(fault_power_cut_tiny FILE tools/power-cut LABEL fault
+                   ARGUMENTS --tiny --images 6 --commit 4 --creation 2 --recovery 4 --segment 4 --starts 1 --steps 18 --seed 2)
 errata_python_test(fault_power_cut_chain FILE tools/power-cut LABEL fault
-                   ARGUMENTS --tiny --slow db:20 --chain 2 --life-images 3 --seed 3 ENVIRONMENT ERRATA_LOG=journal)
+                   ARGUMENTS --tiny --slow db:20 --chain 2 --life-images 3 --seed 3)
+
+# The same without a journal: the log is in the tables.
+errata_python_test(fault_full_disk_lmdb FILE tools/full-disk LABEL fault ARGUMENTS --short
+                   FullTmpfs.test_full_disk_under_load_recovers ENVIRONMENT ERRATA_LOG=lmdb)
+errata_python_test(fault_kill9_lmdb FILE tools/kill9 LABEL fault TIMEOUT 180 ARGUMENTS --rounds 6 --seed 2
+                   ENVIRONMENT ERRATA_LOG=lmdb)
+errata_python_test(fault_crash_points_lmdb FILE tools/crash-points LABEL fault ARGUMENTS --points 8 --seed 2
+                   ENVIRONMENT ERRATA_LOG=lmdb)
+errata_python_test(fault_disk_errors_lmdb FILE tools/disk-errors LABEL fault
+                   ARGUMENTS --points 4 --calls 80 --seed 2 ENVIRONMENT ERRATA_LOG=lmdb)
+errata_python_test(fault_power_cut_lmdb FILE tools/power-cut LABEL fault
+                   ARGUMENTS --images 8 --commit 8 --creation 4 --recovery 4 --starts 1 --steps 18 --seed 1
+                   ENVIRONMENT ERRATA_LOG=lmdb)

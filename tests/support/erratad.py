@@ -87,10 +87,12 @@ from google.rpc import error_details_pb2, status_pb2  # noqa: E402
 from grpc.health.v1 import health_pb2, health_pb2_grpc  # noqa: E402
 
 WORKER = "errata-pdf-worker"
-ENGINE = os.environ.get("ERRATA_LOG", "lmdb")  # the log engine of servers that do not name one
+ENGINE = os.environ.get("ERRATA_LOG", "journal")  # the log engine of servers that do not name one
 # The names in the folder of a running server.
 DATA_FILES = {"db", "admin.token", "address", "errata.pid", "reserve",
               *(["journal"] if ENGINE == "journal" else [])}
+# The same of a store that was made when there was no journal: it keeps its engine.
+DATA_FILES_OF_OLD_STORE = DATA_FILES - (set() if "ERRATA_LOG" in os.environ else {"journal"})
 START_SECONDS = 20
 FAULT_ENTRIES_MAX = 100  # of a refusal (store/base/fault.h)
 STOP_SECONDS = 20

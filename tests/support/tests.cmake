@@ -34,6 +34,10 @@ function(errata_python_test name)
     if(NOT P_TIMEOUT)
         set(P_TIMEOUT 120)
     endif()
+    if(NOT P_LABEL STREQUAL "fault")
+        # Many servers on new folders: smaller segments are made faster.
+        list(APPEND P_ENVIRONMENT ERRATA_JOURNAL_SEGMENT_SIZE=4MiB)
+    endif()
     add_test(NAME ${name} COMMAND /usr/bin/python3 -B ${CMAKE_SOURCE_DIR}/${P_FILE} ${P_ARGUMENTS})
     set_tests_properties(${name} PROPERTIES
         LABELS "${P_LABEL}" TIMEOUT ${P_TIMEOUT} SKIP_RETURN_CODE 77

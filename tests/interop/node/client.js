@@ -97,7 +97,7 @@ const checks = {
     const read = await call(feedback, 'GetFeedbackEvent', { id: event.id });
     assert.strictEqual(read.event.event_type, LINE);
     const info = await call(admin, 'GetServerInfo', {});
-    assert.strictEqual(info.log_engine, 'LOG_ENGINE_KIND_LMDB');
+    assert.strictEqual(info.log_engine, 'LOG_ENGINE_KIND_JOURNAL');
     const print = await call(layouts, 'ComputeFingerprint', { metadata_json: '{}' });
     assert.strictEqual(print.layout_fingerprint.length, 64);
   },

@@ -82,7 +82,7 @@ enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
     if (env->method_counts == NULL || env->method_durations_us == NULL) {
         return ERR_MEMORY;
     }
-    err = strategy_index_new(arena, &env->strategies);
+    err = vector_index_new(arena, &strategy_source, &env->strategies);
     if (err != OK) {
         return err;
     }
@@ -104,7 +104,7 @@ enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
 void env_deinit(struct service_env *env)
 {
     rule_cache_deinit(&env->rule_cache);
-    strategy_index_deinit(env->strategies);
+    vector_index_deinit(env->strategies);
     env->strategies = NULL;
     embedder_free(env->embedder);
     env->embedder = NULL;

@@ -62,7 +62,7 @@ enum refusal_kind {
 
 struct embedder; /* server/domain/embed/embedder.h */
 struct cue_lexicon; /* server/domain/cues/lexicon.h */
-struct strategy_index; /* server/domain/turns/strategy_index.h */
+struct vector_index; /* server/domain/vector_index/vector_index.h */
 
 struct service_env {
     uint8_t page_token_key
@@ -82,7 +82,7 @@ struct service_env {
     struct rule_cache rule_cache; /* used only on the loop, except for rule_cache_offer */
     struct embedder
         *embedder; /* embedder of n-grams until app_embed.c has loaded a model; any thread */
-    struct strategy_index *strategies; /* turns of organisations; any thread */
+    struct vector_index *strategies; /* turns of organisations; any thread */
     const struct cue_lexicon *cues; /* cues of feedback in messages; never changes; any thread */
     uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* counts of ended calls */
     struct review_counters review_counters; /* any thread */

@@ -31,7 +31,7 @@ struct search {
     struct arena *arena;
     struct store_txn *txn;
     const struct strategy_query *query;
-    const struct strategy_rows *rows;
+    const struct vector_rows *rows;
     size_t row_count; /* statuses and marks in the transaction */
     const uint8_t *statuses; /* statuses of the rows, as the transaction has them */
     const uint64_t *marks; /* marks of the rows, as the transaction has them */
@@ -65,11 +65,11 @@ static const float *read_vector(void *user, uint32_t row)
 /* Returns the kind of each row: its status, if its vector is comparable. */
 static uint8_t *make_kinds(struct search *search, struct strategies *strategies)
 {
-    uint8_t space = strategy_space(search->rows, search->query->vector.space);
+    uint8_t space = vector_rows_space(search->rows, search->query->vector.space);
     uint8_t *kinds = arena_alloc(search->arena, search->row_count + 1);
 
     for (size_t i = 0; kinds != NULL && i < search->row_count; i++) {
-        bool is_comparable = space != STRATEGY_NO_SPACE && search->rows->spaces[i] == space;
+        bool is_comparable = space != VECTOR_INDEX_NO_SPACE && search->rows->spaces[i] == space;
 
         kinds[i] = is_comparable ? search->statuses[i] : VECTORS_KINDS;
         strategies->searched += is_comparable;
@@ -107,12 +107,12 @@ static enum err show(struct search *search, struct strategy_match *match, uint32
 static enum err make_match(struct search *search, const struct vectors_match *found,
                            struct strategy_match *ret_match)
 {
-    const struct strategy_rows *rows = search->rows;
+    const struct vector_rows *rows = search->rows;
     struct strategy_match match = {
         .seq = rows->seqs[found->row],
         .status = (enum turn_status)search->statuses[found->row],
         .cosine = found->cosine,
-        .strategy = rows->strategies[found->row],
+        .strategy = rows->columns[STRATEGY_HASH][found->row],
         .mark = search->marks[found->row],
     };
     enum err err = log_read(search->txn, search->query->org, match.seq, &match.event);
@@ -262,7 +262,8 @@ static void note_rejections(struct search *search)
     }
     for (size_t i = 0; i < search->row_count; i++) {
         if (search->statuses[i] == TURN_STATUS_ACCEPTED) {
-            struct strategy_fact *fact = place_of(search->table, search->rows->strategies[i]);
+            struct strategy_fact *fact =
+                place_of(search->table, search->rows->columns[STRATEGY_HASH][i]);
 
             if (fact->strategy != 0 && search->marks[i] > fact->accepted_at) {
                 fact->accepted_at = search->marks[i];
@@ -311,8 +312,10 @@ static void count_outcomes(struct search *search, struct strategies *strategies)
         }
     }
     for (size_t i = 0; i < search->row_count; i++) {
-        struct strategy_fact *fact = place_of(search->table, search->rows->strategies[i]);
-        bool counts = fact->strategy != 0 && (intent == 0 || search->rows->intents[i] == intent);
+        struct strategy_fact *fact =
+            place_of(search->table, search->rows->columns[STRATEGY_HASH][i]);
+        bool counts = fact->strategy != 0 &&
+                      (intent == 0 || search->rows->columns[STRATEGY_INTENT][i] == intent);
 
         fact->accepted += counts && search->statuses[i] == TURN_STATUS_ACCEPTED;
         fact->rejected += counts && search->statuses[i] == TURN_STATUS_REJECTED;
@@ -383,14 +386,14 @@ static enum err read_status(struct search *search, uint64_t seq, uint8_t *status
  * those that were set later are read. */
 static enum err take_statuses(struct search *search, uint64_t last_seq)
 {
-    const struct strategy_rows *rows = search->rows;
+    const struct vector_rows *rows = search->rows;
     size_t count = search->row_count;
     uint8_t *statuses = NULL;
     uint64_t *marks = NULL;
     enum err err = OK;
 
-    search->statuses = rows->statuses;
-    search->marks = rows->marks;
+    search->statuses = rows->kinds;
+    search->marks = rows->columns[STRATEGY_MARK];
     if (rows->applied_seq <= last_seq || count == 0) {
         return OK;
     }
@@ -399,8 +402,8 @@ static enum err take_statuses(struct search *search, uint64_t last_seq)
     if (statuses == NULL || marks == NULL) {
         return ERR_MEMORY;
     }
-    memcpy(statuses, rows->statuses, count * sizeof(*statuses));
-    memcpy(marks, rows->marks, count * sizeof(*marks));
+    memcpy(statuses, rows->kinds, count * sizeof(*statuses));
+    memcpy(marks, rows->columns[STRATEGY_MARK], count * sizeof(*marks));
     for (size_t i = 0; err == OK && i < count; i++) {
         if (marks[i] > last_seq) {
             err = read_status(search, rows->seqs[i], &statuses[i], &marks[i]);
@@ -412,7 +415,7 @@ static enum err take_statuses(struct search *search, uint64_t last_seq)
 }
 
 /* Searches the rows of the index, without turns that the transaction does not have. */
-static enum err search_now(struct search *search, struct strategy_index *index,
+static enum err search_now(struct search *search, struct vector_index *index,
                            struct strategies *strategies)
 {
     const struct strategy_query *query = search->query;
@@ -420,7 +423,7 @@ static enum err search_now(struct search *search, struct strategy_index *index,
     enum err err = log_read_head(search->txn, query->org, &head);
 
     if (err == OK) {
-        err = strategy_index_begin(index, search->txn, query->org, query->cancelled, &search->rows);
+        err = vector_index_begin(index, search->txn, query->org, query->cancelled, &search->rows);
     }
     if (err != OK) {
         return err;
@@ -433,20 +436,21 @@ static enum err search_now(struct search *search, struct strategy_index *index,
     if (err == OK) {
         err = search_rows(search, strategies);
     }
-    strategy_index_end(index, search->rows);
+    vector_index_end(index, search->rows);
     return err;
 }
 
 static enum err search_past(struct search *search, struct strategies *strategies)
 {
     const struct strategy_query *query = search->query;
-    struct strategy_rows *rows = arena_calloc(search->arena, 1, sizeof(*rows));
+    struct vector_rows *rows = arena_calloc(search->arena, 1, sizeof(*rows));
     enum err err = OK;
 
     if (rows == NULL) {
         return ERR_MEMORY;
     }
-    err = strategy_rows_make(rows, search->txn, query->org, query->as_of_seq, query->cancelled);
+    err = vector_rows_make(rows, &strategy_source, search->txn, query->org, query->as_of_seq,
+                           query->cancelled);
     search->rows = rows;
     search->row_count = rows->count;
     if (err == OK) {
@@ -456,11 +460,11 @@ static enum err search_past(struct search *search, struct strategies *strategies
         err = search_rows(search, strategies);
     }
     strategies->misses_erased = rows->erased_by_seq > query->as_of_seq;
-    strategy_rows_free(rows);
+    vector_rows_free(rows);
     return err;
 }
 
-enum err strategies_search(struct arena *arena, struct store_txn *txn, struct strategy_index *index,
+enum err strategies_search(struct arena *arena, struct store_txn *txn, struct vector_index *index,
                            const struct strategy_query *query, struct strategies *ret_strategies)
 {
     struct search search = {.arena = arena, .txn = txn, .query = query};

@@ -61,7 +61,7 @@ struct strategies {
 
 /* Searches. ERR_MEMORY, ERR_CANCELLED, ERR_BUSY. */
 MUST_CHECK enum err strategies_search(struct arena *arena, struct store_txn *txn,
-                                      struct strategy_index *index,
+                                      struct vector_index *index,
                                       const struct strategy_query *query,
                                       struct strategies *ret_strategies);
 

@@ -24,7 +24,8 @@ struct rough {
 /* The best rows so far, as a heap with the worst row first. */
 struct best {
     size_t count;
-    struct rough rows[VECTORS_EXACT_ROWS];
+    size_t max;
+    struct rough *rows;
 };
 
 enum vectors_path vectors_best_path(void)
@@ -103,7 +104,7 @@ static void multiply(enum vectors_path path, const int8_t *query, const int8_t *
     multiply_plain(query, sketches, count, products);
 }
 
-/* Of equal products the row with the lower number is better, so that the result is unique. */
+/* Of equal products the row with the lower number is better, so that the result is unique; see `number`. */
 static bool is_worse(struct rough a, struct rough b)
 {
     return a.product < b.product || (a.product == b.product && a.row > b.row);
@@ -131,9 +132,9 @@ static void sink(struct best *best, size_t at)
 /* Adds a row if it is better than the worst, which it then replaces. */
 static void offer(struct best *best, struct rough row)
 {
-    if (best->count < VECTORS_EXACT_ROWS) {
+    if (best->count < best->max) {
         best->rows[best->count++] = row;
-        if (best->count == VECTORS_EXACT_ROWS) {
+        if (best->count == best->max) {
             for (size_t i = best->count / 2; i-- > 0;) {
                 sink(best, i);
             }
@@ -142,6 +143,25 @@ static void offer(struct best *best, struct rough row)
         best->rows[0] = row;
         sink(best, 0);
     }
+}
+
+/* Makes the heaps of all kinds, with room for `max` rows each. */
+static enum err make_heaps(struct arena *arena, size_t max, struct best best[VECTORS_KINDS])
+{
+    for (size_t kind = 0; kind < VECTORS_KINDS; kind++) {
+        best[kind] = (struct best){.max = max};
+        best[kind].rows = (struct rough *)arena_alloc(arena, max * sizeof(best[kind].rows[0]));
+        if (best[kind].rows == NULL) {
+            return ERR_MEMORY;
+        }
+    }
+    return OK;
+}
+
+/* Returns a row as it is ranked, and the row of a rank: the numbers are reversed if later rows are better. */
+static uint32_t number(const struct vectors_rows *rows, uint32_t row)
+{
+    return rows->prefers_later ? UINT32_MAX - row : row;
 }
 
 static void scan(const struct vectors_rows *rows, enum vectors_path path, const float *query,
@@ -159,7 +179,7 @@ static void scan(const struct vectors_rows *rows, enum vectors_path path, const 
             uint8_t kind = rows->kinds[from + i];
 
             if (kind < VECTORS_KINDS) {
-                offer(&best[kind], (struct rough){products[i], (uint32_t)(from + i)});
+                offer(&best[kind], (struct rough){products[i], number(rows, (uint32_t)(from + i))});
             }
         }
     }
@@ -194,6 +214,15 @@ static int compare_rows(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+/* Puts the best rows into the order in which they are stored. */
+static void sort_rows(const struct vectors_rows *rows, struct best *best)
+{
+    for (size_t i = 0; i < best->count; i++) {
+        best->rows[i].row = number(rows, best->rows[i].row);
+    }
+    qsort(best->rows, best->count, sizeof(best->rows[0]), compare_rows);
+}
+
 static int compare_matches(const void *a, const void *b)
 {
     const struct vectors_match *left = (const struct vectors_match *)a;
@@ -216,7 +245,7 @@ static enum err compare_exactly(const struct vectors_rows *rows, struct arena *a
     if (found->matches == NULL) {
         return ERR_MEMORY;
     }
-    qsort(best->rows, best->count, sizeof(best->rows[0]), compare_rows);
+    sort_rows(rows, best);
     for (size_t i = 0; i < best->count; i++) {
         const float *vector = rows->read(rows->user, best->rows[i].row);
         struct vectors_match match = {.row = best->rows[i].row};
@@ -237,16 +266,36 @@ enum err vectors_search(const struct vectors_rows *rows, enum vectors_path path,
                         struct arena *arena, const float *query, float cosine_min,
                         struct vectors_found ret_found[VECTORS_KINDS])
 {
-    struct best *best = (struct best *)arena_calloc(arena, VECTORS_KINDS, sizeof(struct best));
-    enum err err = OK;
+    struct best best[VECTORS_KINDS];
+    enum err err = make_heaps(arena, VECTORS_EXACT_ROWS, best);
 
     ASSERT(rows->count <= UINT32_MAX && rows->width <= VECTORS_WIDTH_MAX);
-    if (best == NULL) {
-        return ERR_MEMORY;
+    if (err == OK) {
+        scan(rows, path, query, best);
     }
-    scan(rows, path, query, best);
     for (size_t kind = 0; kind < VECTORS_KINDS && err == OK; kind++) {
         err = compare_exactly(rows, arena, query, cosine_min, &best[kind], &ret_found[kind]);
     }
     return err;
+}
+
+enum err vectors_find_candidates(const struct vectors_rows *rows, enum vectors_path path,
+                                 struct arena *arena, const float *query, size_t max,
+                                 struct vectors_candidates *ret_found)
+{
+    struct best best[VECTORS_KINDS];
+    enum err err = make_heaps(arena, max, best);
+
+    ASSERT(rows->count <= UINT32_MAX && rows->width <= VECTORS_WIDTH_MAX);
+    ret_found->count = 0;
+    ret_found->rows = (uint32_t *)arena_alloc(arena, max * sizeof(ret_found->rows[0]));
+    if (err != OK || ret_found->rows == NULL) {
+        return ERR_MEMORY;
+    }
+    scan(rows, path, query, best);
+    sort_rows(rows, &best[0]);
+    for (size_t i = 0; i < best[0].count; i++) {
+        ret_found->rows[ret_found->count++] = best[0].rows[i].row;
+    }
+    return OK;
 }

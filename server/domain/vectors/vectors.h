@@ -32,8 +32,9 @@ struct vectors_rows {
     const uint8_t *kinds; /* kinds of each row */
     size_t count; /* at most UINT32_MAX */
     size_t width; /* numbers of a vector */
+    bool prefers_later; /* of rows with equal sketches, those with the higher numbers are better */
     /* Returns the vector of a row, valid until the next call; NULL if it cannot be read, which ends
-     * the search with ERR_CORRUPT. */
+     * the search with ERR_CORRUPT. Not used by vectors_find_candidates. */
     const float *(*read)(void *user, uint32_t row);
     void *user;
 };
@@ -50,6 +51,12 @@ struct vectors_found {
     struct vectors_match *matches; /* in the arena */
 };
 
+/* The rows with the best sketches, ascending. */
+struct vectors_candidates {
+    size_t count;
+    uint32_t *rows; /* in the arena */
+};
+
 /* Returns the fastest path that this machine has. */
 enum vectors_path vectors_best_path(void);
 /* Computes the sketch of a vector of length 1 with at most VECTORS_WIDTH_MAX numbers. The sketch of a
@@ -60,5 +67,14 @@ void vectors_sketch(const float *vector, size_t width, int8_t *ret_sketch);
 MUST_CHECK enum err vectors_search(const struct vectors_rows *rows, enum vectors_path path,
                                    struct arena *arena, const float *query, float cosine_min,
                                    struct vectors_found ret_found[VECTORS_KINDS]);
+/* Finds the rows of kind 0 with the best sketches, at most `max`, for a caller that compares vectors of its own. Fails only
+ * with ERR_MEMORY. */
+MUST_CHECK enum err vectors_find_candidates(const struct vectors_rows *rows, enum vectors_path path,
+                                            struct arena *arena, const float *query, size_t max,
+                                            struct vectors_candidates *ret_found);
+/* Returns the product of two vectors of numbers, the second as bytes, big-endian. The sum of the absolute products must be
+ * below 2^31; otherwise the result is undefined. */
+int32_t vectors_multiply_numbers(enum vectors_path path, const int16_t *numbers,
+                                 const uint8_t *stored, size_t width);
 
 #endif

@@ -28,7 +28,7 @@ struct snapshot {
 
 struct history {
     struct store_fixture *fixture;
-    struct strategy_index *index;
+    struct vector_index *index;
     struct org_id org;
     float values[2];
     atomic_bool cancelled;
@@ -110,7 +110,7 @@ static void write_one(struct history *history)
 }
 
 /* Searches for the first direction. The result is in the arena. */
-static struct strategies search(struct history *history, struct strategy_index *index,
+static struct strategies search(struct history *history, struct vector_index *index,
                                 struct store_txn *txn)
 {
     static const float values[2] = {1, 0};
@@ -129,12 +129,12 @@ static struct strategies search(struct history *history, struct strategy_index *
 /* Searches with an index that has only what the transaction has. */
 static struct strategies search_alone(struct history *history, struct store_txn *txn)
 {
-    struct strategy_index *index = NULL;
+    struct vector_index *index = NULL;
     struct strategies found;
 
-    assert_int_equal(strategy_index_new(&history->fixture->arena, &index), OK);
+    assert_int_equal(vector_index_new(&history->fixture->arena, &strategy_source, &index), OK);
     found = search(history, index, txn);
-    strategy_index_deinit(index);
+    vector_index_deinit(index);
     return found;
 }
 
@@ -169,7 +169,8 @@ static void test_newer_index_shows_only_the_transaction(void **state)
     struct snapshot open[OPEN] = {{.txn = NULL}};
     size_t newer = 0;
 
-    assert_int_equal(strategy_index_new(&history.fixture->arena, &history.index), OK);
+    assert_int_equal(vector_index_new(&history.fixture->arena, &strategy_source, &history.index),
+                     OK);
     for (size_t i = 0; i < WRITES; i++) {
         struct snapshot *snapshot = &open[i / WRITES_BETWEEN % OPEN];
 
@@ -193,7 +194,7 @@ static void test_newer_index_shows_only_the_transaction(void **state)
     for (size_t j = 0; j < OPEN; j++) {
         store_abort(open[j].txn);
     }
-    strategy_index_deinit(history.index);
+    vector_index_deinit(history.index);
 }
 
 int main(void)

@@ -5,6 +5,7 @@
 
 #include "server/codec/contract.h"
 #include "server/domain/cues/lexicon.h"
+#include "server/domain/decisions/similar_index.h"
 #include "server/domain/embed/embedder.h"
 #include "server/domain/turns/strategy_index.h"
 #include "store/records.h"
@@ -83,6 +84,9 @@ enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
         return ERR_MEMORY;
     }
     err = vector_index_new(arena, &strategy_source, &env->strategies);
+    if (err == OK) {
+        err = vector_index_new(arena, &similar_source, &env->similar_decisions);
+    }
     if (err != OK) {
         return err;
     }
@@ -106,6 +110,8 @@ void env_deinit(struct service_env *env)
     rule_cache_deinit(&env->rule_cache);
     vector_index_deinit(env->strategies);
     env->strategies = NULL;
+    vector_index_deinit(env->similar_decisions);
+    env->similar_decisions = NULL;
     embedder_free(env->embedder);
     env->embedder = NULL;
 }

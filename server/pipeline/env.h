@@ -83,6 +83,7 @@ struct service_env {
     struct embedder
         *embedder; /* embedder of n-grams until app_embed.c has loaded a model; any thread */
     struct vector_index *strategies; /* turns of organisations; any thread */
+    struct vector_index *similar_decisions; /* themes of their decisions; any thread */
     const struct cue_lexicon *cues; /* cues of feedback in messages; never changes; any thread */
     uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* counts of ended calls */
     struct review_counters review_counters; /* any thread */

@@ -142,6 +142,15 @@ target_link_libraries(bench_text_vectors PRIVATE warnings defines m)
 errata_link(bench_text_vectors "domain_embed")
 add_dependencies(bench bench_text_vectors)
 
+# Measures FindSimilar below the services, beside scans of the table.
+if(TARGET domain_decisions)
+    add_executable(bench_similar_decisions EXCLUDE_FROM_ALL
+                   ${CMAKE_SOURCE_DIR}/tests/bench/similar_decisions.c)
+    target_link_libraries(bench_similar_decisions PRIVATE warnings defines m)
+    errata_link(bench_similar_decisions "domain;domain_decisions;domain_embed;event_apply;store_lmdb")
+    add_dependencies(bench bench_similar_decisions)
+endif()
+
 # Measures the search of vectors by their sketches beside an exact scan.
 add_executable(bench_vector_search EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/vector_search.c)
 target_link_libraries(bench_vector_search PRIVATE warnings defines m)

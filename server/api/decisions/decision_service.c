@@ -485,19 +485,20 @@ enum err decision_service_find_similar_read(struct decision_service_find_similar
         .threshold = request->_threshold_case != 0 ? request->threshold : THEME_SAME_SHOWN,
         .limit = request->_limit_case != 0 ? request->limit : SIMILAR_LIMIT_DEFAULT,
         .agent = slice_text(request->agent_name),
-        .is_cancelled = service_was_cancelled,
-        .user = call->service,
+        .cancelled = &call->service->cancelled,
     };
     enum err err = matches == NULL ? ERR_MEMORY : read_about(call, &query);
 
     if (err == OK) {
-        err = decision_find_similar(call->txn, &query, matches);
+        err = decision_find_similar(call->ctx->arena, call->txn,
+                                    call->service->env->similar_decisions, &query, matches);
     }
     if (err == OK) {
         err = put_matches(call, matches);
     }
     if (err == OK) {
         wire_put_bytes_given(call->body, FIND_SIMILAR_RESPONSE_SPACE_FIELD, matches->space);
+        wire_put_varint_given(call->body, FIND_SIMILAR_RESPONSE_INCOMPLETE_FIELD, matches->is_cut);
     }
     return err;
 }

@@ -1,13 +1,12 @@
 /*
- * similar.h: finds decisions whose words are similar to those of a given decision, by their stored themes.
+ * similar.h: finds decisions whose words are similar to those of a given decision, by their stored themes: among all of the
+ * organisation, the SIMILAR_EXACT_ROWS with the best sketches are compared exactly.
  */
 #ifndef ERRATA_SERVER_DOMAIN_DECISIONS_SIMILAR_H
 #define ERRATA_SERVER_DOMAIN_DECISIONS_SIMILAR_H
 
-#include "server/domain/decisions/decisions.h"
+#include "server/domain/decisions/similar_index.h"
 
-/* Maximum decisions that are compared, the most recent ones. */
-#define SIMILAR_ROWS_MAX 20000
 #define SIMILAR_LIMIT_MAX 100
 #define SIMILAR_LIMIT_DEFAULT 20
 
@@ -18,9 +17,8 @@ struct similar_query {
     double threshold; /* shown score */
     size_t limit; /* at most SIMILAR_LIMIT_MAX */
     struct slice agent; /* empty: all agents */
-    /* Ends the search early with ERR_CANCELLED; called once for each 256 rows. */
-    bool (*is_cancelled)(const void *user);
-    const void *user;
+    const atomic_bool
+        *cancelled; /* ends the search early with ERR_CANCELLED, while the index is made */
 };
 
 struct similar_match {
@@ -33,9 +31,13 @@ struct similar_matches {
     struct similar_match items[SIMILAR_LIMIT_MAX]; /* most similar first */
     size_t count;
     struct slice space;
+    bool is_cut; /* the organisation has more decisions than SIMILAR_ROWS_MAX */
 };
 
-MUST_CHECK enum err decision_find_similar(struct store_txn *txn, const struct similar_query *query,
+/* ERR_MEMORY, ERR_CANCELLED, ERR_BUSY. A decision that was retracted after the transaction began may be left out. */
+MUST_CHECK enum err decision_find_similar(struct arena *arena, struct store_txn *txn,
+                                          struct vector_index *index,
+                                          const struct similar_query *query,
                                           struct similar_matches *ret_matches);
 
 #endif

@@ -4,11 +4,13 @@
  */
 #include "server/api/reviews/placeholders_wire.h"
 #include "server/api/reviews/review_log.h"
+#include "server/domain/events/removal_past.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 
 #include <errata/v1/review_prompts.views.h>
 #include <errata/v1/review_service.handlers.h>
+#include <inttypes.h>
 
 /* Maximum work on the loop: reviews, and bytes of prompts and notes. */
 #define REVIEWS_ON_LOOP_MAX 100
@@ -128,6 +130,39 @@ static enum err refer(struct review_service_resolve_placeholders_call *call,
                               &exposure, ret_reference);
 }
 
+/* For the past: returns whether the item of the example was there at that time. ERR_PRECONDITION, which names the floor, if
+ * the content of all items until then was removed. */
+static enum err find_missing(struct review_service_resolve_placeholders_call *call,
+                             const struct placeholders *placeholders, bool *ret_is_missing)
+{
+    struct removal_past past;
+    struct event event;
+    uint64_t floor_seq = 0;
+    enum err err = OK;
+
+    *ret_is_missing = false;
+    if (!call->as_of.is_given || placeholders->expired_seq == 0 ||
+        placeholders->arm == EXPERIMENT_ARM_CONTROL) {
+        return OK;
+    }
+    err = removal_floor(call->txn, call->org, CONTENT_CLASS_REVIEWS, &floor_seq);
+    if (err == OK && call->as_of.seq < floor_seq) {
+        return fault_say(call->ctx->fault, ERR_PRECONDITION,
+                         "as_of: event %" PRIu64 " is below the floor of retention; expected event "
+                         "%" PRIu64 " or a later one, since the content of items until then was "
+                         "removed",
+                         call->as_of.seq, floor_seq);
+    }
+    if (err == OK) {
+        err =
+            removal_past_read(call->txn, call->org, CONTENT_CLASS_REVIEWS, call->as_of.seq, &past);
+    }
+    if (err == OK) {
+        err = log_read(call->txn, call->org, placeholders->expired_seq, &event);
+    }
+    return err != OK ? err : removal_is_later(call->txn, &event, &past, ret_is_missing);
+}
+
 static enum err answer(struct review_service_resolve_placeholders_call *call,
                        const struct placeholders *placeholders, struct slice reference)
 {
@@ -149,6 +184,9 @@ static enum err answer(struct review_service_resolve_placeholders_call *call,
         buffer_init(buffers[i], call->ctx->arena, 0);
     }
     err = write_lists(call, placeholders, &lists);
+    if (err == OK) {
+        err = find_missing(call, placeholders, &view.incomplete);
+    }
     if (err == OK) {
         err = review_triggers_encode(call->ctx->arena, &placeholders->triggers, &view.triggers);
     }

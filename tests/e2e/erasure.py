@@ -11,8 +11,8 @@ import subprocess
 import tempfile
 import unittest
 
-from erratad import (BIN, Server, decision, decision_service, feedback, main, prompt_service, prompt_template, turn,
-                     turn_service, verdicts)
+from erratad import (BIN, Server, admin, decision, decision_service, feedback, main, prompt_service, prompt_template,
+                     review, review_prompts, review_service, run_item, turn, turn_service, verdicts)
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 CORRECTIONS = 66  # more than the events of a step
@@ -145,6 +145,23 @@ class Erasure(unittest.TestCase):
         self.expect_gone("Okapi", "Quokka", "Gecko")
         self.assertIn("Tapir", str(self.client.events()))
 
+    def resolve(self, **fields):
+        return self.client.reviews.ResolvePlaceholders(review_prompts.ResolvePlaceholdersRequest(
+            subcategory="laptops", prompts={"p": "{{EXAMPLE_ITEM}}"}, static_example="static", **fields))
+
+    def test_example_item_of_the_past(self):
+        self.client.reviews.PutItem(review_service.PutItemRequest(
+            item=run_item.RunItem(run_id="run", item_json='{"name":"Gnu"}')))
+        self.client.submit_review(run_id="run", subcategory="laptops", item_id="i", reviewed_by="ada",
+                                  decision=review.REVIEW_DECISION_REVIEWED)
+        before = next(iter(self.client.events())).seq
+        self.assertIn("Gnu", self.resolve(as_of_seq=before).prompts["p"])
+        self.erase("--event", next(event.id for event in self.client.events() if event.HasField("run_item")))
+        past = self.resolve(as_of_seq=before)
+        self.assertEqual((past.prompts["p"], past.incomplete), ("static", True))
+        self.assertFalse(self.resolve(as_of_seq=next(iter(self.client.events())).seq).incomplete)
+        self.assertFalse(self.resolve().incomplete)
+
     def test_kept_content_is_reported(self):
         self.client.prompts.PutPromptTemplate(prompt_service.PutPromptTemplateRequest(
             prompt_template=prompt_template.PromptTemplate(name="t", text="Be brief.\n{hint_examples_json}")))
@@ -160,7 +177,24 @@ class Erasure(unittest.TestCase):
 
 class ErasureWithJournal(Erasure):
     engine = "journal"
-    test_kept_content_is_reported = None  # does not depend on the engine
+    # These do not depend on the engine.
+    test_kept_content_is_reported = test_example_item_of_the_past = None
+
+    def test_killed_server_has_whole_steps(self):
+        """A second call goes on where a killed server ended."""
+        for number in range(3 * CORRECTIONS):
+            self.correct(number, "d1", "Zebra")
+        call = self.client.admin.EraseContent(admin.EraseContentRequest(document_id="d1", reason="request 17"))
+        next(message for message in call if message.progress.erased_count > 0 or message.HasField("report"))
+        self.server.kill9()
+        self.server.start()
+        self.client = self.server.client()
+        erased = [seq for event in self.client.events() for seq in event.content_erased.seqs]
+        removed = [event.seq for event in self.client.events() if event.content_removed]
+        self.assertEqual((sorted(erased), len(removed) > 0), (sorted(removed), True))
+        report = self.erase("--document", "d1")
+        self.assertEqual(int(report.get("erasedCount", 0)) + len(removed), 3 * CORRECTIONS)
+        self.expect_gone("Zebra")
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ class Http1:
 
 
 def literal(name, value):
-    """A field that the peer shall add to its table; none of ours has 127 bytes of a name or more."""
+    """Returns a header field with incremental indexing; name and value have fewer than 127 bytes."""
     def text(data):
         data = data.encode()
         if len(data) < 127:

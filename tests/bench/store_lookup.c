@@ -1,10 +1,9 @@
 /*
- * store_lookup.c: what the newest three examples of a layout cost without a server, in one run over
- * stores that are: by lmdb_read's own lookup on the floor's store, and for each data folder by
- * only LMDB's calls on Errata's file, and by the lookup that the service makes, which writes an
- * answer. Each copies three examples. Ways and stores take turns, for cold layouts (any of all) and
- * hot ones (the first few). Not a test: it prints one JSON object a line, with the processor time
- * of a lookup in nanoseconds, a number a round.
+ * store_lookup.c: measures the lookup of the newest three examples of a layout without a server: by
+ * lmdb_read on the store of the floor measurement, and on each data folder both by plain LMDB calls
+ * and by the service's lookup, which writes a reply. Each copies three examples. Methods and stores
+ * alternate, for cold layouts (any) and for hot ones (the first few). Not a test: it prints one JSON
+ * object per line, with the CPU time of a lookup in nanoseconds, one number per round.
  * Usage: bench_store_lookup FLOOR_STORE LAYOUTS_AN_ORG ROUNDS LOOKUPS DATA_FOLDER...
  */
 #include "server/domain/corrections/examples.h"

@@ -82,7 +82,7 @@ static void embed_texts(struct embedder *embedder, const char *path)
     arena_deinit(&scratch);
 }
 
-/* Writes a variation of a text's vector. The first QUERIES texts are left to the queries. */
+/* Writes a variation of a text's vector. The first QUERIES texts are reserved for queries. */
 static void vary(float *row)
 {
     const float *one = texts + (QUERIES + draw() % (text_count - QUERIES)) * width;

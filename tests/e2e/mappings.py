@@ -302,7 +302,7 @@ class Rows(MappingCase):
         self.assertEqual(self.match("SKU-70001").lines[0].internal_sku, "INT-1")
 
     def test_a_similar_candidate_is_confirmed_by_its_id(self):
-        """The id of a similar SKU's mapping, with the line's own SKU, confirms the line's SKU."""
+        """The line's SKU is confirmed by the id of the mapping of a similar SKU."""
         self.confirm("SKU-80045", "INT-8")
         candidate = self.match("SKU-80046").lines[0].candidates[0]
         self.assertEqual(candidate.match_method, SIMILAR)

@@ -137,8 +137,8 @@ class Measured(PdfCase):
         self.assertEqual(len(document.layout_fingerprint), 64)
 
     def test_a_cut_result_is_never_hashed(self):
-        """Rulings over their limit: text is kept, no fingerprint, no profile; sent again, measured
-        again."""
+        """A document with too many rulings keeps its text, gets no fingerprint and no profile, and is
+        measured again if it is sent again."""
         content = pdf_data.read("hostile/h0-tiling-tiny-step.pdf")
         for _ in range(2):
             reply = self.client.ingest("cut", content)

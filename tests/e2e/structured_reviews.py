@@ -50,7 +50,7 @@ class ReviewCase(CliCase):
             settings=organization_settings.OrganizationSettings(reviews_needed=reviewers)))
 
     def at(self, seconds):
-        """A time, as many seconds after a fixed one."""
+        """Returns a fixed time plus `seconds`."""
         return timestamp_pb2.Timestamp(seconds=1700000000 + seconds)
 
 
@@ -486,7 +486,7 @@ class FragmentSets(ReviewCase):
         self.assertEqual({len(one.fragments) for one in viewer.fragment_sets}, {0})
         self.assertEqual(recount.check(self.mine), [])
 
-    def test_who_decides(self):
+    def test_only_users_with_the_role_approve(self):
         self.put(client=self.client(roles.ROLE_OPERATOR, user_id="otto"))
         self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.approve(1, self.client(roles.ROLE_OPERATOR,
                                                                                             user_id="otto")))

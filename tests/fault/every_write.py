@@ -512,8 +512,8 @@ class Load:
             self.keep("approve_fragments", org, key, body, reply, [])
 
     def decision(self, key, org, token):
-        """A decision about one of few agents, with one of few comments, so that clusters grow; every other one cites a
-        prompt of the agent, now and then one that was cited before."""
+        """A decision about one of few agents, with one of few comments, so that clusters grow; every second one cites
+        a prompt of the agent, sometimes one that was cited before."""
         comment = ("Set a timeout on each remote call.", "Sort the imports of each module, please.",
                    "Nice work!", "why?")[number_of(key + "c", 4)]
         agent = f"agent-{number_of(key + 'a', 2)}"

@@ -354,7 +354,7 @@ static void pass(struct sequence *sequence, struct fuzz_input *input)
         fixture->clock.wall_us += step_us;
     }
     sequence->pool.now_us = clock_wall_us(fixture->ctx.clock);
-    /* A clock that was put back lets a day pass within a day. */
+    /* After a clock was set back, keys may expire earlier than a day later. */
     fixture->keys_ended = fixture->keys_ended || sequence->pool.now_us < FIXTURE_START_US ||
                           sequence->pool.now_us - FIXTURE_START_US > DAY_US;
     call_server_tick(fixture->calls, clock_monotonic_us(fixture->ctx.clock));

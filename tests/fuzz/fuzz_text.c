@@ -155,7 +155,7 @@ static void check_profile(struct arena *arena, enum sanitise_profile profile, st
     check_marks(arena, clean.text);
 }
 
-/* Cut at any place, the text equals the result for the same words without the rest. */
+/* Checks that the result of a limit equals the result for only the text within the limit. */
 static void check_cut(struct arena *arena, struct slice text, size_t characters_max)
 {
     struct sanitised cut = sanitise_note(arena, text, characters_max);

@@ -1,7 +1,7 @@
 /*
- * fuzz_web_text.c: any characters as the text form of gRPC-Web. Decoded in pieces of any size they are
- * the bytes of their groups, each decoded by itself, or refused like those. The first byte picks the
- * size of the pieces.
+ * fuzz_web_text.c: any characters as the text form of gRPC-Web. Decoding them in pieces of any size
+ * gives the same bytes, or the same refusal, as decoding each group separately. The first byte
+ * selects the size of the pieces.
  */
 #include "server/grpc_web/grpc_web_text.h"
 #include "store/base/assert.h"

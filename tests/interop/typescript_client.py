@@ -122,7 +122,7 @@ class Calls(Package):
         self.assertTrue(driver("close", PATIENCE_MS))
         self.assertEqual(self.spooled(), [])
 
-    def test_errors_keep_their_codes_and_keys_hold(self):
+    def test_errors_keep_their_codes_and_repeats_store_once(self):
         driver = self.driver()
         with self.assertRaisesRegex(RuntimeError, "InvalidArgument: .*layout_fingerprint"):
             driver("examples", {"layout": "x" * 500})

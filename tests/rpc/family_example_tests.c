@@ -443,9 +443,9 @@ static size_t record_naming(struct fixture *fixture, const char *document_id, ch
     return response->n_warnings;
 }
 
-/* Goal: an extraction is credited to the examples of the family that it carried, by reference and by id, without a
- * warning, and is not one that carried none; an example of another family is not counted; the served text can be made
- * again after the families changed. Method: a lookup, extractions of its document, a merge. */
+/* Goal: an extraction is credited to the examples of the family in its prompt, by reference and by id, without a warning,
+ * and does not count as one without examples; an example of another family is not counted; the served text can be rebuilt
+ * after the families changed. Method: a lookup, extractions of its document, a merge. */
 static void test_examples_are_credited(void **state)
 {
     struct fixture fixture;

@@ -239,7 +239,7 @@ void sim_keep_reference(struct sim_call *call, enum sim_reference kind, const ch
 /* --- sim_calls.c: their life --- */
 
 struct sim_call *sim_call_new(struct sim_member *member, enum sim_op op, const char *path);
-/* Starts it; the message may be NULL (a document by stream). */
+/* Starts the call; `message` is NULL for a document that is sent as a stream. */
 void sim_call_start(struct sim_call *call, const ProtobufCMessage *message);
 void sim_call_start_bytes(struct sim_call *call, struct slice request);
 

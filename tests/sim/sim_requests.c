@@ -107,7 +107,7 @@ struct sim_call *sim_new_call(struct sim_member *member, enum sim_op op)
     return sim_call_new(member, op, paths[op]);
 }
 
-/* Operations that store each kind of write; of a document by stream: SIM_INGEST_STREAM. */
+/* The operation of each kind of write; SIM_INGEST_STREAM also stores a document. */
 static const enum sim_op write_ops[] = {
     [SIM_WRITE_CAPTURE] = SIM_CAPTURE,
     [SIM_WRITE_BATCH] = SIM_BATCH,

@@ -109,7 +109,7 @@ static void on_step(struct sim *sim, void *object, uint64_t incarnation)
     sim_server_after_thread(server);
 }
 
-/* The writer's thread wakes up where something waits for it, or where it has to look at the disk. */
+/* Wakes the writer if requests wait for it, or if a check of the disk is due. */
 static void ask_step(struct sim_server *server)
 {
     struct writer_stats stats = writer_read_stats(server->writer);

@@ -89,7 +89,7 @@ class Verdict(unittest.TestCase):
         self.assertEqual(self.failures(runs=minutes({"UNAVAILABLE": 1})), [])
         self.expect("load", runs=minutes(answered=30_000))
 
-    def test_wrong_end_fails(self):
+    def test_abnormal_end_fails(self):
         self.expect("company", tallies={("repeat", "AssertionError"): (1, False)})
         self.expect("end", end=["ended with -11"])
 

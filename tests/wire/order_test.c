@@ -114,9 +114,9 @@ static void test_frames_that_cross_an_end_are_discarded(void **state)
     wire_teardown(&fixture);
 }
 
-/* Goal: a frame of a stream that is no longer remembered is ignored, and the bits of old streams do
- * not affect new ones. Method: more streams than are remembered, whose numbers leap; DATA of the
- * first. */
+/* Goal: a frame of a forgotten stream is ignored, and the bits of old streams do not affect new
+ * ones. Method: more streams than are remembered, with gaps between their ids; then DATA on the
+ * first one. */
 static void test_frames_of_forgotten_streams_are_ignored(void **state)
 {
     struct wire_fixture fixture;

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Speaks HTTP/2, with an open request or none; its bytes were taken once the server's first ones are here. */
+/* Sends the HTTP/2 preface, and a request if `busy`; returns after the server's first byte arrived. */
 static int client_greet(const struct fixture *fixture, bool busy)
 {
     int fd = client_connect(fixture);

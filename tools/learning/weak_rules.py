@@ -112,7 +112,7 @@ def outcomes(predict, tests):
 
 
 def accuracy(orders):
-    """For each test text, whether its verdict was right after each order."""
+    """Returns for each test text whether its verdict was right after each order."""
     return [[chosen == label for chosen, label in one] for one in zip(*orders)]
 
 
@@ -136,8 +136,8 @@ def f1_interval(orders, label, seed, resamples=2000):
 
 
 def review(server, admin, name, weak, count, seed, progress, weights=False, proposals=False):
-    """Reviews so many texts in a random order, and returns the outcomes on each part with other texts, and the number of
-    proposed rules. A person applies the suggested weights, and puts the proposed rules into effect, after each quarter of them."""
+    """Reviews `count` texts in a random order; returns the outcomes on each part with other texts, and the number of proposed
+    rules. After each quarter of the texts a person applies the suggested weights, and puts the proposed rules into effect."""
     order = list(weak["train"])
     random.Random(seed).shuffle(order)
     reviewer = Reviewer(server, admin, f"{name} {count} {seed} {weights:d}{proposals:d}", weak["rules"], proposals)

@@ -51,7 +51,7 @@ static const char *const kind_names[] = {"any",      "commit",  "creation",
 static const char *const choice_names[] = {"nothing", "everything", "prefix",
                                            "writes",  "pages",      "sectors"};
 
-/* A moment of the journal: after a record. */
+/* A state of the journal: after a record. */
 struct moment {
     size_t end; /* end of the record, in bytes of the journal */
     bool in_commit;

@@ -18,7 +18,7 @@
 
 #define ORGS_MAX 256
 #define NAMES_MAX 8192
-/* A reserve of its real size would be most of what an image costs. */
+/* A reserve of its real size would take most of the time of an image. */
 #define RESERVE_BYTES 4096
 
 struct check {

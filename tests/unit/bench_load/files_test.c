@@ -1,6 +1,6 @@
 /*
- * files_test.c: Goal: files of ready-made bodies are read as they are described, and damaged ones
- * refused. Method: small files in the folder of temporary files.
+ * files_test.c: Goal: files of prepared bodies are read as documented, and damaged ones are refused.
+ * Method: small temporary files.
  */
 #include "tests/unit/bench_load/bench_load_tests.h"
 #include "tools/bench/load/file.h"

@@ -85,7 +85,7 @@ static void test_wait_for_a_core_is_counted(void **state)
     assert_true(after.waited_ns > before.waited_ns);
 }
 
-/* A child that lives is found beside its parent, and what it used stays when it has ended. */
+/* Goal: a running child is found beside its parent, and its usage is kept after its end. */
 static void test_usage_of_an_ended_child_is_kept(void **state)
 {
     struct process_list list = {.pids = {getpid()}, .count = 1};

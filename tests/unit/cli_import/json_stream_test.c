@@ -70,7 +70,7 @@ static void test_each_form_gives_its_records(void **state)
     assert_stream("[]", false, "");
 }
 
-/* Goal: a damaged line of JSON lines costs only that line, and a cut file gives what is whole. Method: such files. */
+/* Goal: a damaged line is reported and the others are read; a truncated file yields its complete lines. Method: such files. */
 static void test_damage_is_reported_at_its_line(void **state)
 {
     (void)state;

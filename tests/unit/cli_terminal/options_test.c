@@ -105,8 +105,8 @@ static void test_options_above_the_limit_are_refused(void **state)
     assert_false(read_words(&options, OPTIONS_GIVEN_MAX + 1, words, 1));
 }
 
-/* Goal: as many words as a shell writes out are taken, in order, with options between them. Method:
- * ten thousand words, an option with its value after every hundredth. */
+/* Goal: any number of words that a shell expands is read in order, with options between them.
+ * Method: ten thousand words, and an option with its value after every hundredth. */
 static void test_ten_thousand_words_are_read_in_order(void **state)
 {
     enum {

@@ -260,8 +260,8 @@ static uint32_t refuse(uint64_t number)
     return ERRATA_CODE_INVALID_ARGUMENT;
 }
 
-/* Goal: on_drop may close the queue. Method: the first refusal does; calls under way end by
- * themselves. */
+/* Goal: on_drop may close the queue. Method: on_drop closes it at the first refusal; running calls
+ * end normally. */
 static void test_on_drop_may_close_the_queue(void **state)
 {
     struct played played;

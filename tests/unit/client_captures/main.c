@@ -1,7 +1,7 @@
 /*
- * main.c: the background queue of captures: its rules over a played sender and clock, at random
- * (client_captures_tests --seed N [ROUNDS]), on a loop over a played channel, and with a thread of its
- * own over a real connection.
+ * main.c: the background queue of captures: its rules with a simulated sender and clock, at random
+ * (client_captures_tests --seed N [ROUNDS]), on a loop with a simulated channel, and with its own
+ * thread over a real connection.
  */
 #include "tests/unit/client_captures/captures_tests.h"
 

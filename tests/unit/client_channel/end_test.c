@@ -347,7 +347,7 @@ static void test_owner_is_woken_for_an_earlier_deadline(void **state)
         assert_false(fixture.woken);
         fake_answer(fake_at(fixture_newest(&fixture), 0), "now");
     }
-    /* The last one's end lets the owner rest. */
+    /* The end of the last call wakes the owner. */
     assert_true(fixture.woken);
     fixture_run(&fixture);
     assert_int_equal(fixture.delay_ms, -1);

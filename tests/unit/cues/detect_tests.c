@@ -39,7 +39,7 @@ static void expect_rows(const struct expected *expected, size_t count)
 #define LAPTOPS "laptops under 1000 dollars", "ThinkPad E14, Dell Latitude 3450."
 
 /* Goal: each kind of explicit rejection is row 1, in any case, with curly quotes, with typing errors. */
-static void test_explicit_rejections(void **state)
+static void test_explicit_rejections_are_detected(void **state)
 {
     static const char *const messages[] = {
         "No, I meant gaming laptops not business laptops",
@@ -100,7 +100,7 @@ static void test_look_alikes_of_rejections(void **state)
 }
 
 /* Goal: "I want" and "I need" reject only with a contrast, or with a similarity above 0.5. */
-static void test_wishes(void **state)
+static void test_wishes_reject_only_with_a_contrast(void **state)
 {
     static const struct expected rows[] = {
         {{LAPTOPS, "I want gaming laptops", 0.5F}, DETECT_CONTINUATION},
@@ -123,7 +123,7 @@ static struct detection detect_rephrased(float similarity, bool is_callers,
 }
 
 /* Goal: the thresholds of row 2 are exclusive; intents that differ forbid it. */
-static void test_rephrased_queries(void **state)
+static void test_rephrased_query_is_above_its_threshold(void **state)
 {
     static const float steps[] = {0.8F, 0.81F, 0.85F, 0.86F};
     static const enum detect_row known[] = {DETECT_CONTINUATION, DETECT_REPHRASED, DETECT_REPHRASED,
@@ -144,7 +144,7 @@ static void test_rephrased_queries(void **state)
 
 /* Goal: a similar query about something else is not row 2 by the server's vectors; by the caller's it is only above
  * 0.85. */
-static void test_vetoes(void **state)
+static void test_other_subject_is_not_a_rephrased_query(void **state)
 {
     static const struct example other = {"weather in Oslo today", "", "weather in Bergen today",
                                          0.95F};
@@ -162,7 +162,7 @@ static void test_vetoes(void **state)
 }
 
 /* Goal: giving up is row 3, after row 2 and before praise; dropping a detail is not. */
-static void test_abandonment(void **state)
+static void test_abandonment_is_a_rejection(void **state)
 {
     static const struct expected rows[] = {
         {{LAPTOPS, "never mind", 0.1F}, DETECT_ABANDONMENT},
@@ -188,7 +188,7 @@ static void test_abandonment(void **state)
 }
 
 /* Goal: row 4 covers every continuation from the answer. */
-static void test_continuations(void **state)
+static void test_continuations_are_accepted(void **state)
 {
     static const char *const messages[] = {
         "say more about the second one",
@@ -216,7 +216,7 @@ static void test_continuations(void **state)
 }
 
 /* Goal: row 5 needs a similarity below 0.3 and two content words; without a similarity it never applies. */
-static void test_topic_changes(void **state)
+static void test_topic_change_needs_low_similarity(void **state)
 {
     static const struct expected rows[] = {
         {{LAPTOPS, "who won the world cup", 0.29F}, DETECT_TOPIC_CHANGE},
@@ -234,7 +234,7 @@ static void test_topic_changes(void **state)
 }
 
 /* Goal: what gives no signal is row 6. */
-static void test_nothing(void **state)
+static void test_message_without_a_signal_is_neutral(void **state)
 {
     static const char *const messages[] = {"hmm", "ok",  "I live there.", "are you sure?", "maybe",
                                            "",    "...", "give me a sec", "I heard"};
@@ -263,7 +263,7 @@ static void test_the_cue_is_named(void **state)
 }
 
 /* Goal: phrases of an organisation are cues of their class, and only for it. */
-static void test_extra_cues(void **state)
+static void test_extra_cues_apply_to_their_organisation(void **state)
 {
     const struct extra_cue extras[] = {{CUE_COMPLAINT, SLICE("c'est pas terrible")}};
     struct reading_input input = {
@@ -286,7 +286,7 @@ static void test_extra_cues(void **state)
 }
 
 /* Goal: features are finite, and the flags of a cue are 1 where the cue is. */
-static void test_features(void **state)
+static void test_features_are_finite(void **state)
 {
     const struct example example = {LAPTOPS, "No, that's wrong", 0.4F};
     const struct reading *reading = cues_read(&example);
@@ -308,18 +308,18 @@ static void test_features(void **state)
 int run_detect_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_explicit_rejections),
+        cmocka_unit_test(test_explicit_rejections_are_detected),
         cmocka_unit_test(test_look_alikes_of_rejections),
-        cmocka_unit_test(test_wishes),
-        cmocka_unit_test(test_rephrased_queries),
-        cmocka_unit_test(test_vetoes),
-        cmocka_unit_test(test_abandonment),
-        cmocka_unit_test(test_continuations),
-        cmocka_unit_test(test_topic_changes),
-        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_wishes_reject_only_with_a_contrast),
+        cmocka_unit_test(test_rephrased_query_is_above_its_threshold),
+        cmocka_unit_test(test_other_subject_is_not_a_rephrased_query),
+        cmocka_unit_test(test_abandonment_is_a_rejection),
+        cmocka_unit_test(test_continuations_are_accepted),
+        cmocka_unit_test(test_topic_change_needs_low_similarity),
+        cmocka_unit_test(test_message_without_a_signal_is_neutral),
         cmocka_unit_test(test_the_cue_is_named),
-        cmocka_unit_test(test_extra_cues),
-        cmocka_unit_test(test_features),
+        cmocka_unit_test(test_extra_cues_apply_to_their_organisation),
+        cmocka_unit_test(test_features_are_finite),
     };
 
     return cmocka_run_group_tests(tests, cues_setup, cues_teardown);

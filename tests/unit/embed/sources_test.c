@@ -127,15 +127,15 @@ static void test_damaged_vectors_are_refused(void **state)
                      ERR_INVALID);
 }
 
-/* The offsets are those of the lines. */
+/* Each synset begins at the offset of its line. */
 #define ADJECTIVES                                                                                 \
     "  1 a licence  \n"                                                                            \
     "00000016 00 a 02 High 0 tall(p) 1 002 ! 00000104 a 0101 & 00000104 a 0000 | of height  \n"    \
     "00000104 00 a 02 low 0 not_high 2 002 ! 00000016 a 0101 ! 00000016 a 0202 | near  \n"
 #define NOUNS "00000000 00 n 01 day 0 001 ! 00000048 n 0101 | \n00000048 00 n 01 night 0 000 | \n"
 
-/* Goal: the pairs of single words are read, both ways and once. Method: a pointer and its counterpart, a phrase, a
- * pointer of another kind, capital letters, a mark after a word. */
+/* Goal: each pair of single words is read once, in both directions. Method: a pointer and its counterpart, a phrase, a
+ * pointer of another kind, capital letters, a marker after a word. */
 static void test_antonyms_are_read(void **state)
 {
     const struct slice files[WORDNET_FILES] = {SLICE(ADJECTIVES), SLICE(""), SLICE(NOUNS),

@@ -51,7 +51,7 @@ static void expect_all(const struct pair *pairs, size_t count)
 #define EXPECT_ALL(pairs) expect_all(pairs, sizeof(pairs) / sizeof((pairs)[0]))
 
 /* Goal: a rule and its negation contradict each other, two negations cancel. Method: each kind of negation. */
-static void test_negations(void **state)
+static void test_negations_contradict(void **state)
 {
     static const struct pair pairs[] = {
         {"Log request bodies.", "Never log request bodies.", CONFLICT_NEGATION},
@@ -69,7 +69,7 @@ static void test_negations(void **state)
 }
 
 /* Goal: rules about different objects, or for different conditions, do not conflict. */
-static void test_other_objects(void **state)
+static void test_rules_about_other_objects_do_not_conflict(void **state)
 {
     static const struct pair pairs[] = {
         {"Do not cache the login endpoint.", "Cache list endpoints.", CONFLICT_NONE},
@@ -87,7 +87,7 @@ static void test_other_objects(void **state)
 }
 
 /* Goal: opposites and an order in time. */
-static void test_opposites(void **state)
+static void test_opposites_conflict(void **state)
 {
     static const struct pair pairs[] = {
         {"Sort names in ascending order.", "Sort names in descending order.", CONFLICT_NEGATION},
@@ -102,7 +102,7 @@ static void test_opposites(void **state)
 }
 
 /* Goal: numbers conflict only if they cannot both hold, of the same unit and object. */
-static void test_bounds(void **state)
+static void test_bounds_conflict_only_if_both_cannot_hold(void **state)
 {
     static const struct pair pairs[] = {
         {"Use at most 3 retries.", "Use at least 5 retries.", CONFLICT_BOUNDS},
@@ -122,7 +122,7 @@ static void test_bounds(void **state)
 }
 
 /* Goal: of a group of choices two exclude each other, unless a rule rejects one. */
-static void test_choices(void **state)
+static void test_choices_of_a_group_exclude_each_other(void **state)
 {
     static const struct pair pairs[] = {
         {"Indent with tabs.", "Indent with spaces.", CONFLICT_CHOICE},
@@ -136,7 +136,7 @@ static void test_choices(void **state)
 }
 
 /* Goal: duplicates are distinguished from contradictions, with the share of common words. */
-static void test_duplicates(void **state)
+static void test_duplicates_are_not_contradictions(void **state)
 {
     struct conflict conflict;
     struct arena arena;
@@ -157,7 +157,7 @@ static void test_duplicates(void **state)
 
 /* Goal: comments oppose each other only if they ask for the opposite; a description of a defect does not oppose the request
  * to mend it. */
-static void test_comments(void **state)
+static void test_comments_oppose_only_opposite_requests(void **state)
 {
     static const struct {
         const char *a;
@@ -189,10 +189,13 @@ static void test_comments(void **state)
 int run_conflicts(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_negations), cmocka_unit_test(test_other_objects),
-        cmocka_unit_test(test_opposites), cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_choices),   cmocka_unit_test(test_duplicates),
-        cmocka_unit_test(test_comments),
+        cmocka_unit_test(test_negations_contradict),
+        cmocka_unit_test(test_rules_about_other_objects_do_not_conflict),
+        cmocka_unit_test(test_opposites_conflict),
+        cmocka_unit_test(test_bounds_conflict_only_if_both_cannot_hold),
+        cmocka_unit_test(test_choices_of_a_group_exclude_each_other),
+        cmocka_unit_test(test_duplicates_are_not_contradictions),
+        cmocka_unit_test(test_comments_oppose_only_opposite_requests),
     };
 
     return cmocka_run_group_tests_name("conflicts", tests, NULL, NULL);

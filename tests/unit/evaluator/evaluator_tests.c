@@ -73,7 +73,7 @@ static void expect(struct fixture *fixture, struct evaluator_input input,
 }
 
 /* Goal: praise without a request is POSITIVE for any decision; approval without words too. */
-static void test_praise(void **state)
+static void test_praise_is_positive(void **state)
 {
     struct fixture *f = *state;
     static const char *const praise[] = {"Nice work!",
@@ -103,7 +103,7 @@ static void test_praise(void **state)
 }
 
 /* Goal: no words otherwise, and fewer than three content words, are AMBIGUOUS. */
-static void test_vague(void **state)
+static void test_vague_comments_are_ambiguous(void **state)
 {
     struct fixture *f = *state;
 
@@ -115,7 +115,7 @@ static void test_vague(void **state)
 }
 
 /* Goal: a general cue makes LOW, a specific one EDGE_CASE, both LOW; without a cue the size of the change decides. */
-static void test_cues(void **state)
+static void test_cues_decide_between_low_and_edge_case(void **state)
 {
     struct fixture *f = *state;
     struct evaluator_input input;
@@ -140,7 +140,7 @@ static void test_cues(void **state)
 }
 
 /* Goal: the support of a cluster: each minimum of HIGH by one step, contradictions, and one reviewer. */
-static void test_support(void **state)
+static void test_high_needs_each_minimum_of_support(void **state)
 {
     struct fixture *f = *state;
     struct evaluator_input input =
@@ -165,7 +165,7 @@ static void test_support(void **state)
 }
 
 /* Goal: the confidence of HIGH grows with members, reviewers and epics, falls with age, and its factors are printed. */
-static void test_confidence(void **state)
+static void test_confidence_grows_with_support(void **state)
 {
     struct fixture *f = *state;
     struct evaluator_input input =
@@ -191,7 +191,7 @@ static void test_confidence(void **state)
 }
 
 /* Goal: skills are named by tags and paths. */
-static void test_skills(void **state)
+static void test_skills_are_named_by_tags_and_paths(void **state)
 {
     (void)state;
     assert_true(evaluator_names_skill(SLICE("skill")));
@@ -203,7 +203,7 @@ static void test_skills(void **state)
 }
 
 /* Goal: concepts make comments in other words similar, and the mean over a sum is the mean of the cosines. */
-static void test_themes(void **state)
+static void test_common_concepts_make_comments_similar(void **state)
 {
     static const float across[2][4] = {{1, 0, 0, 0}, {0, 2, 0, 0}};
     struct fixture *f = *state;
@@ -233,7 +233,7 @@ static void test_themes(void **state)
 }
 
 /* Goal: shown scores grow with the cosine, from 0 to 1; a caller's are the cosine. */
-static void test_shown_scores(void **state)
+static void test_shown_scores_grow_with_the_cosine(void **state)
 {
     (void)state;
     for (int kind = THEME_OF_MODEL; kind <= THEME_OF_CALLER; kind++) {
@@ -254,10 +254,14 @@ static void test_shown_scores(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_praise),     cmocka_unit_test(test_vague),
-        cmocka_unit_test(test_cues),       cmocka_unit_test(test_support),
-        cmocka_unit_test(test_confidence), cmocka_unit_test(test_skills),
-        cmocka_unit_test(test_themes),     cmocka_unit_test(test_shown_scores),
+        cmocka_unit_test(test_praise_is_positive),
+        cmocka_unit_test(test_vague_comments_are_ambiguous),
+        cmocka_unit_test(test_cues_decide_between_low_and_edge_case),
+        cmocka_unit_test(test_high_needs_each_minimum_of_support),
+        cmocka_unit_test(test_confidence_grows_with_support),
+        cmocka_unit_test(test_skills_are_named_by_tags_and_paths),
+        cmocka_unit_test(test_common_concepts_make_comments_similar),
+        cmocka_unit_test(test_shown_scores_grow_with_the_cosine),
     };
 
     return run_words() + run_conflicts() + run_diffs() +

@@ -93,9 +93,9 @@ static void test_completion_may_submit_a_job(void **state)
     assert_int_equal(uv_loop_close(&loop), 0);
 }
 
-/* Goal: reserved slots are free while all others are taken, are bounded, too, and are returned
- * to their own count. Method: a full pool, the reserved ones, one more of each; then the same
- * again. */
+/* Goal: reserved slots are available while all others are taken, have a limit of their own, and
+ * are returned to it. Method: fill the pool and the reserved slots, request one more of each, and
+ * repeat. */
 static void test_reserved_slots_are_free_while_others_are_taken(void **state)
 {
     static struct job jobs[2][POOL_JOBS_MAX + POOL_JOBS_KEPT + 2];

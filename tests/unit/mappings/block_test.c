@@ -65,9 +65,8 @@ static void check_block(struct slice bytes, const struct model *model, const str
     }
 }
 
-/* Goal: entries are added, changed and removed, and the block equals the model, through all its
- * sizes. Method: random steps beside a list, more adding than removing, then the other way
- * round. */
+/* Goal: after each addition, change and removal the block equals the model, at all its sizes.
+ * Method: random steps on both, first with more additions than removals, then with fewer. */
 static void test_random_changes_equal_a_plain_list(void **state)
 {
     struct fixture fixture;

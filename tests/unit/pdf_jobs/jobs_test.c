@@ -321,7 +321,7 @@ static void test_organisations_take_turns(void **state)
     assert_int_equal(pdf_jobs_read_stats(fixture->jobs).jobs_running, 1);
     assert_int_equal(pdf_jobs_read_stats(fixture->jobs).jobs_waiting, 100);
     run_until_done(fixture, 101);
-    /* The first runs already; then one of that line has its turn. */
+    /* The first job already runs; the next one comes from that queue. */
     assert_int_equal(one.done, 3);
     for (size_t i = 1; i < 100; i++) {
         assert_true(many[i].done > many[i - 1].done);

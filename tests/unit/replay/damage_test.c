@@ -23,7 +23,7 @@ static void expect_one(struct fixture *fixture, enum replay_difference_kind kind
     assert_true(slice_equal(slice_of(difference->key, difference->key_bytes), key));
 }
 
-/* A row of the table: of any organisation, or of none. */
+/* Finds a row of the table, of any organisation or without one; false if there is none. */
 static bool find_any(struct fixture *fixture, enum store_table table, struct slice *ret_key,
                      struct slice *ret_value)
 {

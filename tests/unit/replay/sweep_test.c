@@ -14,7 +14,7 @@
 #define SEEDS 1
 /* Of a transaction: enough for a few events. */
 #define UNPACKED_BYTES ((size_t)32 << 10)
-/* More than a person retracts of one entity. */
+/* More retractions than one entity usually has. */
 #define FREED_ROWS 1001
 
 /* Returns how many events of all organisations have lost their content. */

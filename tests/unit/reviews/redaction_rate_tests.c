@@ -256,8 +256,8 @@ static void test_rates_by_kind(void **state)
     assert_true(is_good);
 }
 
-/* Goal: a private value is removed also if others follow it. Method: values side by side; the digits after a phone number
- * were once taken for a part of it, and neither was removed. */
+/* Goal: a private value is removed even if another one follows it. Method: adjacent values; the digits after a phone number
+ * were once read as a part of it, and neither was removed. */
 static void test_values_side_by_side(void **state)
 {
     static const struct {

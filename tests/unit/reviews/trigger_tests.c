@@ -274,8 +274,8 @@ static void test_fields_count_by_run(void **state)
     store_abort(txn);
 }
 
-/* Goal: thresholds of a subcategory replace the defaults there, from their event on. Method: set, and set again to the
- * defaults; triggers after each event. */
+/* Goal: thresholds of a subcategory replace its defaults from their event on. Method: they are set, then reset to the
+ * defaults; triggers are read after each event. */
 static void test_thresholds_act_from_their_event_on(void **state)
 {
     struct store_fixture *fixture = *state;

@@ -1,6 +1,6 @@
 /*
- * settings_tests.c: what an organisation has chosen: the defaults, one member at a time, and the row
- * that an event makes.
+ * settings_tests.c: the settings of an organisation: their defaults, the change of each member, and
+ * the row that an event writes.
  */
 #include "server/domain/events/subject.h"
 #include "server/domain/settings/decision_settings.h"

@@ -279,7 +279,7 @@ static void test_invalid_draft_is_refused(void **state)
     store_abort(txn);
 }
 
-/* Goal: a time finds the last event recorded by then. Method: before, at and between all events. */
+/* Goal: the search by time finds the last event recorded by then. Method: times before, at and between events. */
 static void test_time_finds_the_last_event_by_then(void **state)
 {
     struct store_fixture *fixture = *state;

@@ -50,8 +50,8 @@ static void test_late_failure_does_not_affect_others(void **state)
 }
 
 /* Goal: a transaction in which the store failed is not used again, even if nothing was put. Method:
- * the third of five fails before its put, as corrupt and by the disk; all run again one by one,
- * four are stored, and writing continues. */
+ * the third of five requests fails before its put, by ERR_CORRUPT and by a disk error; all are
+ * repeated one by one, four are stored, and writing continues. */
 static void test_transaction_of_a_failed_store_is_not_reused(void **state)
 {
     static const enum err errors[] = {ERR_CORRUPT, ERR_IO};

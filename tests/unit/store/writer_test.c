@@ -126,7 +126,7 @@ static void test_cancelled_or_late_request_is_not_started(void **state)
     }
 }
 
-/* Goal: a draining writer accepts nothing and finishes its queue. Method: submit around it. */
+/* Goal: a draining writer accepts nothing and finishes its queue. Method: submit before and after. */
 static void test_draining_writer_finishes_its_queue(void **state)
 {
     struct writer_fixture *fixture = *state;

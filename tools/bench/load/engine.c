@@ -206,8 +206,8 @@ static bool must_rest(struct engine *engine, uint64_t now)
     return engine->resting;
 }
 
-/* Waits until the next call is due, or an answer comes. At high rates one or the other is always so;
- * a rest then gathers some of them, which costs less than one at a time. */
+/* Waits until the next call is due or a reply arrives. At high rates one of the two is always true;
+ * a pause then batches several of them, which costs less than handling them one by one. */
 static void wait_until(struct engine *engine, uint64_t next_ns)
 {
     static const struct timespec rest = {.tv_nsec = REST_NS};

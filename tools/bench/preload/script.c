@@ -129,7 +129,7 @@ enum err script_make_org(struct script *script, struct store_txn *txn, uint32_t 
     return script_end_write(script, "an organisation can't be made", err);
 }
 
-/* The first organisations get one more if they do not divide. */
+/* If the count is not a multiple of the organisations, the first ones get one more. */
 static uint64_t share_of(const struct preload_options *options, uint64_t count, uint32_t org)
 {
     return count / options->org_count + (org < count % options->org_count ? 1 : 0);

@@ -7,7 +7,7 @@
 #include "server/domain/embed/model.h"
 #include "store/base/arena.h"
 
-/* The first ids are marks, not text. */
+/* The first ids are special tokens, not pieces of text. */
 #define TRIE_RESERVED_IDS 6
 
 struct trie {

@@ -106,7 +106,7 @@ static struct writer_share *add_share(struct writer_queue *queue, struct org_id 
         share->prev = share;
         queue->turn = share;
     } else {
-        /* last in turn: before the one whose turn it is */
+        /* inserted at the end of the ring: before the current entry */
         share->next = queue->turn;
         share->prev = queue->turn->prev;
         share->prev->next = share;

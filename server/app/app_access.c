@@ -97,6 +97,6 @@ void app_access_check(struct app *app)
     if (access->reading || (access->known && access->version == version)) {
         return;
     }
-    access->read_version = version; /* the content read is of this version or newer */
+    access->read_version = version; /* the content that is read has this version or a newer one */
     access->reading = pool_submit(app->pool, on_read_work, on_read_done, app) == OK;
 }

@@ -63,8 +63,8 @@ static enum err make_another(struct ctx *ctx, struct store_txn *txn, char text[T
 
     if (err == ERR_NOT_FOUND) {
         return fault_say(ctx->fault, ERR_PRECONDITION,
-                         "store: it has no organisation `" DEFAULT_NAME
-                         "` for the token; expected a store that the server has started with once");
+                         "store: the organisation `" DEFAULT_NAME
+                         "` is missing; expected a store with which a server has been started");
     }
     if (err != OK) {
         return err;

@@ -145,17 +145,18 @@ bool mcp_check_fields(const struct mcp_fields *fields, const struct mcp_message 
                                 "supported"));
     }
     if (message->version.size > 0 && !mcp_agrees(fields->version, message->version, modern)) {
-        return mcp_refuse(ret_problem, 400, MCP_HEADER_MISMATCH,
-                          SLICE("mcp-protocol-version: not that of the body; expected the same"));
+        return mcp_refuse(
+            ret_problem, 400, MCP_HEADER_MISMATCH,
+            SLICE("mcp-protocol-version: differs from the body; expected the same value"));
     }
     if (message->method.size > 0 && !mcp_agrees(fields->method, message->method, modern)) {
         return mcp_refuse(ret_problem, 400, MCP_HEADER_MISMATCH,
-                          SLICE("mcp-method: not that of the body; expected the same"));
+                          SLICE("mcp-method: differs from the body; expected the same value"));
     }
     if (slice_equal(message->method, SLICE("tools/call")) &&
         !mcp_agrees(fields->name, message->name, modern)) {
         return mcp_refuse(ret_problem, 400, MCP_HEADER_MISMATCH,
-                          SLICE("mcp-name: not that of the body; expected the same"));
+                          SLICE("mcp-name: differs from the body; expected the same value"));
     }
     return true;
 }

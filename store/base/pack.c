@@ -10,7 +10,7 @@
 #define MATCH_MIN 4
 /* The largest count that fits into four bits; it means that a varint follows. */
 #define COUNT_MORE 15
-/* The table of places is cleared for each use, so it is small for few bytes. */
+/* The table of positions is cleared for each use, so a small input gets a small table. */
 #define HASH_BITS_MAX 12
 #define HASH_BITS_FEW 9
 #define FEW_BYTES 1024

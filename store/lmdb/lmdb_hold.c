@@ -27,7 +27,7 @@ static enum err say_in_use(const char *path, int holder_pid, struct fault *fault
                      "%s: in use by another process; stop it, or use another folder", path);
 }
 
-/* Opens and locks one of the three. */
+/* Opens and locks one of the three files. */
 static enum err hold_one(const char *path, int flags, const char *number_path, int *ret_fd,
                          struct fault *fault)
 {

@@ -34,8 +34,8 @@ static enum err read_submitted(struct decision_service_submit_evaluation_call *c
     }
     if (slice_starts_with(request->evaluator_id, SLICE(EVALUATOR_OWN_PREFIX))) {
         fault_add(call->ctx->fault, SLICE("evaluation.evaluator_id"),
-                  "begins with `" EVALUATOR_OWN_PREFIX
-                  "`, as the server's own; expected the name of another evaluator");
+                  "the prefix `" EVALUATOR_OWN_PREFIX
+                  "` is reserved for the server; expected another name");
     }
     if (!(request->confidence >= 0 && request->confidence <= 1)) {
         fault_add(call->ctx->fault, SLICE("evaluation.confidence"),

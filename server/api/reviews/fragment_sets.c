@@ -27,7 +27,7 @@ static void read_one(struct ctx *ctx, const Errata__V1__PromptFragment *given, s
                   "the signal does not feed the placeholder; expected a pair that "
                   "ResolvePlaceholders documents");
     } else if (set->fragments[place].text.size > 0) {
-        fault_add(ctx->fault, path, "repeats a signal and placeholder; expected each pair once");
+        fault_add(ctx->fault, path, "duplicate pair of signal and placeholder; expected each once");
     } else {
         set->fragments[place].text = text;
     }

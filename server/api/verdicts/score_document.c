@@ -119,7 +119,7 @@ static enum err load(struct verdict_service_score_document_call *call, struct sc
               : rule_set_load(call->txn, call->org, head.last_seq, seed, &found->set);
     if (err == ERR_TOO_LARGE || err == ERR_MEMORY) {
         return fault_say(call->ctx->fault, ERR_TOO_LARGE,
-                         "rules: more are enabled or in SHADOW than a score can use; expected at "
+                         "rules: too many are enabled or in SHADOW for one score; expected at "
                          "most %d",
                          RULE_SET_RULES_MAX);
     }

@@ -76,7 +76,7 @@ static enum err match_text(const struct rule_trial *trial, struct tried_submissi
     return err;
 }
 
-/* Returns whether the rule matches a submission; `ret_unknown`: that cannot be known. */
+/* Returns whether the rule matches a submission; `ret_unknown`: it has no text to search. */
 static enum err match(const struct rule_trial *trial, struct tried_submission *submission,
                       bool *ret_matches, bool *ret_unknown)
 {

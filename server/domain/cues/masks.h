@@ -12,8 +12,8 @@
 MUST_CHECK enum err masks_remove_spans(struct arena *arena, struct slice message,
                                        const struct slice *spans, size_t count,
                                        struct slice *ret_message);
-/* Masks quoted words, and runs of two or more words that are a title in `named`, a text of the
- * previous turn: quoted or capitalised there. */
+/* Masks quoted words, and runs of two or more words that `named`, a text of the previous turn,
+ * quotes or capitalises like a title. */
 void masks_set(struct cue_words *message, const struct cue_words *named);
 
 #endif

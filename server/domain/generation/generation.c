@@ -83,7 +83,7 @@ static enum err list_agents(struct ctx *ctx, struct evidence *evidence)
         }
         if (!is_known && evidence->agent_count == PROPOSAL_AGENTS_MAX) {
             return fault_say(ctx->fault, ERR_PRECONDITION,
-                             "feedback_ids: decisions about more than %d agents; expected fewer",
+                             "feedback_ids: decisions about too many agents; expected at most %d",
                              PROPOSAL_AGENTS_MAX);
         }
         if (!is_known) {

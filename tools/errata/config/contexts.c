@@ -182,7 +182,7 @@ static enum err read_context(struct contexts *contexts, struct slice key, struct
         err = read_member(contexts, context, key, value, fault);
     }
     return err == ERR_TOO_LARGE ? fault_say(fault, ERR_INVALID,
-                                            "contexts: more than %d; expected fewer", CONTEXTS_MAX)
+                                            "contexts: too many; expected at most %d", CONTEXTS_MAX)
                                 : err;
 }
 

@@ -46,7 +46,7 @@ struct slice cell_artifact_kind(struct cli *cli, struct json_value object, const
                : slice_text(kind);
 }
 
-/* `version 2: clearer` of a wording, or that it ships with the server. */
+/* Returns `version 2: clearer` of a wording, or `ships with the server`. */
 static struct slice wording_text(struct cli *cli, struct json_value set)
 {
     struct slice version = reply_count(cli, set, "version");

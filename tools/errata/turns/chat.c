@@ -1,6 +1,6 @@
 /*
- * chat.c: `errata turns chat`: a conversation, message by message, with what each message says of the answer before it, why,
- * and what would have changed it. On a terminal it asks; otherwise lines of the input are messages and answers in turn.
+ * chat.c: `errata turns chat`: a conversation, message by message, with the feedback of each message on the previous answer, its
+ * reason, and the conditions under which it would differ. Prompts on a terminal; otherwise the input's lines alternate.
  */
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/reply.h"

@@ -213,8 +213,9 @@ const struct command turn_commands[] = {
      .name = "satisfaction",
      .summary = "show the mean satisfaction by day and by intent",
      .help =
-         "Prints the mean satisfaction of all turns, including those without a signal: -1 for a "
-         "rejected one; for others a value by the validation, plus 0.5 if the turn was accepted.",
+         "Prints the mean satisfaction of all turns, including those without feedback. A rejected "
+         "turn has -1; other turns have a value that depends on the validation, and 0.5 more if "
+         "they were accepted.",
      .examples = {{"errata turns satisfaction --since 30d", NULL}},
      .options = satisfaction_options,
      COMMAND_CALL("TurnService/GetSatisfaction", .print = print_satisfaction)},

@@ -145,7 +145,7 @@ class Sunset(EffectCase):
                 return
         self.fail(f"{left} are left")
 
-    def test_what_helps_stays(self):
+    def test_guideline_that_helps_is_not_proposed_for_retirement(self):
         self.decide(20, 18)
         made = self.guideline()
         self.decide(60, 3)

@@ -410,7 +410,7 @@ class Busy(FlowCase):
         self.assertIn("lacked CPU time", error.details())
         self.assertTrue(has_retry_info(error))
 
-    def test_the_second_time_is_final(self):
+    def test_second_attempt_without_text_is_refused(self):
         """The second attempt without text refuses the document under any id; other documents are not affected."""
         other = self.client_of_a_new_org()
         self.assert_to_be_repeated(self.client, "one", b"server-starved")

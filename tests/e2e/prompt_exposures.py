@@ -215,7 +215,7 @@ class Shadow(ExposureCase):
         self.assertEqual(self.shadow_counts(tried), (1, 1, 0))
 
     def test_explanation(self):
-        """Byte for byte without it, with who put it in SHADOW, before and after it became a guideline."""
+        """The explained text lacks the rule in SHADOW, and names the user who put it there, before and after its approval."""
         active = self.guideline("Never commit keys.")
         tried = self.propose("Sort the imports.", insertion_point="style")
         self.shadow(tried)

@@ -119,7 +119,7 @@ class Nginx(ProxyCase):
             return "nginx ended"
 
     def use(self, port, token):
-        """Calls of each kind through a proxy with TLS."""
+        """Makes a call of each kind through a proxy with TLS."""
         with open(self.ca.path, "rb") as f:
             credentials = grpc.ssl_channel_credentials(f.read())
         client = Client(f"localhost:{port}", token, credentials=credentials)

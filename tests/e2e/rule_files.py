@@ -117,7 +117,7 @@ def rule(pattern, rule_type="missed_indicator", **members):
 
 
 def masked(text):
-    """A document without what an import into another organisation changes."""
+    """Returns a document without the members that an import into another organisation changes."""
     for member in CHANGING:
         text = re.sub(f'"{member}":("[^"]*"|null)', f'"{member}":*', text)
     return text

@@ -209,7 +209,7 @@ class Refusals(TlsCase):
         self.assertIn("no renegotiation", run.stderr)
 
     def test_cleartext_is_answered(self):
-        """Goal: whoever forgot the s of https learns it. Method: HTTP/1.1 and HTTP/2 without TLS."""
+        """Goal: cleartext on the TLS port gets an explanation. Method: HTTP/1.1 and HTTP/2 without TLS."""
         for request in (HTTP1, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(9)):
             with socket.create_connection(("127.0.0.1", self.port()), timeout=20) as raw:
                 raw.sendall(request)

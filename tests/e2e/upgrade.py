@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Data folders of earlier formats, as the programs that wrote them left them (tests/data/stores).
 
-Goal: a server opens each of them, makes its tables again, and answers what the earlier program did; killed
-meanwhile, nothing is lost. Method: a folder is unpacked, served, verified and compared with the
-answers that were kept with it; starts that are killed at many moments come before.
+Goal: a server opens each of them, rebuilds its tables, and returns the replies of the earlier program; a kill
+during the rebuild loses nothing. Method: a folder is unpacked, served, verified and compared with the
+replies that were stored with it, after starts that are killed at many points.
 """
 import gzip
 import hashlib

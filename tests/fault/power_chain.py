@@ -10,7 +10,7 @@ import disk_fixture
 import power_cut
 from erratad import ENGINE
 
-# struct disk_record, and numbers of disk_journal.h.
+# The layout of struct disk_record and the constants of disk_journal.h.
 RECORD = struct.Struct("=IBBBBQQQIiII")
 MAGIC = 0x4B534944
 WRITE, TRUNCATE, CREATE, MAKE_FOLDER, RENAME, SYNC = 1, 2, 4, 5, 6, 8

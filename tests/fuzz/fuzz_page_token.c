@@ -67,7 +67,7 @@ static void check_binding(struct bound *bound, struct slice text)
     bound->env.page_token_key[0] ^= 1;
 }
 
-/* A text that is taken is one that we would write: a fuzzer learns other tokens of the same key. */
+/* Checks that an accepted text is what the encoder writes for its position, whichever that is. */
 static void check_taken(struct bound *bound, struct slice text)
 {
     struct slice position = {NULL, 0};

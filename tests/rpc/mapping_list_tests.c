@@ -16,7 +16,7 @@
 #define CUSTOMERS 3
 #define INTERNALS 3
 #define FACTS (CUSTOMERS * INTERNALS * 8)
-/* More than one call examines. */
+/* More than the mappings that one call examines. */
 #define MANY 2100
 
 /* Customer SKUs as they are written, in the order of their first 24 folded bytes; the last two agree in those. */

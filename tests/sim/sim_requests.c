@@ -361,7 +361,7 @@ static void ingest(struct sim_member *member, bool streamed)
     free(content);
 }
 
-/* The next piece; false if there is no room for it, or no call any more. */
+/* Sends the next piece; false if there is no room for it, or if the call has ended. */
 static bool send_piece(struct sim_call *call)
 {
     const struct sim_write *write = call->write;

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """The verdict of a soak, without a soak.
 
-Goal: it passes what is flat and fails each thing that grows, lags or goes wrong, by itself. Method: an
-hour of made samples, noisy but flat; then one fault at a time.
+Goal: constant samples pass, and each growth, lag or error fails on its own. Method: an hour of
+generated samples, noisy but constant; then one fault at a time.
 """
 import os
 import random

@@ -241,7 +241,7 @@ def info_of(reply):
 
 class Conformance(Case):
     def test_unary(self):
-        """Metadata both ways, of several values and binary; timeout, request and delay."""
+        """Metadata in both directions, with several values and binary ones; timeout, request and delay."""
         request = message((1, definition([b"data"], [header("x-a", "1", "2"), header("b-bin", "AP8=")],
                                          [header("x-t", "3")], 50, stream=False)), (2, b"pad"))
         start = time.monotonic()

@@ -835,7 +835,7 @@ def check_analytics(client, counted, problems):
         wanted = counted.analytics(request.start_date, request.end_date, 1000)
         check_stats(counted, reported.layout_stats, "layout_stats", problems)
         del reported.layout_stats[:]
-        # Types that are as frequent as one another are in no order that is promised.
+        # The order of types with the same count is unspecified.
         for message in (reported, wanted):
             message.by_event_type.sort(key=lambda row: (-row.count, row.event_type))
         differs(wanted, reported, "analytics", problems)

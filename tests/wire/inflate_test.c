@@ -617,9 +617,9 @@ static struct call_core *crowd_step(struct crowd *crowd)
     return crowd->jobs[at];
 }
 
-/* Goal: a connection with many messages to inflate takes turns with others, and the pool never has
- * more than its limit. Method: three messages of one connection, two of a second and one of a
- * third, which came last: its turn is after one of each of the others. */
+/* Goal: messages to inflate are taken from the connections in turn, and the pool never has more
+ * than its limit. Method: three messages of one connection, two of a second and one of a third,
+ * which arrives last and is served after one message of each of the others. */
 static void test_connections_are_inflated_by_turns(void **state)
 {
     static const struct call_protocol protocol = {.replies = crowd_on_event,

@@ -83,8 +83,9 @@ enum err admin_service_erase_content_start(struct admin_service_erase_content_ca
     enum err err = OK;
 
     if (call->service->eraser == NULL) {
-        return fault_say(call->ctx->fault, ERR_UNIMPLEMENTED,
-                         "store: this server erases nothing; expected a server with a store");
+        return fault_say(
+            call->ctx->fault, ERR_UNIMPLEMENTED,
+            "store: this server cannot erase content; expected a server with a store on disk");
     }
     read_subject(call->ctx, call->request, &request);
     err = fault_result(call->ctx->fault);

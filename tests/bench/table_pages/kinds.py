@@ -188,7 +188,7 @@ def short(paper, draw, frame):
 
 
 def mixed(paper, draw, frame):
-    """A table with rulings, and one without."""
+    """Draws a table with rulings and one without."""
     shapes = [Shape(rows=draw.random.randint(5, 8), rules=draw.random.choice(["rows", "rows columns"])),
               Shape(rows=draw.random.randint(6, 12), columns=draw.random.randint(3, 6), spread=True)]
     draw.random.shuffle(shapes)

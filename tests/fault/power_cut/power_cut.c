@@ -398,7 +398,7 @@ static bool try_image(struct run *run, const struct disk_model *model, const str
     return code == IS_WHOLE || code == IS_WHOLE_FROM_JOURNAL;
 }
 
-/* Runs through the journal once, and makes each image when its moment has come. */
+/* Reads the journal once, and creates each image when its state is reached. */
 static unsigned long try_images(struct run *run)
 {
     struct disk_model model;

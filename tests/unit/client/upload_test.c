@@ -285,8 +285,8 @@ static void test_each_interruption_ends_the_upload_once(void **state)
     peer_free(peer);
 }
 
-/* Goal: a deadline ends an upload that its own side does not continue with. Method: a caller that never
- * half-closes; the clock is a number. */
+/* Goal: a deadline ends an upload that the caller does not continue. Method: a caller that never
+ * half-closes; a simulated clock. */
 static void test_deadline_ends_an_open_upload(void **state)
 {
     struct peer *peer = peer_new(&taking, WHOLE);

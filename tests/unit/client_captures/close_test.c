@@ -98,8 +98,8 @@ static void test_captures_left_after_the_drain_are_dropped(void **state)
 }
 
 /* Goal: a hold does not extend a drain, and a second close only shortens it once. Method: a held
- * queue drains for a second; another, draining for an hour, is closed at once, and ignores a
- * further request to drain. */
+ * queue drains for a second; another queue that drains for an hour is closed immediately, and
+ * ignores a later request to drain. */
 static void test_hold_does_not_extend_a_close(void **state)
 {
     struct fixture *fixture = fixture_with(1);

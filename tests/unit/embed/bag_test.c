@@ -83,8 +83,8 @@ static void test_listed_words_are_found(void **state)
     }
 }
 
-/* Goal: the vector is the weighted mean of the words' vectors with length 1. Method: words at right angles, of which
- * one has a hundredth of the weight. */
+/* Goal: the vector is the weighted mean of the words' vectors with length 1. Method: words with orthogonal vectors, one
+ * of which has a hundredth of the weight. */
 static void test_vector_is_the_weighted_mean(void **state)
 {
     float vector[MODEL_WORD_WIDTH];

@@ -22,8 +22,8 @@ static bool note(struct pdf_starved *starved, uint8_t of_org, uint32_t number, i
     return pdf_starved_note(starved, org(of_org), &digest, now_us);
 }
 
-/* Goal: a document counts as starved again for its own organisation, within the time, and until it
- * was measured; each note restarts the time. Method: notes at the edges. */
+/* Goal: a document counts as starved only for its organisation, within the interval, and until it
+ * is measured; each record restarts the interval. Method: records at the edges of the interval. */
 static void test_document_is_starved_again_within_the_time(void **state)
 {
     static struct pdf_starved starved;

@@ -184,7 +184,7 @@ static const struct ending {
     {"text unasked", OK, PDF_CRASHED, PDF_CUT_LIMIT, PDF_JOB_EXPLAIN},
     {"text pages tables", OK, PDF_CRASHED, PDF_CUT_LIMIT, PDF_JOB_EXPLAIN | PDF_JOB_PICTURE},
     {"text tables flood", OK, PDF_CRASHED, PDF_CUT_LIMIT, PDF_JOB_TEXT},
-    /* After the text. */
+    /* the worker fails after the text */
     {"text", OK, PDF_READ, PDF_CUT_LIMIT, 0},
     {"text signal=9", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0},
     {"text tables signal=9", OK, PDF_READ, PDF_CUT_NONE, 0},

@@ -1,6 +1,6 @@
 /*
- * kinds.h: every kind of record after one shape: its sample's bytes, and bytes read and written
- * again.
+ * kinds.h: the same interface for every kind of record: it encodes a sample, and decodes bytes and
+ * encodes them again.
  */
 #ifndef ERRATA_TESTS_UNIT_ROWS_KINDS_H
 #define ERRATA_TESTS_UNIT_ROWS_KINDS_H

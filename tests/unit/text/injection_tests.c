@@ -192,9 +192,9 @@ static void test_honest_texts_are_kept(void **state)
     assert_true(check_file(FOLDER "honest.jsonl", check_honest) >= 60);
 }
 
-/* Goal: sanitising takes time proportional to the text. Method: leaves of a size that can be stored, of pieces that may
- * begin a mark anywhere, and a letter, which a role could begin with; combining marks of 30,000 characters once took a
- * minute, since each of them asked whether a role follows the others. */
+/* Goal: sanitising takes time proportional to the text. Method: texts of a size that can be stored, made of pieces
+ * that may begin markup anywhere, and a letter with which a role could begin; 30,000 combining marks once took a minute,
+ * since the search for a role was repeated after each of them. */
 static void test_time_is_proportional_to_the_text(void **state)
 {
     static const char *const pieces[] = {

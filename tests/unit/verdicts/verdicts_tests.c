@@ -520,7 +520,7 @@ static void test_most_missed_indicators_are_ranked(void **state)
     store_abort(txn);
 }
 
-/* Goal: a cancelled call ends. Method: more submissions than are counted between two looks. */
+/* Goal: a cancelled call ends. Method: more submissions than are counted between two checks. */
 static void test_stats_end_if_cancelled(void **state)
 {
     struct store_fixture *fixture = *state;

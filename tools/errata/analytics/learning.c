@@ -456,7 +456,7 @@ enum cli_exit learning_check(struct request *request, struct cli *cli)
     (void)request;
     if (result == CLI_OK && options_has(&cli->options, "layout") &&
         options_has(&cli->options, "family")) {
-        return cli_usage(cli, "--family: together with --layout; expected one of them");
+        return cli_usage(cli, "--family: given together with --layout; expected only one of them");
     }
     return result == CLI_OK ? find_part(cli, &part) : result;
 }

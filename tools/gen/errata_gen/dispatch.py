@@ -118,7 +118,7 @@ def _make_struct(model, method):
 
 
 def _thunk(method, function):
-    """A function of the table's shape around the typed one."""
+    """Returns a function with the table's signature that calls the typed one."""
     name = f"{method.prefix}_{function}"
     struct = f"{method.prefix}_call"
     text = f"static {_result(function)} call_{name}(struct method_call *method)\n{{\n"

@@ -167,7 +167,7 @@ static void do_word(int answer, const char *word)
         (void)kill(getpid(), (int)strtol(word + 7, NULL, 10));
         _exit(99);
     }
-    /* The length of a frame, and ever more of it. */
+    /* Sends the length of a frame, then content without end. */
     if (strcmp(word, "flood") == 0) {
         write_all(answer, SLICE("\x00\x00\x80\x00"));
     }

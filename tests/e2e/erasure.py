@@ -11,8 +11,8 @@ import subprocess
 import tempfile
 import unittest
 
-from erratad import (BIN, Server, admin, decision, decision_service, feedback, main, prompt_service, prompt_template,
-                     review, review_prompts, review_service, run_item, turn, turn_service, verdicts)
+from erratad import (BIN, Server, admin, decision, decision_service, feedback, main, mappings, prompt_service,
+                     prompt_template, review, review_prompts, review_service, run_item, turn, turn_service, verdicts)
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 CORRECTIONS = 66  # more than the events of a step
@@ -145,6 +145,21 @@ class Erasure(unittest.TestCase):
         self.expect_gone("Okapi", "Quokka", "Gecko")
         self.assertIn("Tapir", str(self.client.events()))
 
+    def test_customer_is_erased(self):
+        for id in ("c1", "c2"):
+            self.client.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, draft_order_id="o1",
+                                before_json='{"candidates":[]}', after_json='{"customer_id":"%s","name":"Heron"}' % id)
+        for id in ("c1", "c2"):
+            self.client.mappings.ConfirmMapping(mappings.ConfirmMappingRequest(
+                customer_id=id, customer_sku="A-1", internal_sku="SKU-1", suggestions_json='{"suggestions":["Heron"]}'))
+        report = self.erase("--customer", "c1")
+        self.assertEqual((report["erasedCount"], report["factsRemainCount"]), ("2", "2"))
+        shown = [str(event) for event in self.client.events() if event.HasField("feedback_event")]
+        self.assertEqual([("Heron" in text, "content_removed: true" in text) for text in shown],
+                         [(True, False), (False, True), (True, False), (False, True)])
+        found = self.client.mappings.ListMappings(mappings.ListMappingsRequest(customer_id="c1")).mappings
+        self.assertEqual([(one.customer_sku, one.internal_sku) for one in found], [("A-1", "SKU-1")])
+
     def resolve(self, **fields):
         return self.client.reviews.ResolvePlaceholders(review_prompts.ResolvePlaceholdersRequest(
             subcategory="laptops", prompts={"p": "{{EXAMPLE_ITEM}}"}, static_example="static", **fields))
@@ -178,7 +193,7 @@ class Erasure(unittest.TestCase):
 class ErasureWithJournal(Erasure):
     engine = "journal"
     # These do not depend on the engine.
-    test_kept_content_is_reported = test_example_item_of_the_past = None
+    test_kept_content_is_reported = test_example_item_of_the_past = test_customer_is_erased = None
 
     def test_killed_server_has_whole_steps(self):
         """A second call goes on where a killed server ended."""

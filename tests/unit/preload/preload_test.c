@@ -457,7 +457,7 @@ static void test_estimate_is_near_the_used_disk(void **state)
     uint64_t store_bytes = 0;
 
     assert_non_null(script);
-    fixture->options.event_count = 12000;
+    fixture->options.event_count = 6000;
     script_init(script, &fixture->options, &fixture->fault);
     assert_int_equal(sizes_measure(script, &sizes), OK);
     script_deinit(script);

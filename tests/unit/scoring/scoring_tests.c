@@ -24,7 +24,7 @@
 #include <event_apply.h>
 
 /* Times 50 receipts each: 100,000 scores. */
-#define ROUNDS 2000
+#define ROUNDS 1000
 #define RECEIPTS 50
 #define UNIT 1000000000
 

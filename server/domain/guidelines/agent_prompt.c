@@ -153,20 +153,21 @@ static enum err read_version(struct store_txn *txn, struct org_id org, struct sl
 static enum err read_rule(struct store_txn *txn, struct org_id org, uint64_t seq,
                           struct prompt_rule *ret_rule, struct uuid *ret_id)
 {
-    struct proposal proposal;
-    enum err err = proposal_read(txn, org, seq, &proposal);
+    struct proposal_view view;
+    struct event event;
+    enum err err = proposal_read_created(txn, org, seq, &event, &view);
 
     if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+        return err;
     }
     *ret_rule = (struct prompt_rule){
-        .type = proposal.view.rule_type,
-        .text = proposal.view.rule_content,
-        .insertion_point = proposal.view.has_insertion_point ? proposal.view.insertion_point
-                                                             : SLICE(RULE_INSERTION_POINT_DEFAULT),
+        .type = view.rule_type,
+        .text = view.rule_content,
+        .insertion_point =
+            view.has_insertion_point ? view.insertion_point : SLICE(RULE_INSERTION_POINT_DEFAULT),
     };
     if (ret_id != NULL) {
-        *ret_id = proposal.view.id;
+        *ret_id = view.id;
     }
     return OK;
 }

@@ -246,6 +246,20 @@ enum err proposal_create(struct ctx *ctx, struct store_txn *txn, const struct pr
     return event_draft_append(ctx, txn, &draft, guidelines_apply, ret_seq);
 }
 
+enum err proposal_read_created(struct store_txn *txn, struct org_id org, uint64_t seq,
+                               struct event *ret_event, struct proposal_view *ret_view)
+{
+    enum err err = log_read(txn, org, seq, ret_event);
+
+    if (err == OK && ret_event->kind != EVENT_PROPOSAL_CREATED) {
+        err = ERR_CORRUPT;
+    }
+    if (err == OK) {
+        err = view_read_parts(&proposal_view_type, ret_event->facts, ret_event->content, ret_view);
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
 enum err proposal_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                        struct proposal *ret_proposal)
 {
@@ -258,17 +272,9 @@ enum err proposal_read(struct store_txn *txn, struct org_id org, uint64_t seq,
     }
     ret_proposal->seq = seq;
     err = record_decode_proposal(value, &ret_proposal->record);
-    if (err == OK) {
-        err = log_read(txn, org, seq, &ret_proposal->event);
-    }
-    if (err == OK && ret_proposal->event.kind != EVENT_PROPOSAL_CREATED) {
-        err = ERR_CORRUPT;
-    }
-    if (err == OK) {
-        err = view_read_parts(&proposal_view_type, ret_proposal->event.facts,
-                              ret_proposal->event.content, &ret_proposal->view);
-    }
-    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    return err != OK
+               ? err
+               : proposal_read_created(txn, org, seq, &ret_proposal->event, &ret_proposal->view);
 }
 
 enum err proposal_find(struct store_txn *txn, struct org_id org, struct uuid id,

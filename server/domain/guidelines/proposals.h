@@ -72,6 +72,9 @@ void rule_content_check(struct ctx *ctx, struct slice field, struct slice rule);
 /* Reads a proposal by the number of its event, or by its id. ERR_NOT_FOUND. */
 MUST_CHECK enum err proposal_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                                   struct proposal *ret_proposal);
+/* Reads only the event that created a proposal that exists: what never changes. ERR_CORRUPT if there is no such event. */
+MUST_CHECK enum err proposal_read_created(struct store_txn *txn, struct org_id org, uint64_t seq,
+                                          struct event *ret_event, struct proposal_view *ret_view);
 MUST_CHECK enum err proposal_find(struct store_txn *txn, struct org_id org, struct uuid id,
                                   struct proposal *ret_proposal);
 

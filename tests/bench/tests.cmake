@@ -142,6 +142,14 @@ target_link_libraries(bench_text_vectors PRIVATE warnings defines m)
 errata_link(bench_text_vectors "domain_embed")
 add_dependencies(bench bench_text_vectors)
 
+# Measures BuildAgentPrompt below the services.
+if(TARGET domain_learning)
+    add_executable(bench_agent_prompt EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/agent_prompt.c)
+    target_link_libraries(bench_agent_prompt PRIVATE warnings defines)
+    errata_link(bench_agent_prompt "domain;domain_guidelines;domain_learning;domain_settings;store_memory")
+    add_dependencies(bench bench_agent_prompt)
+endif()
+
 # Measures FindSimilar below the services, beside scans of the table.
 if(TARGET domain_decisions)
     add_executable(bench_similar_decisions EXCLUDE_FROM_ALL

@@ -20,7 +20,7 @@ import unittest
 
 import grpc
 
-from erratad import BIN, Server, admin, feedback, feedback_service, main, roles, wait_until
+from erratad import BIN, Server, admin, feedback, feedback_service, leave_free, main, roles, wait_until
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 SECONDS = 120  # time limit for busy machines
@@ -360,9 +360,7 @@ class SmallDisk(Case):
         super().setUp()
 
     def leave(self, size_mb):
-        info = os.statvfs(self.small)
-        with open(os.path.join(self.small, "ballast"), "wb") as f:
-            os.posix_fallocate(f.fileno(), 0, info.f_bavail * info.f_frsize - (size_mb << 20))
+        leave_free(self.small, size_mb << 20)
 
     def test_full_disk_leaves_no_backup_file(self):
         self.leave(5)

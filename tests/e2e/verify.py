@@ -5,7 +5,6 @@ Goal: an intact store is reported as such, during any writes; each planted damag
 named; a rebuild repairs what can be repaired and changes nothing else; no files remain. Method:
 rows changed bypassing the server; the verifying child held, killed and crashed; a small disk.
 """
-import contextlib
 import json
 import os
 import shutil
@@ -18,7 +17,7 @@ import unittest
 
 import grpc
 
-from erratad import (BIN, DATA_FILES, Server, admin, children, event_service, feedback, feedback_service,
+from erratad import (BIN, DATA_FILES, Server, admin, children, event_service, feedback, feedback_service, leave_free,
                      layout, main, wait_until)
 
 ERRATA = os.path.join(BIN, "errata")
@@ -342,18 +341,6 @@ class Stopped(unittest.TestCase):
         self.start()
         self.assertEqual(answers(self.client), before)
         self.assertEqual(set(os.listdir(self.server.data)), DATA_FILES)
-
-
-def leave_free(folder, size):
-    """Fills a disk, of which the server may take a part meanwhile."""
-    with open(os.path.join(folder, "ballast"), "wb") as f:
-        for _ in range(100):
-            more = shutil.disk_usage(folder).free - size
-            if more <= 0:
-                return
-            with contextlib.suppress(OSError):
-                os.posix_fallocate(f.fileno(), os.fstat(f.fileno()).st_size, more)
-    raise AssertionError("the disk does not fill")
 
 
 class SmallDisk(unittest.TestCase):

@@ -4,6 +4,7 @@ For the end-to-end and interop tests and the benchmarks. The client is Debian's 
 the build generates by grpc_python_plugin: nothing of ours is between a test and the wire. The
 environment names the programs and the stubs (tests/support/tests.cmake): ERRATA_BIN, ERRATA_STUBS.
 """
+import contextlib
 import functools
 import importlib
 import os
@@ -111,6 +112,18 @@ def is_sanitized():
     """Built with a sanitizer: its PDF worker has no sandbox and no limit of memory, and is slow."""
     with open(os.path.join(BIN, "erratad"), "rb") as f:
         return b"__asan_init" in f.read()
+
+
+def leave_free(folder, size):
+    """Fills a disk, of which the server may take a part meanwhile."""
+    with open(os.path.join(folder, "ballast"), "wb") as f:
+        for _ in range(100):
+            more = shutil.disk_usage(folder).free - size
+            if more <= 0:
+                return
+            with contextlib.suppress(OSError):
+                os.posix_fallocate(f.fileno(), os.fstat(f.fileno()).st_size, more)
+    raise AssertionError("the disk does not fill")
 
 
 class Server:

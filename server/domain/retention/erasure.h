@@ -6,7 +6,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_RETENTION_ERASURE_H
 #define ERRATA_SERVER_DOMAIN_RETENTION_ERASURE_H
 
-#include "server/domain/events/removal.h"
+#include "store/log.h"
 
 /* Events that lose their content in one step: an example has about ten rows, and a transaction is to change at most
  * 1,000. */

@@ -204,7 +204,7 @@ class Hostile(unittest.TestCase):
         for thread in beside:
             thread.ended.set()
             thread.join()
-        starved = self.check_answers(bad, answered) + bad.sent_again + good.sent_again
+        starved = self.check_answers(bad, answered) + bad.starved + good.starved
         self.check_beside(*beside, before_kb)
         self.assertEqual(self.server.counters(self.admin)["pdf_failed_total"], starved)
 

@@ -278,7 +278,7 @@ class Client:
 
     def __init__(self, address, token=None, compression=None, channel_options=(), credentials=None):
         self.is_open = True
-        self.sent_again = 0  # number of documents that were starved at first
+        self.starved = 0  # answers that a document was not measured for lack of CPU time, each of which was repeated
         how = {"options": [*CHANNEL_OPTIONS, *channel_options], "compression": compression}
         self.plain = (grpc.insecure_channel(address, **how) if credentials is None
                       else grpc.secure_channel(address, credentials, **how))
@@ -395,10 +395,10 @@ class Client:
             try:
                 return ingest()
             except grpc.RpcError as e:
-                busy = "lacked CPU time" in (e.details() or "") or reason_of(e) == "WALL_LIMIT"
-                if not busy or time.monotonic() > until:
+                starved = "lacked CPU time" in (e.details() or "")
+                if not (starved or reason_of(e) == "WALL_LIMIT") or time.monotonic() > until:
                     raise
-                self.sent_again += 1
+                self.starved += starved
                 time.sleep(0.2)
 
     def ingest(self, document_id, content, password=None, **call):

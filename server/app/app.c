@@ -81,8 +81,8 @@ static void pipeline_want_turn(void *user)
     (void)uv_idle_start(&app->turn_idle, on_turn);
 }
 
-static enum err run_on_pool(void *user, void (*work)(void *job),
-                            void (*done)(void *job, enum err result), void *job)
+enum err app_run_on_pool(void *user, void (*work)(void *job),
+                         void (*done)(void *job, enum err result), void *job)
 {
     struct app *app = (struct app *)user;
 
@@ -273,8 +273,7 @@ static void on_backup_failed(void *user)
     pipeline_end_backup(app->pipeline);
 }
 
-/* Called when a verification or a backup has ended. */
-static void on_copy_idle(void *user)
+void app_on_idle(void *user)
 {
     app_close_if_idle((struct app *)user);
 }
@@ -453,7 +452,7 @@ static enum err make_verifier(struct app *app)
                                            .data = app->config->data,
                                            .map_bytes = app->config->map_bytes,
                                            .on_news = on_verifier_news,
-                                           .on_idle = on_copy_idle,
+                                           .on_idle = app_on_idle,
                                            .user = app};
 
     return verifier_new(&config, &app->verifier);
@@ -468,7 +467,7 @@ static enum err make_backup(struct app *app)
                                          .format_version = STORE_FORMAT_VERSION,
                                          .on_news = on_backup_news,
                                          .on_failed = on_backup_failed,
-                                         .on_idle = on_copy_idle,
+                                         .on_idle = app_on_idle,
                                          .user = app};
 
     return backup_new(&config, &app->backup);
@@ -483,7 +482,7 @@ static enum err make_services(struct app *app)
         .env = &app->env,
         .clock = app->ctx.clock,
         .random = app->ctx.random,
-        .run_on_pool = run_on_pool,
+        .run_on_pool = app_run_on_pool,
         .run_read = pipeline_run_read,
         .want_turn = pipeline_want_turn,
         .user = app,
@@ -595,7 +594,7 @@ static enum err make_transport(struct app *app)
     net.connections_max = app->connections_max;
     calls.message_bytes_max = app->config->message_bytes_max;
     calls.path_prefix = slice_text(app->config->path_prefix);
-    calls.run_on_pool = run_on_pool;
+    calls.run_on_pool = app_run_on_pool;
     calls.pool_user = app;
     app_plain_make(app);
     calls.plain = &app->plain;

@@ -5,14 +5,6 @@
 
 #include "store/journal/journal.h"
 
-static enum err run_on_pool(void *user, void (*work)(void *job),
-                            void (*done)(void *job, enum err result), void *job)
-{
-    struct app *app = (struct app *)user;
-
-    return pool_submit(app->pool, work, done, job);
-}
-
 static enum err erase_journal(void *user)
 {
     const struct app *app = (const struct app *)user;
@@ -27,11 +19,6 @@ static void on_news(void *user, struct org_id org)
     pipeline_wake(app->pipeline, org);
 }
 
-static void on_idle(void *user)
-{
-    app_close_if_idle((struct app *)user);
-}
-
 enum err app_erase_make(struct app *app)
 {
     const struct eraser_config config = {
@@ -39,10 +26,10 @@ enum err app_erase_make(struct app *app)
         .writer = app->writer,
         .clock = app->ctx.clock,
         .random = app->ctx.random,
-        .run_on_pool = run_on_pool,
+        .run_on_pool = app_run_on_pool,
         .settle = app_store_journal(app) != NULL ? erase_journal : NULL,
         .on_news = on_news,
-        .on_idle = on_idle,
+        .on_idle = app_on_idle,
         .user = app,
     };
 

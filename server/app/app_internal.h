@@ -201,6 +201,11 @@ void app_close_handles(struct app *app);
 void app_deinit(struct app *app);
 /* Ends the loop if all accepted calls have been answered. */
 void app_close_if_idle(struct app *app);
+/* The same, as the callback that a verification, a backup or an erasure has ended. `user` is the app. */
+void app_on_idle(void *user);
+/* Runs a job on the pool (pool_submit). `user` is the app. */
+MUST_CHECK enum err app_run_on_pool(void *user, void (*work)(void *job),
+                                    void (*done)(void *job, enum err result), void *job);
 void app_log_failure(const struct app *app, const char *what, enum err err);
 
 /* app_migrate.c: rebuilds a store of an older format in this program's format; no process may have

@@ -6,7 +6,7 @@
 #include "server/app/config_value.h"
 #include "server/jobs/pdf/pdf_jobs.h"
 #include "server/net/server.h"
-#include "store/journal/segments.h"
+#include "store/journal/journal.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static const struct option options[] = {
     {"map-size", OPTION_BYTES, offsetof(struct config, map_bytes), 16 * MIB, 512 * GIB,
      "16MiB to 512GiB"},
     {"journal-segment-size", OPTION_BYTES, offsetof(struct config, journal_segment_bytes),
-     SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX, "64KiB to 256MiB"},
+     STORE_JOURNAL_SEGMENT_BYTES_MIN, STORE_JOURNAL_SEGMENT_BYTES_MAX, "64KiB to 256MiB"},
     {"message-bytes-max", OPTION_BYTES, offsetof(struct config, message_bytes_max), 64 * 1024,
      64 * MIB, "64KiB to 64MiB"},
     {"connections-max", OPTION_COUNT, offsetof(struct config, connections_max), 1, 100000,
@@ -642,7 +642,7 @@ bool config_read(int argc, char *const *argv, struct config *ret_config,
         .listen_port = 7443,
         .log_level = LOGGER_INFO,
         .map_bytes = 256 * GIB,
-        .journal_segment_bytes = SEGMENT_BYTES_DEFAULT,
+        .journal_segment_bytes = STORE_JOURNAL_SEGMENT_BYTES_DEFAULT,
         .message_bytes_max = 16 * MIB,
         .connections_max = 10000,
         .address_connections_max = NET_ADDRESS_CONNECTIONS_MAX,

@@ -114,16 +114,13 @@ static void free_journal(struct journal *journal)
 }
 
 /* Returns the limit of a memtable: the segments of two must fit into the files, with what is lost at their ends. */
-static size_t memtable_limit(const struct store_journal_config *config)
+static size_t memtable_limit(const struct store_journal_config *config, uint64_t segment_bytes)
 {
-    uint64_t two_segments =
-        2 * (config->segment_bytes != 0 ? config->segment_bytes : SEGMENT_BYTES_DEFAULT);
-
     if (config->memtable_bytes != 0) {
         return config->memtable_bytes;
     }
-    return two_segments < STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT
-               ? (size_t)two_segments
+    return 2 * segment_bytes < STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT
+               ? (size_t)(2 * segment_bytes)
                : STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT;
 }
 
@@ -132,10 +129,12 @@ static enum err make_recovered(const struct store_journal_config *config, struct
                                struct journal **ret_journal)
 {
     struct journal *journal = calloc(1, sizeof(*journal));
-    const struct segments_config segments = {.path = config->path,
-                                             .segment_bytes = config->segment_bytes,
-                                             .random = config->random,
-                                             .clock = config->clock};
+    const struct segments_config segments = {
+        .path = config->path,
+        .segment_bytes = config->segment_bytes != 0 ? config->segment_bytes
+                                                    : STORE_JOURNAL_SEGMENT_BYTES_DEFAULT,
+        .random = config->random,
+        .clock = config->clock};
     enum err err = OK;
 
     if (journal == NULL) {
@@ -145,7 +144,7 @@ static enum err make_recovered(const struct store_journal_config *config, struct
     journal->tables = config->tables;
     journal->is_lost = config->is_lost;
     journal->clock = config->clock;
-    journal->memtable_bytes = memtable_limit(config);
+    journal->memtable_bytes = memtable_limit(config, segments.segment_bytes);
     journal->store_after_us =
         config->store_after_us != 0 ? config->store_after_us : STORE_JOURNAL_STORE_AFTER_US;
     journal->overwrite_after_us = config->overwrite_after_us != 0

@@ -16,6 +16,11 @@
 #include "store/base/fault.h"
 #include "store/base/random.h"
 
+#define STORE_JOURNAL_SEGMENT_BYTES_DEFAULT (UINT64_C(32) << 20)
+/* Room for the header of a segment and a few records. */
+#define STORE_JOURNAL_SEGMENT_BYTES_MIN (UINT64_C(64) << 10)
+/* Memory of a recovery, which reads one segment at a time; also the limit of a segment for one large record. */
+#define STORE_JOURNAL_SEGMENT_BYTES_MAX (UINT64_C(256) << 20)
 /* Limit of each of the two memtables, the one that takes commits and the one that is stored. */
 #define STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT ((size_t)64 << 20)
 /* A commit is in the tables at the latest after the first of these. Its record is overwritten at the latest when both have
@@ -31,7 +36,7 @@ struct store_journal_config {
      * the tables. NULL: never. Any thread. */
     bool (*is_lost)(const struct store_backend *tables);
     const char *path; /* the folder of the segments */
-    uint64_t segment_bytes; /* size of each file; 0 selects the default (segments.h) */
+    uint64_t segment_bytes; /* size of each file; 0 selects the default */
     size_t memtable_bytes; /* 0 selects the default, or two segments if they are smaller */
     int64_t store_after_us; /* 0 selects STORE_JOURNAL_STORE_AFTER_US */
     int64_t overwrite_after_us; /* 0 selects STORE_JOURNAL_OVERWRITE_AFTER_US */

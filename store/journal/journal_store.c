@@ -242,12 +242,13 @@ static bool run_once(struct journal *journal)
     return false;
 }
 
-/* Makes the next segment. Not on a full disk: the tables need the room that free segments gave up. The lock is held, and
- * released meanwhile. */
-static void prepare_segment(struct journal *journal)
+/* Makes the next segment, and overwrites an old one. Not on a full disk: the tables need the room that free segments gave
+ * up. The lock is held, and released meanwhile. */
+static void maintain_segments(struct journal *journal)
 {
     (void)pthread_mutex_unlock(&journal->lock);
     (void)!segments_prepare(journal->segments); /* a failed append reports the reason */
+    journal_overwrite_old(journal);
     (void)pthread_mutex_lock(&journal->lock);
 }
 
@@ -264,10 +265,7 @@ void *journal_run(void *user)
             break;
         }
         if (journal->result == OK) {
-            prepare_segment(journal);
-            (void)pthread_mutex_unlock(&journal->lock);
-            journal_overwrite_old(journal);
-            (void)pthread_mutex_lock(&journal->lock);
+            maintain_segments(journal);
         }
         if (!journal->closing) {
             wait_changed(journal, PAUSE_US);

@@ -15,8 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ZEROS_BYTES ((size_t)256 * 1024)
-#define OVERWRITE_BYTES ((size_t)16 * 1024)
+#define BLOCK_BYTES ((size_t)16 * 1024)
 
 struct segment_path {
     char text[SEGMENT_FOLDER_BYTES_MAX + 32];
@@ -106,8 +105,10 @@ enum err segment_file_write(int fd, const uint8_t *bytes, size_t size, uint64_t 
     return OK;
 }
 
-enum err segment_file_read(int fd, uint8_t *bytes, size_t size, size_t done, size_t *ret_size)
+enum err segment_file_read(int fd, uint8_t *bytes, size_t size, size_t *ret_size)
 {
+    size_t done = 0;
+
     while (done < size) {
         ssize_t got = pread(fd, bytes + done, size - done, (off_t)done);
 
@@ -126,18 +127,22 @@ enum err segment_file_read(int fd, uint8_t *bytes, size_t size, size_t done, siz
     return OK;
 }
 
-/* Writes each block, so that later writes allocate nothing and change no metadata. */
-static enum err fill_with_zeros(int fd, uint64_t size)
+/* Writes zeros to a file: to each block, so that later writes allocate nothing and change no metadata, or only to those that
+ * have other bytes. */
+static enum err fill_with_zeros(int fd, uint64_t size, bool only_used)
 {
-    uint8_t *zeros = calloc(1, ZEROS_BYTES);
-    enum err err = zeros != NULL ? OK : ERR_MEMORY;
+    static const uint8_t zeros[BLOCK_BYTES];
+    uint8_t block[BLOCK_BYTES];
+    enum err err = OK;
 
-    for (uint64_t at = 0; at < size && err == OK; at += ZEROS_BYTES) {
-        size_t bytes = size - at < ZEROS_BYTES ? (size_t)(size - at) : ZEROS_BYTES;
+    for (uint64_t at = 0; at < size && err == OK; at += BLOCK_BYTES) {
+        size_t bytes = size - at < BLOCK_BYTES ? (size_t)(size - at) : BLOCK_BYTES;
 
-        err = segment_file_write(fd, zeros, bytes, at);
+        if (!only_used || pread(fd, block, bytes, (off_t)at) != (ssize_t)bytes ||
+            memcmp(block, zeros, bytes) != 0) {
+            err = segment_file_write(fd, zeros, bytes, at);
+        }
     }
-    free(zeros);
     return err;
 }
 
@@ -151,7 +156,7 @@ enum err segment_file_create(const char *folder, size_t index, uint64_t size, in
     if (fd < 0) {
         return err != OK ? err : errno_to_err();
     }
-    err = FAULT("journal.create") ? ERR_DISK_FULL : fill_with_zeros(fd, size);
+    err = FAULT("journal.create") ? ERR_DISK_FULL : fill_with_zeros(fd, size, false);
     if (err == OK && fdatasync(fd) != 0) {
         err = errno_to_err();
     }
@@ -172,18 +177,8 @@ enum err segment_file_create(const char *folder, size_t index, uint64_t size, in
 
 enum err segment_file_overwrite(int fd, uint64_t size)
 {
-    static const uint8_t zeros[OVERWRITE_BYTES];
-    uint8_t block[OVERWRITE_BYTES];
-    enum err err = FAULT("journal.overwrite") ? ERR_IO : OK;
+    enum err err = FAULT("journal.overwrite") ? ERR_IO : fill_with_zeros(fd, size, true);
 
-    for (uint64_t at = 0; at < size && err == OK; at += OVERWRITE_BYTES) {
-        size_t bytes = size - at < OVERWRITE_BYTES ? (size_t)(size - at) : OVERWRITE_BYTES;
-        ssize_t got = pread(fd, block, bytes, (off_t)at);
-
-        if (got != (ssize_t)bytes || memcmp(block, zeros, bytes) != 0) {
-            err = segment_file_write(fd, zeros, bytes, at);
-        }
-    }
     return err != OK || fdatasync(fd) == 0 ? err : errno_to_err();
 }
 

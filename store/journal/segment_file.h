@@ -23,9 +23,8 @@ MUST_CHECK enum err segment_file_open(const char *folder, size_t index, int *ret
 MUST_CHECK enum err segment_file_sync_names(const char *folder);
 MUST_CHECK enum err segment_file_unlink(const char *folder, size_t index);
 MUST_CHECK enum err segment_file_write(int fd, const uint8_t *bytes, size_t size, uint64_t offset);
-/* Reads up to `size` bytes from the file's start, of which `done` were read before; fewer at the end of the file. */
-MUST_CHECK enum err segment_file_read(int fd, uint8_t *bytes, size_t size, size_t done,
-                                      size_t *ret_size);
+/* Reads up to `size` bytes from the file's start; fewer at the end of the file. */
+MUST_CHECK enum err segment_file_read(int fd, uint8_t *bytes, size_t size, size_t *ret_size);
 /* Writes zeros to the blocks that have other bytes, up to `size`, and makes them durable. */
 MUST_CHECK enum err segment_file_overwrite(int fd, uint64_t size);
 

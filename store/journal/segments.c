@@ -109,10 +109,9 @@ enum err segments_open(const struct segments_config *config, struct fault *fault
         return ERR_MEMORY;
     }
     (void)snprintf(segments->path, sizeof(segments->path), "%s", config->path);
-    segments->segment_bytes =
-        config->segment_bytes != 0 ? config->segment_bytes : SEGMENT_BYTES_DEFAULT;
-    ASSERT(segments->segment_bytes >= SEGMENT_BYTES_MIN &&
-           segments->segment_bytes <= SEGMENT_BYTES_MAX);
+    segments->segment_bytes = config->segment_bytes;
+    ASSERT(segments->segment_bytes >= STORE_JOURNAL_SEGMENT_BYTES_MIN &&
+           segments->segment_bytes <= STORE_JOURNAL_SEGMENT_BYTES_MAX);
     segments->random = config->random;
     segments->clock = config->clock;
     (void)pthread_mutex_init(&segments->lock, NULL);
@@ -200,7 +199,7 @@ static enum err load(struct segment *segment, struct loaded *ret_loaded)
 {
     uint8_t header[HEADER_BYTES];
     size_t size = 0;
-    enum err err = segment_file_read(segment->fd, header, sizeof(header), 0, &size);
+    enum err err = segment_file_read(segment->fd, header, sizeof(header), &size);
 
     if (err != OK || !is_header(header, size)) {
         return err;
@@ -288,13 +287,14 @@ static enum err replay_segment(const struct loaded *loaded, const struct segment
 static enum err replay_file(struct loaded *loaded, const struct segments_replay *replay,
                             struct fault *fault, uint64_t *last)
 {
-    uint64_t size =
-        loaded->segment->bytes < SEGMENT_BYTES_MAX ? loaded->segment->bytes : SEGMENT_BYTES_MAX;
+    uint64_t size = loaded->segment->bytes < STORE_JOURNAL_SEGMENT_BYTES_MAX
+                        ? loaded->segment->bytes
+                        : STORE_JOURNAL_SEGMENT_BYTES_MAX;
     enum err err = ERR_MEMORY;
 
     loaded->bytes = malloc(size);
     if (loaded->bytes != NULL) {
-        err = segment_file_read(loaded->segment->fd, loaded->bytes, size, 0, &loaded->size);
+        err = segment_file_read(loaded->segment->fd, loaded->bytes, size, &loaded->size);
     }
     if (err == OK) {
         err = loaded->size >= HEADER_BYTES ? replay_segment(loaded, replay, fault, last) : ERR_IO;
@@ -437,6 +437,17 @@ static enum err make_file(struct segments *segments, struct segment *segment, ui
     return err;
 }
 
+/* Frees the segment that is appended to, if the tables have all of its records; returns whether it did. The lock is held. */
+static bool free_current(struct segments *segments)
+{
+    if (segments->current == NULL || segments->current->last_record > segments->released) {
+        return false;
+    }
+    segments->current->number = 0;
+    segments->current = NULL;
+    return true;
+}
+
 /* Finds a free segment with a file of at least this size, which is made if it is missing or too small. */
 static enum err take_free(struct segments *segments, uint64_t bytes, struct segment **ret_segment)
 {
@@ -445,10 +456,7 @@ static enum err take_free(struct segments *segments, uint64_t bytes, struct segm
 
     (void)pthread_mutex_lock(&segments->lock);
     /* The full one is free too if the tables have its records: on a full disk there may be no other. */
-    if (segments->current != NULL && segments->current->last_record <= segments->released) {
-        segments->current->number = 0;
-        segments->current = NULL;
-    }
+    (void)free_current(segments);
     segment = find_free(segments);
     if (segment != NULL && segment->fd >= 0 && segment->bytes < bytes) {
         (void)drop_file(segments, segment);
@@ -544,7 +552,7 @@ enum err segments_append(struct segments *segments, struct record *record, uint6
     if (segments->broken) {
         return ERR_UNAVAILABLE;
     }
-    if (record->failed || record->size > SEGMENT_BYTES_MAX - HEADER_BYTES) {
+    if (record->failed || record->size > STORE_JOURNAL_SEGMENT_BYTES_MAX - HEADER_BYTES) {
         return ERR_MEMORY;
     }
     if (segments->current != NULL && disk_is_removed(segments->current->fd)) {
@@ -639,19 +647,10 @@ void segments_clear(struct segments *segments, uint64_t number)
 
 void segments_end_old(struct segments *segments, int64_t until_us, bool only_released)
 {
-    struct segment *current = NULL;
-    bool is_released = false;
-
     (void)pthread_mutex_lock(&segments->lock);
-    current = segments->current;
-    if (current != NULL && !segments->broken && current->used_at_us <= until_us) {
-        is_released = current->last_record <= segments->released;
-        if (is_released) {
-            current->number = 0;
-        }
-        if (is_released || !only_released) {
-            segments->current = NULL;
-        }
+    if (segments->current != NULL && !segments->broken &&
+        segments->current->used_at_us <= until_us && !free_current(segments) && !only_released) {
+        segments->current = NULL; /* free once the tables have its records */
     }
     (void)pthread_mutex_unlock(&segments->lock);
 }

@@ -10,21 +10,14 @@
 #ifndef ERRATA_STORE_JOURNAL_SEGMENTS_H
 #define ERRATA_STORE_JOURNAL_SEGMENTS_H
 
-#include "store/base/clock.h"
-#include "store/base/fault.h"
-#include "store/base/random.h"
+#include "store/journal/journal.h"
 #include "store/journal/record.h"
 
 #define SEGMENTS_MAX 8
-#define SEGMENT_BYTES_DEFAULT (UINT64_C(32) << 20)
-/* Room for the header of a segment and a few records. */
-#define SEGMENT_BYTES_MIN (UINT64_C(64) << 10)
-/* Memory of a recovery, which reads one segment at a time; also the limit of a segment for one large record. */
-#define SEGMENT_BYTES_MAX (UINT64_C(256) << 20)
 
 struct segments_config {
     const char *path; /* the folder of the files; created if it is missing */
-    uint64_t segment_bytes; /* size of each segment; 0 selects the default */
+    uint64_t segment_bytes; /* size of each segment */
     struct random *random;
     const struct clock *clock;
 };

@@ -126,7 +126,7 @@ static int teardown_lmdb(void **state)
 static int setup_journal(void **state, size_t memtable_bytes)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
-    struct store_journal_config config = {.segment_bytes = 8 * SEGMENT_BYTES_MIN,
+    struct store_journal_config config = {.segment_bytes = 8 * STORE_JOURNAL_SEGMENT_BYTES_MIN,
                                           .memtable_bytes = memtable_bytes,
                                           .random = random_system(),
                                           .clock = clock_system()};

@@ -35,7 +35,7 @@ static inline struct named_key journal_test_key(uint32_t number)
 /* Returns whether a file of the folder holds nothing but zeros. */
 static inline bool journal_test_is_zero(const char *folder, int number)
 {
-    static uint8_t bytes[4 * SEGMENT_BYTES_MIN];
+    static uint8_t bytes[4 * STORE_JOURNAL_SEGMENT_BYTES_MIN];
     char path[TEMP_FOLDER_PATH_BYTES + 16];
     ssize_t size = 0;
     int fd = -1;

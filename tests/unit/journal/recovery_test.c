@@ -57,7 +57,7 @@ static int setup(void **state)
 {
     struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
-    fixture->segment_bytes = 4 * SEGMENT_BYTES_MIN;
+    fixture->segment_bytes = 4 * STORE_JOURNAL_SEGMENT_BYTES_MIN;
     temp_folder_init(&fixture->folder);
     arena_init(&fixture->arena, SIZE_MAX);
     fault_init(&fixture->fault, &fixture->arena);
@@ -126,7 +126,7 @@ static void small_segments_take_many_commits(void **state)
     struct fixture *fixture = *state;
     static uint8_t value[4000];
 
-    fixture->segment_bytes = SEGMENT_BYTES_MIN;
+    fixture->segment_bytes = STORE_JOURNAL_SEGMENT_BYTES_MIN;
     assert_int_equal(open_journal(fixture, 0), OK);
     for (uint32_t i = 1; i <= 262; i++) {
         struct named_key key = journal_test_key(i);
@@ -166,7 +166,7 @@ static void old_commits_are_overwritten(void **state)
 /* Returns whether a file of the journal has the number of a row. */
 static bool have_files_row(const struct fixture *fixture, uint32_t number)
 {
-    static uint8_t bytes[4 * SEGMENT_BYTES_MIN];
+    static uint8_t bytes[4 * STORE_JOURNAL_SEGMENT_BYTES_MIN];
     struct named_key key = journal_test_key(number);
     bool found = false;
 

@@ -36,7 +36,7 @@ static int setup(void **state)
 {
     struct fixture *fixture = test_calloc(1, sizeof(*fixture));
 
-    fixture->segment_bytes = SEGMENT_BYTES_MIN;
+    fixture->segment_bytes = STORE_JOURNAL_SEGMENT_BYTES_MIN;
     temp_folder_init(&fixture->folder);
     arena_init(&fixture->arena, SIZE_MAX);
     fault_init(&fixture->fault, &fixture->arena);
@@ -348,7 +348,7 @@ static void record_larger_than_a_segment_has_its_own(void **state)
     expect_read(fixture, 0, 5);
     segments_clear(fixture->segments, 5);
     assert_int_equal(size_of(fixture, 0), -1);
-    assert_int_equal(size_of(fixture, 1), SEGMENT_BYTES_MIN);
+    assert_int_equal(size_of(fixture, 1), STORE_JOURNAL_SEGMENT_BYTES_MIN);
     append_all(fixture, 6, 6);
     assert_int_equal(append_rows(fixture, 7, 4), OK);
     append_all(fixture, 8, 8);
@@ -361,22 +361,22 @@ static void files_of_another_size_are_read(void **state)
 {
     struct fixture *fixture = *state;
 
-    fixture->segment_bytes = 4 * SEGMENT_BYTES_MIN;
+    fixture->segment_bytes = 4 * STORE_JOURNAL_SEGMENT_BYTES_MIN;
     expect_read(fixture, 0, 0);
     append_all(fixture, 1, 12); /* in one file */
-    fixture->segment_bytes = SEGMENT_BYTES_MIN;
+    fixture->segment_bytes = STORE_JOURNAL_SEGMENT_BYTES_MIN;
     expect_read(fixture, 0, 12);
     append_all(fixture, 13, 16); /* in two */
-    assert_int_equal(size_of(fixture, 0), 4 * SEGMENT_BYTES_MIN);
-    assert_int_equal(size_of(fixture, 1), SEGMENT_BYTES_MIN);
+    assert_int_equal(size_of(fixture, 0), 4 * STORE_JOURNAL_SEGMENT_BYTES_MIN);
+    assert_int_equal(size_of(fixture, 1), STORE_JOURNAL_SEGMENT_BYTES_MIN);
     expect_read(fixture, 0, 16);
     segments_release(fixture->segments, 11);
-    assert_int_equal(size_of(fixture, 0), 4 * SEGMENT_BYTES_MIN);
+    assert_int_equal(size_of(fixture, 0), 4 * STORE_JOURNAL_SEGMENT_BYTES_MIN);
     segments_release(fixture->segments, 12);
     assert_int_equal(size_of(fixture, 0), -1);
     append_all(fixture, 17, 19);
-    assert_int_equal(size_of(fixture, 0), SEGMENT_BYTES_MIN);
-    fixture->segment_bytes = 2 * SEGMENT_BYTES_MIN;
+    assert_int_equal(size_of(fixture, 0), STORE_JOURNAL_SEGMENT_BYTES_MIN);
+    fixture->segment_bytes = 2 * STORE_JOURNAL_SEGMENT_BYTES_MIN;
     expect_read(fixture, 12, 19);
     segments_clear(fixture->segments, 19);
     for (int i = 0; i < SEGMENTS_MAX; i++) {
@@ -384,7 +384,7 @@ static void files_of_another_size_are_read(void **state)
     }
     append_all(fixture, 20, 20);
     expect_read(fixture, 19, 20);
-    assert_int_equal(size_of(fixture, 0), 2 * SEGMENT_BYTES_MIN);
+    assert_int_equal(size_of(fixture, 0), 2 * STORE_JOURNAL_SEGMENT_BYTES_MIN);
 }
 
 /* Goal: bytes that do not hold are an error. Method: each row of a record cut, and each of its bytes damaged. */

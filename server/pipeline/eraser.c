@@ -12,7 +12,7 @@
 
 /* Memory of a request's texts and ids, and of a fault. */
 #define REQUEST_BYTES_MAX (1u << 20)
-/* Memory of a step: the events that it removes the content of, decoded. */
+/* Memory of a step: its list of events, and the event that it appends. Each listed event is decoded in memory of its own. */
 #define STEP_BYTES_MAX (64u << 20)
 /* What a step counts in the writer's queue. */
 #define STEP_QUEUE_BYTES 1000

@@ -7,7 +7,7 @@
 #include "store/base/assert.h"
 #include "store/base/logger.h"
 
-/* Memory of a step: the events that it removes the content of, decoded. */
+/* Memory of a step: its list of events, and the event that it appends. Each listed event is decoded in memory of its own. */
 #define STEP_BYTES_MAX (256u << 20)
 /* What a step counts in the writer's queue. */
 #define STEP_QUEUE_BYTES 1000

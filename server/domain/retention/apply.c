@@ -3,15 +3,12 @@
  * counts are lowered and rows of documents made again.
  */
 #include "server/domain/corrections/forget.h"
-#include "server/domain/retention/retention.h"
+#include "server/domain/retention/retention_internal.h"
 #include "server/domain/turns/vector_row.h"
 #include "store/base/assert.h"
 
 #include <errata/v1/event.views.h>
 #include <event_apply.h>
-
-/* Maximum memory for one event that lost its content: the same as for applying it (corrections/apply.c). */
-#define EVENT_BYTES_MAX (256u << 20)
 
 /* Removes the rows that were made of an event's content; the arena is emptied afterwards. */
 static enum err forget(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq)
@@ -75,7 +72,7 @@ enum err retention_apply(struct ctx *ctx, struct store_txn *txn, const struct ev
     enum err err = OK;
 
     ASSERT(retention_applies(event->kind));
-    arena_init(&arena, EVENT_BYTES_MAX);
+    arena_init(&arena, RETENTION_EVENT_BYTES_MAX);
     inner.arena = &arena;
     err = event->kind == EVENT_CONTENT_SWEPT ? apply_swept(&inner, txn, event)
                                              : apply_erased(&inner, txn, event);

@@ -30,22 +30,18 @@ static enum err list_events(struct ctx *ctx, struct store_txn *txn, const struct
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Takes what was made of the content of decisions, which a replay has never seen, back while it can be read. */
-static enum err forget_decisions(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                                 const struct retention_list *list)
+/* Removes the content of an event, after what was made of that of a decision, which a replay has never seen: it is taken back
+ * while it can be read. */
+static enum err remove_content(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                               uint64_t seq)
 {
-    enum err err = OK;
+    struct event event;
+    enum err err = log_read_copy(ctx->arena, txn, org, seq, &event);
 
-    for (size_t i = 0; i < list->count && err == OK; i++) {
-        struct event event;
-
-        err = log_read(txn, org, list->seqs[i], &event);
-        if (err == OK && event.kind == EVENT_DECISION_RECORDED) {
-            err = log_read_copy(ctx->arena, txn, org, list->seqs[i], &event);
-            err = err == OK ? decisions_forget(ctx, txn, &event) : err;
-        }
+    if (err == OK && event.kind == EVENT_DECISION_RECORDED) {
+        err = decisions_forget(ctx, txn, &event);
     }
-    return err;
+    return err != OK ? err : log_remove_content(ctx, txn, org, seq);
 }
 
 static enum err encode(struct ctx *ctx, const struct erasure_step *step,
@@ -123,9 +119,6 @@ enum err erasure_remove_content(struct ctx *ctx, struct store_txn *txn,
     if (err != OK || list->count == 0) {
         return err;
     }
-    err = forget_decisions(ctx, txn, org, list);
-    if (err == OK) {
-        err = retention_list_remove(ctx, txn, org, list);
-    }
+    err = retention_list_each(ctx, txn, org, list, remove_content);
     return err != OK ? err : append(ctx, txn, step, list, ret_seq);
 }

@@ -23,13 +23,19 @@ enum err retention_list_add(struct ctx *ctx, struct store_txn *txn, const struct
     return OK;
 }
 
-enum err retention_list_remove(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                               const struct retention_list *list)
+enum err retention_list_each(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                             const struct retention_list *list, retention_event_fn *run)
 {
+    struct ctx inner = *ctx;
+    struct arena arena;
     enum err err = OK;
 
+    arena_init(&arena, RETENTION_EVENT_BYTES_MAX);
+    inner.arena = &arena;
     for (size_t i = 0; i < list->count && err == OK; i++) {
-        err = log_remove_content(ctx, txn, org, list->seqs[i]);
+        err = run(&inner, txn, org, list->seqs[i]);
+        arena_reset(&arena);
     }
+    arena_deinit(&arena);
     return err;
 }

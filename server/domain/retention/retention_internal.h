@@ -6,6 +6,9 @@
 
 #include "server/domain/retention/retention.h"
 
+/* Maximum memory for one event that loses its content: the same as for applying it (corrections/apply.c). */
+#define RETENTION_EVENT_BYTES_MAX (256u << 20)
+
 /* The events of one removal, before its event is appended. */
 struct retention_list {
     uint64_t seqs[RETENTION_REMOVED_MAX];
@@ -16,8 +19,11 @@ struct retention_list {
 /* Adds an event to the list, if it has content that can be removed. */
 MUST_CHECK enum err retention_list_add(struct ctx *ctx, struct store_txn *txn,
                                        const struct event *event, struct retention_list *list);
-/* Removes the content of the listed events from the log. */
-MUST_CHECK enum err retention_list_remove(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                                          const struct retention_list *list);
+/* Does something with one listed event; the arena of `ctx` is emptied afterwards. */
+typedef enum err retention_event_fn(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                    uint64_t seq);
+/* Calls `run` for each listed event, in memory for one of them, since each may be as large as a request. */
+MUST_CHECK enum err retention_list_each(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                        const struct retention_list *list, retention_event_fn *run);
 
 #endif

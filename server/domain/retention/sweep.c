@@ -157,6 +157,6 @@ enum err retention_sweep(struct ctx *ctx, struct store_txn *txn, const struct re
     if (list->count == 0 && position.examined_count < RETENTION_EXAMINED_MAX) {
         return OK;
     }
-    err = retention_list_remove(ctx, txn, step->org, list);
+    err = retention_list_each(ctx, txn, step->org, list, log_remove_content);
     return err != OK ? err : append(ctx, txn, step, list, position.floor_seq, &ret_done->seq);
 }

@@ -2,14 +2,21 @@
  * erasure_test.c: a store from which an administrator erased content is the store that a replay of its log makes, in which
  * that content never was: for each subject, also between sweeps and later writes, and after an interruption.
  */
+#include "server/domain/decisions/decisions.h"
 #include "server/domain/decisions/keys.h"
 #include "server/domain/retention/erasure.h"
 #include "server/domain/turns/vector_row.h"
 #include "tests/unit/replay/fixture.h"
 
+#include <inttypes.h>
+
 #define WRITES 500
 #define ROUNDS 6
 #define REASON SLICE("request 17")
+/* Decisions of one step, each almost as large as a row may be: together larger than the step's memory. */
+#define LARGE_DECISIONS 40
+#define DIFF_BYTES ((size_t)STORE_VALUE_BYTES_MAX - 2048)
+#define STEP_BYTES ((size_t)4 << 20)
 
 /* An erasure of everything that is about a subject. */
 static struct erasure_target target_of(struct fixture *fixture, enum erasure_subject subject,
@@ -272,6 +279,59 @@ static void test_themes_and_vectors_go(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Records a decision with a theme and a diff. */
+static void decide(struct fixture *fixture, struct slice diff)
+{
+    static const float direction[] = {1, 0};
+    struct decision_input input = {
+        .view = {.decision_id = arena_printf(&fixture->arena, "decision-%" PRIu64, fixture->keys++),
+                 .gate_id = SLICE("HITL-1"),
+                 .epic_id = SLICE("epic"),
+                 .agent_name = SLICE("coder"),
+                 .decision = DECISION_OUTCOME_REJECTED,
+                 .reviewer_comment = SLICE("Set a timeout on each remote call."),
+                 .correction_diff = diff},
+        .kind = THEME_OF_CALLER,
+        .space = SLICE("model:2")};
+    const struct decision_request request = {
+        fixture->orgs[0], {ROLE_ADMIN, {NULL, 0}, 1, false}, &input};
+    struct decision_stored stored;
+    struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_WRITE);
+
+    log_begin_write(txn, NULL);
+    assert_int_equal(theme_make(&fixture->arena, direction, 2, NULL, &input.theme), OK);
+    assert_int_equal(decision_read_signals(&fixture->arena, &input), OK);
+    assert_int_equal(decision_record(&fixture->ctx, txn, &request, &stored), OK);
+    assert_int_equal(store_commit(txn), OK);
+}
+
+/* Goal: a step needs the memory of one event, however large the events are. Method: decisions with long diffs, erased in
+ * less memory than they have together. */
+static void test_large_decisions_are_erased_one_by_one(void **state)
+{
+    struct fixture fixture;
+    struct erasure_target target;
+    struct erasure_search search;
+    char *diff = test_malloc(DIFF_BYTES);
+
+    (void)state;
+    memset(diff, '+', DIFF_BYTES);
+    fixture_init(&fixture, FIXTURE_MEMORY, 9);
+    for (size_t i = 0; i < LARGE_DECISIONS; i++) {
+        decide(&fixture, slice_of(diff, DIFF_BYTES));
+        arena_reset(&fixture.arena);
+    }
+    test_free(diff);
+    fixture.arena.limit_bytes = STEP_BYTES;
+    list_kind(&fixture, EVENT_DECISION_RECORDED, &target);
+    assert_int_equal(erase(&fixture, &target, &search), 1);
+    assert_int_equal(search.kinds[EVENT_DECISION_RECORDED].erased, LARGE_DECISIONS);
+    assert_true(search.kinds[EVENT_DECISION_RECORDED].erased_bytes > LARGE_DECISIONS * DIFF_BYTES);
+    assert_int_equal(count_rows(&fixture, TABLE_DECISION_THEME), 0);
+    assert_int_equal(count_rows(&fixture, TABLE_DECISION_CLUSTER), 0);
+    fixture_deinit(&fixture);
+}
+
 /* Goal: a search counts each event of its subject once, as erased, removed before, fact or kept. Method: the settings that
  * the fixture's administrator changed and templates that it stored, before and after. */
 static void test_kept_content_is_counted(void **state)
@@ -305,6 +365,7 @@ int run_erasure_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_themes_and_vectors_go),
+        cmocka_unit_test(test_large_decisions_are_erased_one_by_one),
         cmocka_unit_test(test_kept_content_is_counted),
         cmocka_unit_test(test_second_erasure_completes_the_first),
         cmocka_unit_test(test_live_erasure_equals_replay),

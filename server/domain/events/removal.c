@@ -52,15 +52,22 @@ enum err removal_put_erased(struct store_txn *txn, struct org_id org, uint64_t s
     return log_put_id_row(txn, TABLE_REMOVAL_FLOOR, &key, erased_by_seq);
 }
 
+enum err removal_erased_by(struct store_txn *txn, struct org_id org, uint64_t seq,
+                           uint64_t *ret_seq)
+{
+    struct key key = key_removal_erased(org, seq);
+
+    return log_get_id_row(txn, TABLE_REMOVAL_FLOOR, &key, ret_seq);
+}
+
 enum err removal_precedes(struct store_txn *txn, const struct event *event, bool *ret_precedes)
 {
-    struct key key = key_removal_erased(event->org, event->seq);
     uint64_t floor_seq = 0;
     uint64_t erased_by_seq = 0;
     enum err err = removal_floor(txn, event->org, removal_class_of(event->kind), &floor_seq);
 
     if (err == OK && event->seq > floor_seq) {
-        err = log_get_id_row(txn, TABLE_REMOVAL_FLOOR, &key, &erased_by_seq);
+        err = removal_erased_by(txn, event->org, event->seq, &erased_by_seq);
     }
     *ret_precedes = event->seq <= floor_seq || erased_by_seq != 0;
     return err;

@@ -23,6 +23,9 @@ struct key key_removal_erased(struct org_id org, uint64_t seq);
 /* Marks an event that was erased by the event `erased_by_seq`. */
 MUST_CHECK enum err removal_put_erased(struct store_txn *txn, struct org_id org, uint64_t seq,
                                        uint64_t erased_by_seq);
+/* Returns by which event an event was erased; 0: by none. */
+MUST_CHECK enum err removal_erased_by(struct store_txn *txn, struct org_id org, uint64_t seq,
+                                      uint64_t *ret_seq);
 /* Returns whether the removal of an event's content was applied. In a replay that is later than the content is
  * gone (event->content_removed). */
 MUST_CHECK enum err removal_precedes(struct store_txn *txn, const struct event *event,

@@ -72,9 +72,8 @@ enum err removal_past_read(struct store_txn *txn, struct org_id org, enum conten
 enum err removal_is_later(struct store_txn *txn, const struct event *event,
                           const struct removal_past *past, bool *ret_is_later)
 {
-    struct key key = key_removal_erased(event->org, event->seq);
     uint64_t erased_by_seq = 0;
-    enum err err = log_get_id_row(txn, TABLE_REMOVAL_FLOOR, &key, &erased_by_seq);
+    enum err err = removal_erased_by(txn, event->org, event->seq, &erased_by_seq);
 
     *ret_is_later = erased_by_seq != 0 ? erased_by_seq > past->seq : event->seq > past->floor_seq;
     return err;

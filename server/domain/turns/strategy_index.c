@@ -56,10 +56,9 @@ enum err strategy_hash(struct arena *arena, struct slice strategy, uint64_t *ret
 static enum err note_erased(struct vector_rows *rows, struct store_txn *txn,
                             const struct event *event)
 {
-    struct key key = key_removal_erased(event->org, event->seq);
     uint64_t seq = 0;
     enum err err =
-        event->content_removed ? log_get_id_row(txn, TABLE_REMOVAL_FLOOR, &key, &seq) : OK;
+        event->content_removed ? removal_erased_by(txn, event->org, event->seq, &seq) : OK;
 
     rows->erased_by_seq = seq > rows->erased_by_seq ? seq : rows->erased_by_seq;
     return err;

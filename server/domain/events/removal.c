@@ -60,6 +60,24 @@ enum err removal_erased_by(struct store_txn *txn, struct org_id org, uint64_t se
     return log_get_id_row(txn, TABLE_REMOVAL_FLOOR, &key, ret_seq);
 }
 
+enum err removal_has_erased(struct store_txn *txn, struct org_id org, bool *ret_has)
+{
+    struct key prefix = key_org(org);
+    struct key from = key_removal_erased(org, 0);
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    struct store_cursor cursor;
+    enum err err = store_cursor_init(&cursor, txn, TABLE_REMOVAL_FLOOR, key_slice(&prefix),
+                                     key_slice(&from), STORE_ASCENDING);
+
+    if (err == OK) {
+        err = store_cursor_next(&cursor, &key, &value);
+    }
+    store_cursor_deinit(&cursor);
+    *ret_has = err == OK;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
 enum err removal_precedes(struct store_txn *txn, const struct event *event, bool *ret_precedes)
 {
     uint64_t floor_seq = 0;

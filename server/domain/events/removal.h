@@ -26,6 +26,8 @@ MUST_CHECK enum err removal_put_erased(struct store_txn *txn, struct org_id org,
 /* Returns by which event an event was erased; 0: by none. */
 MUST_CHECK enum err removal_erased_by(struct store_txn *txn, struct org_id org, uint64_t seq,
                                       uint64_t *ret_seq);
+/* Returns whether any event of the organisation was erased. */
+MUST_CHECK enum err removal_has_erased(struct store_txn *txn, struct org_id org, bool *ret_has);
 /* Returns whether the removal of an event's content was applied. In a replay that is later than the content is
  * gone (event->content_removed). */
 MUST_CHECK enum err removal_precedes(struct store_txn *txn, const struct event *event,

@@ -8,31 +8,42 @@
 
 #include <errata/v1/event.views.h>
 
-/* Adds a removal; `ret_is_then`: it is the last sweep of the class at that time, before which none matters. */
-static enum err add(const struct event *event, enum content_class class, struct removal_past *past,
-                    bool *ret_is_then)
+/* What a read of the past looks for. */
+struct search {
+    enum content_class class;
+    bool has_floor; /* now: retention has removed content of the class */
+};
+
+/* Adds a removal; `ret_is_last`: none before it matters, since it has set the floor of that time, or since there was none. */
+static enum err add(const struct event *event, const struct search *search,
+                    struct removal_past *past, bool *ret_is_last)
 {
     struct content_swept_view swept = {.floor_seq = 0};
     struct content_erased_view erased = {.example_count = 0};
+    bool is_swept = event->kind == EVENT_CONTENT_SWEPT;
+    bool is_erased = event->kind == EVENT_CONTENT_ERASED;
     enum err err = OK;
 
-    *ret_is_then = false;
-    if (event->kind == EVENT_CONTENT_SWEPT) {
+    *ret_is_last = false;
+    if (is_swept) {
         err = content_swept_view_read(event->facts, &swept);
-    } else if (event->kind == EVENT_CONTENT_ERASED) {
+    } else if (is_erased) {
         err = content_erased_view_read(event->facts, &erased);
     }
     if (err == OK && event->seq > past->seq) {
         past->example_count += swept.example_count + erased.example_count;
-    } else if (err == OK && swept.floor_seq != 0 && swept.content_class == class) {
+    } else if (err == OK && !search->has_floor) {
+        *ret_is_last = is_swept || is_erased;
+    } else if (err == OK && is_swept && swept.content_class == search->class) {
         past->floor_seq = swept.floor_seq;
-        *ret_is_then = true;
+        *ret_is_last = true;
     }
     return err;
 }
 
-enum err removal_past_read(struct store_txn *txn, struct org_id org, enum content_class class,
-                           uint64_t seq, struct removal_past *ret_past)
+/* Adds the removals, from the last one. */
+static enum err add_removals(struct store_txn *txn, struct org_id org, const struct search *search,
+                             struct removal_past *past)
 {
     struct scan_range range = {
         .table = TABLE_SUBJECT, .order = STORE_ASCENDING, .rows_max = REMOVAL_PAST_ROWS_MAX};
@@ -40,14 +51,13 @@ enum err removal_past_read(struct store_txn *txn, struct org_id org, enum conten
     struct scan scan = {.row_count = 0};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
-    bool is_then = false;
+    bool is_last = false;
     enum err err = OK;
 
     uuid_format(org.uuid, id);
     range.prefix = key_subject_prefix(org, SUBJECT_ORGANIZATION, slice_of(id, sizeof(id)));
-    *ret_past = (struct removal_past){.seq = seq};
     err = scan_init(&scan, txn, &range);
-    while (err == OK && !is_then) {
+    while (err == OK && !is_last) {
         int64_t created_at_us = 0;
         uint64_t event_seq = 0;
         struct event event;
@@ -61,12 +71,30 @@ enum err removal_past_read(struct store_txn *txn, struct org_id org, enum conten
             err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
         }
         if (err == OK) {
-            err = add(&event, class, ret_past, &is_then);
+            err = add(&event, search, past, &is_last);
         }
     }
-    ret_past->example_count += scan.is_cut ? 1 : 0;
+    past->example_count += scan.is_cut ? 1 : 0;
     scan_deinit(&scan);
     return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err removal_past_read(struct store_txn *txn, struct org_id org, enum content_class class,
+                           uint64_t seq, struct removal_past *ret_past)
+{
+    struct search search = {.class = class};
+    uint64_t floor_seq = 0;
+    bool has_erased = false;
+    enum err err = removal_floor(txn, org, class, &floor_seq);
+
+    *ret_past = (struct removal_past){.seq = seq};
+    if (err == OK) {
+        err = removal_has_erased(txn, org, &has_erased);
+    }
+    search.has_floor = floor_seq != 0;
+    return err != OK || (!search.has_floor && !has_erased)
+               ? err
+               : add_removals(txn, org, &search, ret_past);
 }
 
 enum err removal_is_later(struct store_txn *txn, const struct event *event,

@@ -6,7 +6,8 @@
 
 #include "server/domain/events/removal.h"
 
-/* Events about the organisation that are examined, newest first: removals, and changes of settings. */
+/* Events about the organisation that are examined, newest first: removals, changes of settings, tokens and fragments, and
+ * captures without another subject. */
 #define REMOVAL_PAST_ROWS_MAX 10000
 
 /* The removals since an event. */
@@ -16,8 +17,10 @@ struct removal_past {
     uint64_t example_count; /* examples that were removed since, of all layouts */
 };
 
-/* Reads the removals of content of a class after the event `seq`. With more than REMOVAL_PAST_ROWS_MAX events about the
- * organisation since, the floor was 0 and an example was removed: so a response is rather called incomplete than not. */
+/* Reads the removals of content of a class after the event `seq`; examines no events if nothing of the class was removed. With
+ * more than REMOVAL_PAST_ROWS_MAX events about the organisation after the last removal before `seq` (without a floor: of any
+ * content, else: by retention, of the class), the floor was 0 and an example was removed: so a response is rather called
+ * incomplete than not. */
 MUST_CHECK enum err removal_past_read(struct store_txn *txn, struct org_id org,
                                       enum content_class class, uint64_t seq,
                                       struct removal_past *ret_past);

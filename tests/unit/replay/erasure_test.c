@@ -4,6 +4,8 @@
  */
 #include "server/domain/decisions/decisions.h"
 #include "server/domain/decisions/keys.h"
+#include "server/domain/events/removal_past.h"
+#include "server/domain/events/subject.h"
 #include "server/domain/retention/erasure.h"
 #include "server/domain/turns/vector_row.h"
 #include "tests/unit/replay/fixture.h"
@@ -361,11 +363,66 @@ static void test_kept_content_is_counted(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Puts more events about the organisation than a read of the past examines, none a removal and all older than those of the
+ * fixture: rows of its first event. */
+static void put_old_rows(struct fixture *fixture)
+{
+    struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_WRITE);
+    char id[UUID_TEXT_BYTES];
+
+    uuid_format(fixture->orgs[0].uuid, id);
+    for (int64_t i = 0; i <= REMOVAL_PAST_ROWS_MAX; i++) {
+        struct key key = key_subject(fixture->orgs[0], SUBJECT_ORGANIZATION,
+                                     slice_of(id, sizeof(id)), FIXTURE_START_US - i, 1);
+
+        assert_int_equal(store_put(txn, TABLE_SUBJECT, key_slice(&key), slice_of(NULL, 0)), OK);
+    }
+    assert_int_equal(store_commit(txn), OK);
+}
+
+/* Returns how many examples were removed after an event. */
+static uint64_t count_removed_since(struct fixture *fixture, uint64_t seq)
+{
+    struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_READ);
+    struct removal_past past;
+
+    assert_int_equal(
+        removal_past_read(txn, fixture->orgs[0], CONTENT_CLASS_CORRECTIONS, seq, &past), OK);
+    store_abort(txn);
+    assert_int_equal(past.seq, seq);
+    assert_int_equal(past.floor_seq, 0);
+    return past.example_count;
+}
+
+/* Goal: a read of the past misses nothing if nothing was removed, or nothing since, however many events are about the
+ * organisation. Method: more of them than are examined, before and after an erasure, which is the last event. */
+static void test_past_misses_only_what_was_erased_since(void **state)
+{
+    struct fixture fixture;
+    struct erasure_target target;
+    struct erasure_search search;
+    uint64_t before_seq = 0;
+
+    (void)state;
+    fixture_init(&fixture, FIXTURE_MEMORY, 10);
+    fixture_write_many(&fixture, WRITES);
+    put_old_rows(&fixture);
+    target = target_of(&fixture, ERASURE_OF_USER, SLICE("anna"));
+    before_seq = begin(&fixture, &target).until_seq;
+    assert_int_equal(count_removed_since(&fixture, 1), 0);
+    assert_int_equal(count_removed_since(&fixture, before_seq), 0);
+    assert_true(erase(&fixture, &target, &search) > 0);
+    assert_true(count_removed_since(&fixture, before_seq) > 1);
+    assert_int_equal(count_removed_since(&fixture, begin(&fixture, &target).until_seq), 0);
+    fixture_deinit(&fixture);
+}
+
 int run_erasure_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_themes_and_vectors_go),
         cmocka_unit_test(test_large_decisions_are_erased_one_by_one),
+        cmocka_unit_test(test_past_misses_only_what_was_erased_since),
         cmocka_unit_test(test_kept_content_is_counted),
         cmocka_unit_test(test_second_erasure_completes_the_first),
         cmocka_unit_test(test_live_erasure_equals_replay),

@@ -10,7 +10,6 @@
 
 #include <errata/v1/review_prompts.views.h>
 #include <errata/v1/review_service.handlers.h>
-#include <inttypes.h>
 
 /* Maximum work on the loop: reviews, and bytes of prompts and notes. */
 #define REVIEWS_ON_LOOP_MAX 100
@@ -137,7 +136,6 @@ static enum err find_missing(struct review_service_resolve_placeholders_call *ca
 {
     struct removal_past past;
     struct event event;
-    uint64_t floor_seq = 0;
     enum err err = OK;
 
     *ret_is_missing = false;
@@ -145,14 +143,8 @@ static enum err find_missing(struct review_service_resolve_placeholders_call *ca
         placeholders->arm == EXPERIMENT_ARM_CONTROL) {
         return OK;
     }
-    err = removal_floor(call->txn, call->org, CONTENT_CLASS_REVIEWS, &floor_seq);
-    if (err == OK && call->as_of.seq < floor_seq) {
-        return fault_say(call->ctx->fault, ERR_PRECONDITION,
-                         "as_of: event %" PRIu64 " is below the floor of retention; expected event "
-                         "%" PRIu64 " or a later one, since the content of items until then was "
-                         "removed",
-                         call->as_of.seq, floor_seq);
-    }
+    err = removal_check_floor(call->ctx, call->txn, call->org, CONTENT_CLASS_REVIEWS,
+                              call->as_of.seq, "items");
     if (err == OK) {
         err =
             removal_past_read(call->txn, call->org, CONTENT_CLASS_REVIEWS, call->as_of.seq, &past);

@@ -8,8 +8,6 @@
 #include "server/domain/settings/settings.h"
 #include "store/scan.h"
 
-#include <inttypes.h>
-
 /* Returns whether an event was an example at that time, and lost its content since. */
 static enum err is_missing(struct store_txn *txn, const struct examples_query *query, uint64_t seq,
                            const struct removal_past *past, bool *ret_is_missing)
@@ -86,21 +84,14 @@ enum err examples_check_removed(struct ctx *ctx, struct store_txn *txn,
                                 struct examples_query *query)
 {
     struct removal_past past;
-    uint64_t floor_seq = 0;
     bool of_family = false;
     enum err err = OK;
 
     if (!query->has_as_of || query->layout_fingerprint.size == 0) {
         return OK;
     }
-    err = removal_floor(txn, query->org, CONTENT_CLASS_CORRECTIONS, &floor_seq);
-    if (err == OK && query->as_of_seq < floor_seq) {
-        return fault_say(ctx->fault, ERR_PRECONDITION,
-                         "as_of: event %" PRIu64 " is below the floor of retention; expected event "
-                         "%" PRIu64 " or a later one, since the content of corrections until then "
-                         "was removed",
-                         query->as_of_seq, floor_seq);
-    }
+    err = removal_check_floor(ctx, txn, query->org, CONTENT_CLASS_CORRECTIONS, query->as_of_seq,
+                              "corrections");
     if (err == OK) {
         err =
             removal_past_read(txn, query->org, CONTENT_CLASS_CORRECTIONS, query->as_of_seq, &past);

@@ -7,6 +7,22 @@
 #include "store/scan.h"
 
 #include <errata/v1/event.views.h>
+#include <inttypes.h>
+
+enum err removal_check_floor(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                             enum content_class class, uint64_t seq, const char *noun)
+{
+    uint64_t floor_seq = 0;
+    enum err err = removal_floor(txn, org, class, &floor_seq);
+
+    return err != OK || seq >= floor_seq
+               ? err
+               : fault_say(ctx->fault, ERR_PRECONDITION,
+                           "as_of: event %" PRIu64 " is below the floor of retention; expected "
+                           "event %" PRIu64 " or a later one, since the content of %s until then "
+                           "was removed",
+                           seq, floor_seq, noun);
+}
 
 /* What a read of the past looks for. */
 struct search {

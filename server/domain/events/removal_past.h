@@ -10,6 +10,11 @@
  * captures without another subject. */
 #define REMOVAL_PAST_ROWS_MAX 10000
 
+/* Checks that a read of content of a class as of the event `seq` is not below the floor of the class. ERR_PRECONDITION, with a
+ * text that names the floor and `noun`, which has the content (such as "corrections"). */
+MUST_CHECK enum err removal_check_floor(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                        enum content_class class, uint64_t seq, const char *noun);
+
 /* The removals since an event. */
 struct removal_past {
     uint64_t seq; /* of that event */

@@ -56,7 +56,7 @@ static enum err send_data(struct stream *stream, struct slice data,
     }
     backup_progress_view_put(&progress, BACKUP_RESPONSE_PROGRESS_FIELD, reply);
     backup_response_view_write(&response, reply);
-    return buffer_ok(reply) ? stream_reply_end(stream) : ERR_MEMORY;
+    return stream_reply_end(stream);
 }
 
 static enum err send_report(struct stream *stream, const struct backup_state *state)
@@ -73,7 +73,7 @@ static enum err send_report(struct stream *stream, const struct backup_state *st
 
     sha256_format(&state->file_sha256, sha256_text);
     backup_report_view_put(&report, BACKUP_RESPONSE_REPORT_FIELD, reply);
-    return buffer_ok(reply) ? stream_reply_end(stream) : ERR_MEMORY;
+    return stream_reply_end(stream);
 }
 
 static enum err finish(struct service *service, struct stream *stream,

@@ -118,7 +118,7 @@ static enum err send_progress(struct stream *stream, const struct eraser_state *
         stream_reply_begin(stream, erase_progress_view_bytes(&progress) + WIRE_OVERHEAD_BYTES);
 
     erase_progress_view_put(&progress, ERASE_CONTENT_RESPONSE_PROGRESS_FIELD, reply);
-    return buffer_ok(reply) ? stream_reply_end(stream) : ERR_MEMORY;
+    return stream_reply_end(stream);
 }
 
 /* Adds the events of a kind to the run and to the sums. */
@@ -169,7 +169,7 @@ static enum err send_report(struct service *service, struct stream *stream,
     }
     reply = stream_reply_begin(stream, erase_report_view_bytes(&report) + WIRE_OVERHEAD_BYTES);
     erase_report_view_put(&report, ERASE_CONTENT_RESPONSE_REPORT_FIELD, reply);
-    return buffer_ok(reply) ? stream_reply_end(stream) : ERR_MEMORY;
+    return stream_reply_end(stream);
 }
 
 enum err admin_service_erase_content_writable(struct admin_service_erase_content_call *call)

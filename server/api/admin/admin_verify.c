@@ -61,7 +61,7 @@ static enum err send_progress(struct stream *stream, const struct verify_state *
         stream_reply_begin(stream, verify_progress_view_bytes(&progress) + WIRE_OVERHEAD_BYTES);
 
     verify_progress_view_put(&progress, VERIFY_RESPONSE_PROGRESS_FIELD, reply);
-    return buffer_ok(reply) ? stream_reply_end(stream) : ERR_MEMORY;
+    return stream_reply_end(stream);
 }
 
 static enum err encode_broken_event(struct arena *arena, const struct replay_report *from,
@@ -141,7 +141,7 @@ static enum err send_report(struct arena *arena, struct stream *stream,
     }
     reply = stream_reply_begin(stream, verify_report_view_bytes(&report) + WIRE_OVERHEAD_BYTES);
     verify_report_view_put(&report, VERIFY_RESPONSE_REPORT_FIELD, reply);
-    return buffer_ok(reply) ? stream_reply_end(stream) : ERR_MEMORY;
+    return stream_reply_end(stream);
 }
 
 enum err admin_service_verify_writable(struct admin_service_verify_call *call)

@@ -43,7 +43,7 @@ enum err verdict_service_export_labels_writable(struct verdict_service_export_la
         wire_put_bytes(reply, EXPORT_LABELS_RESPONSE_LINES_FIELD, buffer_slice(&piece));
     }
     wire_put_varint(reply, EXPORT_LABELS_RESPONSE_NEXT_SEQ_FIELD, labels->next_seq);
-    err = buffer_ok(reply) ? stream_reply_end(call->stream) : ERR_MEMORY;
+    err = stream_reply_end(call->stream);
     if (err == OK && labels->has_ended) {
         stream_finish(call->stream);
     }

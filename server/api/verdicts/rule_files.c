@@ -36,7 +36,7 @@ enum err verdict_service_export_learned_rules_writable(
     }
     reply = stream_reply_begin(call->stream, piece.size + WIRE_OVERHEAD_BYTES);
     wire_put_bytes(reply, EXPORT_LEARNED_RULES_RESPONSE_PIECE_FIELD, buffer_slice(&piece));
-    err = buffer_ok(reply) ? stream_reply_end(call->stream) : ERR_MEMORY;
+    err = stream_reply_end(call->stream);
     if (err == OK && rule_export->has_ended) {
         stream_finish(call->stream);
     }

@@ -83,8 +83,7 @@ static enum err finish(struct service *service, struct stream *stream,
         stream_finish(stream);
         return send_report(stream, state);
     }
-    return state->why[0] != '\0' ? fault_say(service->ctx->fault, state->err, "%s", state->why)
-                                 : state->err;
+    return fault_say(service->ctx->fault, state->err, "%s", state->why);
 }
 
 enum err admin_service_backup_writable(struct admin_service_backup_call *call)

@@ -181,8 +181,7 @@ enum err admin_service_erase_content_writable(struct admin_service_erase_content
         return OK;
     }
     if (state->ended && state->err != OK) {
-        return state->why[0] != '\0' ? fault_say(call->ctx->fault, state->err, "%s", state->why)
-                                     : state->err;
+        return fault_say(call->ctx->fault, state->err, "%s", state->why);
     }
     if (state->ended) {
         stream_finish(call->stream);

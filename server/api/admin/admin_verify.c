@@ -158,8 +158,7 @@ enum err admin_service_verify_writable(struct admin_service_verify_call *call)
         return send_report(call->ctx->arena, call->stream, state);
     }
     if (state->ended) {
-        return state->why[0] != '\0' ? fault_say(call->ctx->fault, state->err, "%s", state->why)
-                                     : state->err;
+        return fault_say(call->ctx->fault, state->err, "%s", state->why);
     }
     stream_wait_for_events(call->stream);
     if (state->version == verifying->sent_version) {

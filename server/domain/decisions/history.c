@@ -5,6 +5,7 @@
 
 #include "server/domain/decisions/keys.h"
 #include "server/domain/events/retraction.h"
+#include "store/base/compare.h"
 
 #include <stdlib.h>
 
@@ -47,14 +48,6 @@ enum err decision_history_next(struct scan *scan, struct store_txn *txn, struct 
     return err;
 }
 
-static int compare_seqs(const void *a, const void *b)
-{
-    uint64_t first = *(const uint64_t *)a;
-    uint64_t second = *(const uint64_t *)b;
-
-    return (first > second) - (first < second);
-}
-
 /* Adds the members of a cluster. */
 static enum err add_members(struct store_txn *txn, struct org_id org, uint64_t cluster_seq,
                             struct decision_set *set)
@@ -91,7 +84,7 @@ enum err decision_set_of_clusters(struct arena *arena, struct store_txn *txn, st
         err = add_members(txn, org, cluster_seqs[i], &set);
     }
     if (err == OK) {
-        qsort(set.seqs, set.count, sizeof(*set.seqs), compare_seqs);
+        qsort(set.seqs, set.count, sizeof(*set.seqs), compare_uint64);
         *ret_set = set;
     }
     return err;
@@ -100,5 +93,5 @@ enum err decision_set_of_clusters(struct arena *arena, struct store_txn *txn, st
 bool decision_set_has(const struct decision_set *set, uint64_t seq)
 {
     return set->count > 0 &&
-           bsearch(&seq, set->seqs, set->count, sizeof(seq), compare_seqs) != NULL;
+           bsearch(&seq, set->seqs, set->count, sizeof(seq), compare_uint64) != NULL;
 }

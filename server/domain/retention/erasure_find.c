@@ -7,6 +7,7 @@
 #include "server/domain/events/feedback.h"
 #include "server/domain/retention/retention_internal.h"
 #include "store/base/assert.h"
+#include "store/base/compare.h"
 #include "store/base/json.h"
 
 #include <errata/v1/sku_mapping.views.h>
@@ -224,14 +225,6 @@ enum err erasure_find(struct ctx *ctx, struct store_txn *txn, const struct erasu
     return err;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint64_t left = *(const uint64_t *)a;
-    uint64_t right = *(const uint64_t *)b;
-
-    return (left > right) - (left < right);
-}
-
 enum err erasure_find_ids(struct arena *arena, struct store_txn *txn, struct erasure_target *target,
                           const struct uuid *ids, size_t count, size_t *ret_index)
 {
@@ -249,7 +242,7 @@ enum err erasure_find_ids(struct arena *arena, struct store_txn *txn, struct era
             return err;
         }
     }
-    qsort(seqs, count, sizeof(*seqs), by_number);
+    qsort(seqs, count, sizeof(*seqs), compare_uint64);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || seqs[i] != seqs[i - 1]) {
             seqs[found++] = seqs[i];

@@ -3,6 +3,7 @@
  * nanoseconds to an hour, and of two histograms added those of all values. Method: values of several
  * distributions, sorted beside it.
  */
+#include "store/base/compare.h"
 #include "tests/unit/bench_load/bench_load_tests.h"
 #include "tools/bench/load/draw.h"
 #include "tools/bench/load/histogram.h"
@@ -12,14 +13,6 @@
 
 #define VALUES 20000
 static const double shares[] = {0, 0.01, 0.25, 0.5, 0.9, 0.99, 0.999, 0.9999, 1};
-
-static int compare(const void *a, const void *b)
-{
-    uint64_t left = *(const uint64_t *)a;
-    uint64_t right = *(const uint64_t *)b;
-
-    return (left > right) - (left < right);
-}
 
 /* The definition: the least value that at least `share` of all values do not exceed. */
 static uint64_t exact_percentile(const uint64_t *sorted, size_t count, double share)
@@ -32,7 +25,7 @@ static uint64_t exact_percentile(const uint64_t *sorted, size_t count, double sh
 static void expect_percentiles(const struct histogram *histogram, uint64_t *values, size_t count,
                                unsigned bits)
 {
-    qsort(values, count, sizeof(*values), compare);
+    qsort(values, count, sizeof(*values), compare_uint64);
     for (size_t i = 0; i < COUNT(shares); i++) {
         uint64_t exact = exact_percentile(values, count, shares[i]);
         uint64_t reported = histogram_percentile(histogram, shares[i]);

@@ -185,7 +185,7 @@ static void log_example(const struct service *service, const struct placeholders
         add_text(&line, "source", source_name(text->source));
         add_number(&line, "item_seq", placeholders->item_seq);
         add_number(&line, "bytes", text->text.size);
-        add_text(&line, "expired", placeholders->item_expired ? "true" : "false");
+        add_text(&line, "expired", placeholders->expired_seq != 0 ? "true" : "false");
         end("review example", &line);
     }
 }

@@ -267,7 +267,7 @@ enum err explain_prompts(struct explaining *explaining, struct store_txn *txn, c
     request->has_arm = true;
     request->arm = explaining->exposure.arm;
     err = placeholders_fill(explaining->ctx, txn, request, placeholders);
-    if (err == OK && (placeholders->degraded || placeholders->item_expired)) {
+    if (err == OK && (placeholders->degraded || placeholders->expired_seq != 0)) {
         return placeholders->degraded ? ERR_CORRUPT : OK;
     }
     if (err == OK) {

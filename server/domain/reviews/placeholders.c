@@ -181,8 +181,7 @@ static enum err resolve_all(struct arena *arena, const struct placeholders_reque
     }
     placeholders->triggers = stored->triggers;
     placeholders->fragments = stored->fragments;
-    placeholders->item_expired = stored->item_seq != 0 && stored->item_json.size == 0;
-    placeholders->expired_seq = placeholders->item_expired ? stored->item_seq : 0;
+    placeholders->expired_seq = stored->item_json.size == 0 ? stored->item_seq : 0;
     placeholders->signals = signals_of(resolved);
     if (resolved->texts[REVIEW_PLACEHOLDER_EXAMPLE_ITEM].signals[REVIEW_SIGNAL_EXAMPLE_ITEM]) {
         placeholders->item_seq = stored->item_seq;

@@ -47,8 +47,7 @@ struct placeholders {
     struct review_triggers triggers;
     struct fragment_set fragments; /* the wording */
     uint64_t item_seq; /* seq of the example item; 0: there is none */
-    bool item_expired; /* the content of the item was removed */
-    uint64_t expired_seq; /* seq of that item; 0: it is there, or there is none */
+    uint64_t expired_seq; /* seq of the item, if its content was removed; else 0 */
     enum experiment_arm arm;
     bool failed[PLACEHOLDER_PART_COUNT];
     bool degraded; /* at least one reader failed */

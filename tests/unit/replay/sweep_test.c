@@ -85,22 +85,31 @@ static void test_live_sweep_equals_replay(void **state)
     }
 }
 
-/* Removes all content of a class; returns of how many events. */
-static size_t sweep_all(struct fixture *fixture, enum content_class class)
+/* Makes one step in the first organisation. */
+static struct retention_done sweep_step(struct fixture *fixture, enum content_class class,
+                                        size_t removed_max)
 {
     const struct retention_step step = {.org = fixture->orgs[0],
                                         .class = class,
                                         .recorded_until_us = fixture->clock.wall_us,
-                                        .removed_max = RETENTION_REMOVED_MAX};
+                                        .removed_max = removed_max};
+    struct retention_done done = {.has_ended = false};
+    struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_WRITE);
+
+    log_begin_write(txn, NULL);
+    assert_int_equal(retention_sweep(&fixture->ctx, txn, &step, &done), OK);
+    assert_int_equal(store_commit(txn), OK);
+    return done;
+}
+
+/* Removes all content of a class; returns of how many events. */
+static size_t sweep_all(struct fixture *fixture, enum content_class class)
+{
     struct retention_done done = {.has_ended = false};
     size_t count = 0;
 
     while (!done.has_ended) {
-        struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_WRITE);
-
-        log_begin_write(txn, NULL);
-        assert_int_equal(retention_sweep(&fixture->ctx, txn, &step, &done), OK);
-        assert_int_equal(store_commit(txn), OK);
+        done = sweep_step(fixture, class, RETENTION_REMOVED_MAX);
         count += done.removed_count;
     }
     return count;
@@ -199,16 +208,8 @@ static void correct(struct fixture *fixture, struct slice entity_id)
 /* Removes the content of this number of corrections, the oldest that have some. */
 static void sweep_corrections(struct fixture *fixture, size_t count)
 {
-    const struct retention_step step = {.org = fixture->orgs[0],
-                                        .class = CONTENT_CLASS_CORRECTIONS,
-                                        .recorded_until_us = fixture->clock.wall_us,
-                                        .removed_max = count};
-    struct retention_done done = {.removed_count = 0};
-    struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_WRITE);
+    struct retention_done done = sweep_step(fixture, CONTENT_CLASS_CORRECTIONS, count);
 
-    log_begin_write(txn, NULL);
-    assert_int_equal(retention_sweep(&fixture->ctx, txn, &step, &done), OK);
-    assert_int_equal(store_commit(txn), OK);
     assert_int_equal(done.removed_count, count);
 }
 

@@ -49,8 +49,8 @@ MUST_CHECK enum err page_open(struct page *page, struct store_txn *txn,
  * that did not fit was then removed again. */
 MUST_CHECK enum err page_next(struct page *page, struct slice *ret_key, struct slice *ret_value);
 
-/* The steps of page_next, for lists that merge several orders. Each returns false at the end of the
- * page. */
+/* The steps of page_next, for lists that merge several orders, or that end before their range. Each
+ * returns false at the end of the page. */
 /* Keeps the current row's item, or removes it if it does not fit. */
 bool page_keep(struct page *page);
 /* Counts an examined row. */

@@ -113,17 +113,27 @@ enum err guideline_list_begin(struct store_txn *txn, struct proposal_list *list)
     return page_open(list->page, txn, &range);
 }
 
+/* Returns the next row of a guideline in effect. An agent's proposals in SHADOW are after all of them: they end the list, before
+ * the page counts one of them as a row that is left. */
+static enum err next_row(const struct proposal_list *list, struct slice *ret_key)
+{
+    struct page *page = list->page;
+    struct slice value = {NULL, 0};
+    enum err err = page_keep(page) ? scan_next(&page->scan, ret_key, &value) : ERR_NOT_FOUND;
+
+    if (err != OK || (list->agent.size > 0 && key_is_guideline_shadow(*ret_key))) {
+        return err != OK ? err : ERR_NOT_FOUND;
+    }
+    return page_look(page) && page_begin(page, *ret_key) ? OK : ERR_NOT_FOUND;
+}
+
 enum err guideline_list_next(struct store_txn *txn, struct proposal_list *list,
                              struct proposal *ret_proposal)
 {
     struct slice key = {NULL, 0};
-    struct slice value = {NULL, 0};
     uint64_t seq = 0;
-    enum err err = OK;
+    enum err err = next_row(list, &key);
 
-    do {
-        err = page_next(list->page, &key, &value);
-    } while (err == OK && list->agent.size > 0 && key_is_guideline_shadow(key));
     if (err != OK) {
         return err;
     }

@@ -1,9 +1,10 @@
 /*
- * shadow_tests.c: proposals in SHADOW: no prompt has them, an exposure names them, and votes and rejections end that. Who may
+ * shadow_tests.c: proposals in SHADOW: no prompt and no list of guidelines has them, an exposure names them, and votes and rejections end that. Who may
  * be put there, and how many.
  */
 #include "server/domain/guidelines/agent_prompt.h"
 #include "server/domain/learning/state.h"
+#include "store/page.h"
 #include "tests/unit/guidelines/groups.h"
 #include "tests/unit/guidelines/guideline_fixture.h"
 
@@ -162,12 +163,65 @@ static void test_limits(void **state)
     store_abort(txn);
 }
 
+/* Lists the guidelines in effect of "coder", one a page, after a position. Returns whether there was one. */
+static bool list_one(struct store_fixture *f, struct store_txn *txn, struct slice after,
+                     struct page *page)
+{
+    struct proposal_list list = {
+        .org = store_fixture_org(1), .agent = SLICE("coder"), .page = page};
+    struct buffer body;
+    struct proposal proposal;
+    enum err err = OK;
+
+    buffer_init(&body, &f->arena, 16);
+    page_init(page, 1, after, &body);
+    err = guideline_list_begin(txn, &list);
+    while (err == OK) {
+        err = guideline_list_next(txn, &list, &proposal);
+        if (err == OK) {
+            assert_int_equal(proposal.record.life.state, ARTIFACT_STATE_ACTIVE);
+            buffer_append_byte(&body, '.');
+        }
+    }
+    assert_int_equal(err, ERR_NOT_FOUND);
+    page_deinit(page);
+    return page->count == 1;
+}
+
+/* Goal: no page follows the one with the last guideline of an agent, though proposals in SHADOW are stored after it. */
+static void test_pages_end_before_it(void **state)
+{
+    struct store_fixture *f = *state;
+    struct store_txn *txn = guidelines_begin(f, 1);
+    struct uuid first = propose(f, txn, "paul", "coder", "Sort imports alphabetically.");
+    struct uuid second = propose(f, txn, "paul", "coder", "Pin dependency versions.");
+    struct uuid tried = propose(f, txn, "paul", "coder", "Name the unit of each timeout.");
+    struct key position;
+    struct page page;
+
+    assert_int_equal(set_state(f, txn, tried, ARTIFACT_STATE_SHADOW), OK);
+    assert_false(list_one(f, txn, slice_of(NULL, 0), &page));
+    assert_false(page.more);
+    assert_int_equal(vote(f, txn, first, PROPOSAL_VOTE_KIND_APPROVED, "anna"), OK);
+    assert_true(list_one(f, txn, slice_of(NULL, 0), &page));
+    assert_false(page.more);
+    assert_int_equal(vote(f, txn, second, PROPOSAL_VOTE_KIND_APPROVED, "anna"), OK);
+    assert_true(list_one(f, txn, slice_of(NULL, 0), &page));
+    assert_true(page.more);
+    position = page.last;
+    assert_true(list_one(f, txn, key_slice(&position), &page));
+    assert_false(page.more);
+    store_abort(txn);
+}
+
 int run_shadow_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_only_the_exposure_names_it, store_fixture_set_up,
                                         store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_only_pending_ones, store_fixture_set_up,
+                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_pages_end_before_it, store_fixture_set_up,
                                         store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_limits, store_fixture_set_up, store_fixture_tear_down),
     };

@@ -153,12 +153,18 @@ static void forget(struct vector_rows *rows, const uint64_t *seqs, size_t count)
     }
 }
 
-static enum err apply_retracted(struct vector_rows *rows, const struct event *event)
+/* Retractions of other events are far more; they have no row, and all rows are walked to find one. */
+static enum err apply_retracted(struct vector_rows *rows, struct store_txn *txn,
+                                const struct event *event)
 {
     struct retraction retraction;
+    struct event retracted;
     enum err err = retraction_of_event(event, &retraction);
 
     if (err == OK) {
+        err = log_read(txn, event->org, retraction.event_seq, &retracted);
+    }
+    if (err == OK && retracted.kind == EVENT_DECISION_RECORDED) {
         forget(rows, &retraction.event_seq, 1);
     }
     return err;
@@ -189,14 +195,13 @@ static enum err apply_erased(struct vector_rows *rows, struct arena *scratch,
 static enum err apply(struct vector_rows *rows, struct arena *scratch, struct store_txn *txn,
                       const struct event *event)
 {
-    (void)txn;
     if (event->kind == EVENT_DECISION_RECORDED) {
         return apply_recorded(rows, event);
     }
     if (event->kind == EVENT_CONTENT_ERASED) {
         return apply_erased(rows, scratch, event);
     }
-    return event->kind == EVENT_RETRACTED ? apply_retracted(rows, event) : OK;
+    return event->kind == EVENT_RETRACTED ? apply_retracted(rows, txn, event) : OK;
 }
 
 const struct vector_source similar_source = {

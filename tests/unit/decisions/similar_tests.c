@@ -1,7 +1,8 @@
 /*
  * similar_tests.c: FindSimilar beside an exact scan of the stored themes: after random decisions, retractions and erasures of two
  * organisations, in several spaces, by an index that follows the log, by one that is made from the tables, and in
- * transactions that are older than the index. Then many decisions with equal vectors, and a cancelled search.
+ * transactions that are older than the index. Then many decisions with equal vectors, a cancelled search, and retractions of
+ * other events.
  */
 #include "server/domain/decisions/keys.h"
 #include "server/domain/decisions/similar.h"
@@ -16,6 +17,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errata/v1/event.views.h>
 
 #define ORGS 2
 #define SPACES 3
@@ -342,6 +344,54 @@ static void test_equal_ones_and_cancelling(void **state)
     end(&history);
 }
 
+/* Appends the retraction of an event to the log, and applies it to the rows. */
+static void apply_retraction(struct history *history, struct store_txn *txn,
+                             struct vector_rows *rows, uint64_t seq)
+{
+    struct event_retracted_view view = {.retracted_seq = seq, .reason = SLICE("a slip")};
+    struct store_fixture *fixture = history->fixture;
+    struct event_draft draft = {.org = store_fixture_org(1),
+                                .kind = EVENT_RETRACTED,
+                                .annotator = ANNOTATOR_HUMAN,
+                                .source = SOURCE_LIVE,
+                                .actor_user_id = SLICE("anna")};
+    struct event event;
+
+    assert_int_equal(log_read(txn, draft.org, seq, &event), OK);
+    view.retracted_event_id = event.id;
+    assert_true(view_encode_parts(&event_retracted_view_type, &view, &fixture->arena, &draft.facts,
+                                  &draft.content));
+    assert_int_equal(log_next_stamp(&fixture->ctx, txn, draft.org, &draft.stamp), OK);
+    draft.created_at_us = draft.stamp.created_at_us;
+    assert_int_equal(
+        event_draft_add_id(&fixture->arena, &draft, SUBJECT_ORGANIZATION, draft.org.uuid), OK);
+    assert_int_equal(log_append(&fixture->ctx, txn, &draft, &event), OK);
+    assert_int_equal(similar_source.apply(rows, &fixture->arena, txn, &event), OK);
+}
+
+/* Goal: only the retraction of a decision walks the rows, which are up to a million. Method: a row with the number of an event
+ * that is not a decision, which a walk would find. */
+static void test_other_retractions(void **state)
+{
+    uint64_t seqs[] = {1, 2};
+    uint8_t row_spaces[] = {0, 0};
+    int8_t sketches[2 * VECTORS_SKETCH_BYTES] = {0};
+    struct vector_rows rows = {
+        .count = 2, .seqs = seqs, .spaces = row_spaces, .sketches = sketches};
+    struct store_txn *txn = NULL;
+    struct history history;
+
+    begin(&history, *state, &similar_source);
+    txn = store_fixture_begin(history.fixture);
+    record(&history, txn, store_fixture_org(1), 0, 0);
+    apply_retraction(&history, txn, &rows, 1);
+    assert_int_equal(row_spaces[0], VECTOR_INDEX_NO_SPACE);
+    apply_retraction(&history, txn, &rows, 2);
+    assert_int_equal(row_spaces[1], 0);
+    store_abort(txn);
+    end(&history);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,6 +400,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_older_transactions, store_fixture_set_up,
                                         store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_equal_ones_and_cancelling, store_fixture_set_up,
+                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_other_retractions, store_fixture_set_up,
                                         store_fixture_tear_down),
     };
 

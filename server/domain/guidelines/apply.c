@@ -90,15 +90,15 @@ static enum err change_shadows(struct store_txn *txn, const struct event *event,
     return err;
 }
 
-/* Removes the rows that a proposal has only while it is pending. `before` was its state. */
+/* Removes the rows that a proposal has only while it is pending, as which it still is in `proposal`. */
 static enum err leave_pending(struct store_txn *txn, const struct event *event,
-                              const struct proposal *proposal, uint32_t before)
+                              const struct proposal *proposal)
 {
     struct key key = key_proposal_pending(event->org, proposal->record.expedited,
                                           proposal->record.evidence_count, proposal->seq);
     enum err err = store_del(txn, TABLE_PROPOSAL_PENDING, key_slice(&key));
 
-    return err != OK || before != ARTIFACT_STATE_SHADOW
+    return err != OK || proposal->record.life.state != ARTIFACT_STATE_SHADOW
                ? err
                : change_shadows(txn, event, proposal, false);
 }
@@ -169,14 +169,14 @@ static enum err apply_voted(struct ctx *ctx, struct store_txn *txn, const struct
     }
     before = proposal.record.life;
     proposal.record.vote_seq = event->seq;
-    if (vote.completed) {
+    if (vote.completed || vote.vote_kind == PROPOSAL_VOTE_KIND_REJECTED) {
+        err = leave_pending(txn, event, &proposal);
+    }
+    if (err == OK && vote.completed) {
         err = activate(ctx, txn, event, &vote, &proposal);
-    } else if (vote.vote_kind == PROPOSAL_VOTE_KIND_REJECTED) {
+    } else if (err == OK && vote.vote_kind == PROPOSAL_VOTE_KIND_REJECTED) {
         proposal.record.ended_seq = event->seq;
         artifact_life_decide(&proposal.record.life, ARTIFACT_STATE_REJECTED, event->seq);
-    }
-    if (err == OK && !proposal_is_pending(&proposal.record)) {
-        err = leave_pending(txn, event, &proposal, before.state);
     }
     return err != OK ? err : put_row(ctx, txn, event->org, proposal.seq, &before, &proposal.record);
 }
@@ -241,25 +241,24 @@ static enum err apply_retired(struct ctx *ctx, struct store_txn *txn, const stru
     return err != OK ? err : end(ctx, txn, event, retired.proposal_seq);
 }
 
-/* Moves a pending proposal to the place of its evidence; one without evidence is rejected. */
+/* Moves a pending proposal to the place of one piece of evidence less; one without evidence is rejected. */
 static enum err move_pending(struct store_txn *txn, const struct event *retraction,
-                             struct proposal *proposal, uint32_t count_before)
+                             struct proposal *proposal)
 {
     struct proposal_record *record = &proposal->record;
-    struct key before =
-        key_proposal_pending(retraction->org, record->expedited, count_before, proposal->seq);
+    struct key before = key_proposal_pending(retraction->org, record->expedited,
+                                             record->evidence_count, proposal->seq);
     struct key after = key_proposal_pending(retraction->org, record->expedited,
-                                            record->evidence_count, proposal->seq);
-    enum err err = store_del(txn, TABLE_PROPOSAL_PENDING, key_slice(&before));
+                                            record->evidence_count - 1, proposal->seq);
+    enum err err = OK;
 
-    if (record->evidence_count == 0) {
+    if (record->evidence_count == 1) {
+        err = leave_pending(txn, retraction, proposal);
         record->ended_seq = retraction->seq;
-        if (err == OK && record->life.state == ARTIFACT_STATE_SHADOW) {
-            err = change_shadows(txn, retraction, proposal, false);
-        }
         artifact_life_derive(&record->life, ARTIFACT_STATE_REJECTED, retraction->seq);
         return err;
     }
+    err = store_del(txn, TABLE_PROPOSAL_PENDING, key_slice(&before));
     return err != OK ? err : log_put_id_row(txn, TABLE_PROPOSAL_PENDING, &after, proposal->seq);
 }
 
@@ -277,10 +276,10 @@ enum err proposal_lose_evidence(struct ctx *ctx, struct store_txn *txn,
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
     before = proposal.record.life;
-    proposal.record.evidence_count--;
     if (proposal_is_pending(&proposal.record)) {
-        err = move_pending(txn, retraction, &proposal, proposal.record.evidence_count + 1);
+        err = move_pending(txn, retraction, &proposal);
     }
+    proposal.record.evidence_count--;
     return err != OK ? err
                      : put_row(ctx, txn, retraction->org, proposal_seq, &before, &proposal.record);
 }

@@ -89,6 +89,7 @@ static enum err count_side(struct measuring *measuring, struct slice agent, int6
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
+/* Without clusters nothing is similar, so the side before the activation is not read; the one after it has `settled`. */
 static enum err count_decisions(struct measuring *measuring, const struct proposal *guideline)
 {
     const struct view_list *agents = &guideline->view.affected_agents;
@@ -102,7 +103,7 @@ static enum err count_decisions(struct measuring *measuring, const struct propos
     while (err == OK && view_next(&run, &agent)) {
         err = count_side(measuring, agent, measuring->activated_us, INT64_MAX,
                          &measuring->effect.after);
-        if (err == OK) {
+        if (err == OK && measuring->cluster_count > 0) {
             err = count_side(measuring, agent, INT64_MIN, measuring->activated_us,
                              &measuring->effect.before);
         }
@@ -132,7 +133,6 @@ enum err guideline_effect_measure(struct arena *arena, struct store_txn *txn,
     }
     measuring.effect.is_measured = measuring.cluster_count > 0;
     if (!measuring.effect.is_measured) {
-        measuring.effect.before = (struct proportion){0, 0};
         measuring.effect.after = (struct proportion){0, 0};
     }
     *ret_effect = measuring.effect;

@@ -4,6 +4,7 @@
  */
 #include "server/domain/decisions/similar_index.h"
 
+#include "server/domain/decisions/history.h"
 #include "server/domain/decisions/keys.h"
 #include "server/domain/events/retraction.h"
 #include "store/base/bytes.h"
@@ -11,7 +12,6 @@
 
 #include <errata/v1/event.views.h>
 #include <event_apply.h>
-#include <stdlib.h>
 
 /* Events that are read from the log; with more, all themes are read. */
 #define GAP_MAX 20000
@@ -135,19 +135,11 @@ static enum err apply_recorded(struct vector_rows *rows, const struct event *eve
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-static int compare_seqs(const void *a, const void *b)
-{
-    uint64_t left = *(const uint64_t *)a;
-    uint64_t right = *(const uint64_t *)b;
-
-    return (left > right) - (left < right);
-}
-
-/* Forgets the themes of events, which are ascending. */
-static void forget(struct vector_rows *rows, const uint64_t *seqs, size_t count)
+/* Forgets the themes of events. */
+static void forget(struct vector_rows *rows, const struct decision_set *events)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        if (bsearch(&rows->seqs[i], seqs, count, sizeof(seqs[0]), compare_seqs) != NULL) {
+        if (decision_set_has(events, rows->seqs[i])) {
             vector_rows_forget(rows, i);
         }
     }
@@ -165,7 +157,7 @@ static enum err apply_retracted(struct vector_rows *rows, struct store_txn *txn,
         err = log_read(txn, event->org, retraction.event_seq, &retracted);
     }
     if (err == OK && retracted.kind == EVENT_DECISION_RECORDED) {
-        forget(rows, &retraction.event_seq, 1);
+        forget(rows, &(struct decision_set){.seqs = &retraction.event_seq, .count = 1});
     }
     return err;
 }
@@ -174,21 +166,20 @@ static enum err apply_erased(struct vector_rows *rows, struct arena *scratch,
                              const struct event *event)
 {
     struct content_erased_view view;
-    uint64_t *seqs = NULL;
-    size_t count = 0;
+    struct decision_set erased = {.count = 0};
     enum err err = content_erased_view_read(event->facts, &view);
 
     if (err != OK) {
         return err;
     }
-    seqs = arena_calloc(scratch, view.seqs.count + 1, sizeof(*seqs));
-    if (seqs == NULL) {
+    erased.seqs = arena_calloc(scratch, view.seqs.count + 1, sizeof(*erased.seqs));
+    if (erased.seqs == NULL) {
         return ERR_MEMORY;
     }
-    while (view_next_number(&view.seqs.run, &seqs[count])) {
-        count++;
+    while (view_next_number(&view.seqs.run, &erased.seqs[erased.count])) {
+        erased.count++;
     }
-    forget(rows, seqs, count);
+    forget(rows, &erased);
     return OK;
 }
 

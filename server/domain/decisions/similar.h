@@ -31,7 +31,7 @@ struct similar_matches {
     struct similar_match items[SIMILAR_LIMIT_MAX]; /* most similar first */
     size_t count;
     struct slice space;
-    bool is_cut; /* the organisation has more decisions than SIMILAR_ROWS_MAX */
+    bool is_cut; /* some decisions were not searched; see SIMILAR_ROWS_MAX */
 };
 
 /* ERR_MEMORY, ERR_CANCELLED, ERR_BUSY. A decision that was retracted after the transaction began may be left out. */

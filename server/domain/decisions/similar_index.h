@@ -13,7 +13,9 @@
 /* Maximum decisions of all organisations that are kept, about 300 bytes each, half as much again while rows are added; a
  * single organisation may have more. */
 #define SIMILAR_KEPT_MAX 1000000
-/* Maximum decisions of an organisation that are searched: later ones are not, and the answer reports it. */
+/* Maximum rows of an organisation, with those of decisions that were retracted or erased since the index was made. Decisions
+ * without a row are not searched, and the answer reports it: those that were recorded last, or, if the index was made from the
+ * tables, those of the spaces that were read last. */
 #define SIMILAR_ROWS_MAX 1000000
 
 /* Decisions with the best sketches that are compared exactly: with fewer, recall decreases; with more, reading them takes longer

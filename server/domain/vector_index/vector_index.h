@@ -45,7 +45,7 @@ struct vector_rows {
 /* How a capability makes rows. */
 struct vector_source {
     size_t column_count; /* at most VECTOR_INDEX_COLUMNS_MAX */
-    size_t rows_max; /* maximum rows of an organisation, of vector_source_row_bytes each */
+    size_t rows_max; /* maximum rows of an organisation, with those that were forgotten */
     size_t
         kept_max; /* maximum rows of all organisations that are kept; a single organisation may have more */
     /* Applies an event that the rows do not have. The scratch arena is reset now and then. */

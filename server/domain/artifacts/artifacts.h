@@ -17,7 +17,7 @@
 /* The changes of an artifact's counts; each is -1, 0 or 1. */
 struct artifact_change {
     enum experiment_arm arm; /* arm of the exposure; CONTROL: it was held out */
-    bool is_shadow; /* it was in SHADOW, so it was not served; it counts in no arm */
+    bool is_shadow; /* a guideline that was in SHADOW, so it was not served; it counts in no arm */
     int exposures;
     int outcomes;
     int bad; /* number of bad outcomes */

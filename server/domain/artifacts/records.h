@@ -23,7 +23,8 @@ struct artifact_counts {
 
 /* ARTIFACT */
 struct artifact_record {
-    struct artifact_counts none; /* exposures and outcomes without an arm */
+    struct artifact_counts
+        none; /* exposures and outcomes without an arm; of a learned rule, those in SHADOW too */
     struct artifact_counts treatment;
     struct artifact_counts control; /* held-out exposures, which would otherwise have been served */
     struct artifact_counts

@@ -15,7 +15,8 @@
 
 struct artifact_report {
     enum artifact_kind kind;
-    struct artifact_counts served; /* without an arm, and in the arm TREATMENT */
+    struct artifact_counts
+        served; /* without an arm, and in the arm TREATMENT; of a learned rule, in SHADOW too */
     struct artifact_counts treatment;
     struct artifact_counts held_out;
     struct artifact_counts shadow; /* while it was in SHADOW; a guideline's only */

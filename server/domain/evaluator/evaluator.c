@@ -3,8 +3,6 @@
  */
 #include "server/domain/evaluator/evaluator.h"
 
-#include "store/base/buffer.h"
-
 #include <math.h>
 
 /* Confidences of rows that are not computed from support. */
@@ -99,12 +97,18 @@ static const char *plural(uint32_t count)
     return count == 1 ? "" : "s";
 }
 
-static void explain_support(const struct evaluator_support *support, struct buffer *text)
+void evaluator_support_print(const struct evaluator_support *support, struct buffer *text)
 {
-    buffer_printf(text, "\ncluster: %u decision%s by %u reviewer%s on %u task%s in %u epic%s",
+    buffer_printf(text, "%u decision%s by %u reviewer%s on %u task%s in %u epic%s",
                   support->members, plural(support->members), support->reviewers,
                   plural(support->reviewers), support->tasks, plural(support->tasks),
                   support->epics, plural(support->epics));
+}
+
+static void explain_support(const struct evaluator_support *support, struct buffer *text)
+{
+    buffer_printf(text, "\ncluster: ");
+    evaluator_support_print(support, text);
     if (support->contradicts) {
         buffer_printf(text, "; its members contradict each other");
     }

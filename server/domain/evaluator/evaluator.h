@@ -7,6 +7,7 @@
 #define ERRATA_SERVER_DOMAIN_EVALUATOR_EVALUATOR_H
 
 #include "server/domain/evaluator/signals.h"
+#include "store/base/buffer.h"
 
 /* Minimum support of a rule for everyone. */
 #define EVALUATOR_HIGH_MEMBERS_MIN 3
@@ -80,6 +81,8 @@ bool evaluator_is_evidence(const struct evaluator_input *input);
 MUST_CHECK enum err evaluator_classify(struct arena *arena, const struct evaluator_input *input,
                                        const struct evaluator_support *support,
                                        struct evaluator_result *ret_result);
+/* Appends the counts of a cluster in words: "3 decisions by 2 reviewers on 3 tasks in 1 epic". */
+void evaluator_support_print(const struct evaluator_support *support, struct buffer *text);
 /* Returns whether the tags or paths of a decision name a skill. `path` is of the diff, or of a line in it. */
 bool evaluator_names_skill(struct slice tag);
 bool evaluator_has_skill_path(struct slice text);

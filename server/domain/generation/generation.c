@@ -158,23 +158,17 @@ static struct slice sole_author_of(const struct cluster_members *members)
     return members->items[0].reviewer;
 }
 
-static const char *plural(uint32_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
+/* Describes the evidence in words; empty if there is no room. */
 static struct slice summarise(struct arena *arena, const struct evidence *evidence)
 {
-    const struct evaluator_support *support = &evidence->support;
     struct slice rationale = text_first_characters(evidence->result.rationale, 2000);
+    struct buffer text;
 
-    return arena_printf(arena,
-                        "%u decision%s by %u reviewer%s on %u task%s of %u epic%s, %u of them not "
-                        "approved unchanged. %.*s",
-                        support->members, plural(support->members), support->reviewers,
-                        plural(support->reviewers), support->tasks, plural(support->tasks),
-                        support->epics, plural(support->epics), support->changes,
-                        (int)rationale.size, (const char *)rationale.data);
+    buffer_init(&text, arena, rationale.size + 256);
+    evaluator_support_print(&evidence->support, &text);
+    buffer_printf(&text, ", %u of them not approved unchanged. ", evidence->support.changes);
+    buffer_append(&text, rationale);
+    return buffer_ok(&text) ? buffer_slice(&text) : slice_of(NULL, 0);
 }
 
 /* Creates the proposal. ERR_PRECONDITION if no comment is a rule. */

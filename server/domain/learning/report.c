@@ -68,20 +68,12 @@ static enum err find_kind(struct store_txn *txn, struct org_id org, uint64_t seq
     return err;
 }
 
-static enum err find_artifact(struct store_txn *txn, struct org_id org, struct uuid id,
-                              uint64_t *ret_seq, enum artifact_kind *ret_kind)
+enum err artifact_find(struct store_txn *txn, struct org_id org, struct uuid id, uint64_t *ret_seq,
+                       enum artifact_kind *ret_kind)
 {
     enum err err = log_find(txn, org, id, ret_seq);
 
     return err != OK ? err : find_kind(txn, org, *ret_seq, ret_kind);
-}
-
-enum err artifact_kind_find(struct store_txn *txn, struct org_id org, struct uuid id,
-                            enum artifact_kind *ret_kind)
-{
-    uint64_t seq = 0;
-
-    return find_artifact(txn, org, id, &seq, ret_kind);
 }
 
 /* Adds the state of an artifact that has one, and its evidence. */
@@ -127,7 +119,7 @@ enum err artifact_report_read(struct store_txn *txn, struct org_id org, struct u
     if (uuid_equal(id, ARTIFACT_ID_SHIPPED_WORDING)) {
         report.kind = ARTIFACT_KIND_FRAGMENT_SET;
     } else {
-        err = find_artifact(txn, org, id, &seq, &report.kind);
+        err = artifact_find(txn, org, id, &seq, &report.kind);
     }
     if (err == OK) {
         err = artifact_read(txn, org, seq, &record);

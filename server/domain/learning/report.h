@@ -30,9 +30,9 @@ struct artifact_report {
     struct artifact_evidence evidence;
 };
 
-/* Finds the kind of an artifact. ERR_NOT_FOUND for an id that is not of an artifact. */
-MUST_CHECK enum err artifact_kind_find(struct store_txn *txn, struct org_id org, struct uuid id,
-                                       enum artifact_kind *ret_kind);
+/* Finds the seq of the event that created an artifact, and its kind. ERR_NOT_FOUND for an id that is not of an artifact. */
+MUST_CHECK enum err artifact_find(struct store_txn *txn, struct org_id org, struct uuid id,
+                                  uint64_t *ret_seq, enum artifact_kind *ret_kind);
 
 /* The id of the wording of guidance that ships with the server: no event created it, so its number is 0. */
 #define ARTIFACT_ID_SHIPPED_WORDING ((struct uuid){.bytes = {0}})

@@ -51,10 +51,9 @@ static enum err read_rule(struct store_txn *txn, const struct artifact_decision 
                           struct decided_artifact *artifact)
 {
     struct learned_rule_row row;
-    enum err err = learned_rule_find_id(txn, decision->org, decision->artifact_id, &row);
+    enum err err = learned_rule_read(txn, decision->org, artifact->seq, &row);
 
     if (err == OK) {
-        artifact->seq = row.seq;
         artifact->life = row.record.life;
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
@@ -64,10 +63,9 @@ static enum err read_guideline(struct store_txn *txn, const struct artifact_deci
                                struct decided_artifact *artifact)
 {
     struct proposal *proposal = &artifact->proposal;
-    enum err err = proposal_find(txn, decision->org, decision->artifact_id, proposal);
+    enum err err = proposal_read(txn, decision->org, artifact->seq, proposal);
 
     if (err == OK) {
-        artifact->seq = proposal->seq;
         artifact->life = proposal->record.life;
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
@@ -78,7 +76,8 @@ static enum err find_artifact(struct ctx *ctx, struct store_txn *txn,
                               const struct artifact_decision *decision,
                               struct decided_artifact *artifact)
 {
-    enum err err = artifact_kind_find(txn, decision->org, decision->artifact_id, &artifact->kind);
+    enum err err =
+        artifact_find(txn, decision->org, decision->artifact_id, &artifact->seq, &artifact->kind);
 
     if (err == ERR_NOT_FOUND) {
         return fault_say(ctx->fault, err,

@@ -146,9 +146,9 @@ static void offer(struct best *best, struct rough row)
 }
 
 /* Makes the heaps of all kinds, with room for `max` rows each. */
-static enum err make_heaps(struct arena *arena, size_t max, struct best best[VECTORS_KINDS])
+static enum err make_heaps(struct arena *arena, size_t max, struct best *best, size_t kind_count)
 {
-    for (size_t kind = 0; kind < VECTORS_KINDS; kind++) {
+    for (size_t kind = 0; kind < kind_count; kind++) {
         best[kind] = (struct best){.max = max};
         best[kind].rows = (struct rough *)arena_alloc(arena, max * sizeof(best[kind].rows[0]));
         if (best[kind].rows == NULL) {
@@ -164,8 +164,9 @@ static uint32_t number(const struct vectors_rows *rows, uint32_t row)
     return rows->prefers_later ? UINT32_MAX - row : row;
 }
 
+/* Ranks the rows of the first kinds. */
 static void scan(const struct vectors_rows *rows, enum vectors_path path, const float *query,
-                 struct best *best)
+                 struct best *best, size_t kind_count)
 {
     int8_t sketch[VECTORS_SKETCH_BYTES];
     int32_t products[BLOCK_ROWS];
@@ -178,7 +179,7 @@ static void scan(const struct vectors_rows *rows, enum vectors_path path, const 
         for (size_t i = 0; i < count; i++) {
             uint8_t kind = rows->kinds[from + i];
 
-            if (kind < VECTORS_KINDS) {
+            if (kind < kind_count) {
                 offer(&best[kind], (struct rough){products[i], number(rows, (uint32_t)(from + i))});
             }
         }
@@ -267,11 +268,11 @@ enum err vectors_search(const struct vectors_rows *rows, enum vectors_path path,
                         struct vectors_found ret_found[VECTORS_KINDS])
 {
     struct best best[VECTORS_KINDS];
-    enum err err = make_heaps(arena, VECTORS_EXACT_ROWS, best);
+    enum err err = make_heaps(arena, VECTORS_EXACT_ROWS, best, VECTORS_KINDS);
 
     ASSERT(rows->count <= UINT32_MAX && rows->width <= VECTORS_WIDTH_MAX);
     if (err == OK) {
-        scan(rows, path, query, best);
+        scan(rows, path, query, best, VECTORS_KINDS);
     }
     for (size_t kind = 0; kind < VECTORS_KINDS && err == OK; kind++) {
         err = compare_exactly(rows, arena, query, cosine_min, &best[kind], &ret_found[kind]);
@@ -283,8 +284,8 @@ enum err vectors_find_candidates(const struct vectors_rows *rows, enum vectors_p
                                  struct arena *arena, const float *query, size_t max,
                                  struct vectors_candidates *ret_found)
 {
-    struct best best[VECTORS_KINDS];
-    enum err err = make_heaps(arena, max, best);
+    struct best best;
+    enum err err = make_heaps(arena, max, &best, 1);
 
     ASSERT(rows->count <= UINT32_MAX && rows->width <= VECTORS_WIDTH_MAX);
     ret_found->count = 0;
@@ -292,10 +293,10 @@ enum err vectors_find_candidates(const struct vectors_rows *rows, enum vectors_p
     if (err != OK || ret_found->rows == NULL) {
         return ERR_MEMORY;
     }
-    scan(rows, path, query, best);
-    sort_rows(rows, &best[0]);
-    for (size_t i = 0; i < best[0].count; i++) {
-        ret_found->rows[ret_found->count++] = best[0].rows[i].row;
+    scan(rows, path, query, &best, 1);
+    sort_rows(rows, &best);
+    for (size_t i = 0; i < best.count; i++) {
+        ret_found->rows[ret_found->count++] = best.rows[i].row;
     }
     return OK;
 }

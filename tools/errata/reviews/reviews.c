@@ -173,15 +173,23 @@ static enum cli_exit print_triggers(struct cli *cli, struct json_value reply)
     return view_print_table(cli, "MissingSpec", triggers, "missingSpecs", NULL);
 }
 
+static const struct option_spec thresholds_options[] = {
+    {"bad-format", "N", "threshold of runs with a bad format, of 10; default 3"},
+    {"wrong-information", "N", "threshold of runs with wrong information; default 3"},
+    {"dimensions", "N", "threshold of runs with wrong dimensions; default 2"},
+    {"missing", "N", "threshold of runs that lack the same field; default 2"},
+    {"information-missing", "N", "threshold of runs without enough information; default 4"},
+    {"reviews-needed", "N",
+     "number of reviewers that a reviewed run needs; default: the one in the settings"},
+    IDEMPOTENCY_OPTION,
+    {NULL, NULL, NULL}};
+
 /* Without a threshold nothing would be set. */
 static enum cli_exit fill_thresholds(struct request *request, struct cli *cli)
 {
-    static const char *const names[] = {"bad-format", "wrong-information",   "dimensions",
-                                        "missing",    "information-missing", "reviews-needed"};
-
     (void)request;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (options_has(&cli->options, names[i])) {
+    for (const struct option_spec *spec = thresholds_options; spec->name != NULL; spec++) {
+        if (strcmp(spec->name, "idempotency-key") != 0 && options_has(&cli->options, spec->name)) {
             return CLI_OK;
         }
     }
@@ -349,16 +357,6 @@ static const struct option_spec resolve_options[] = {
     {NULL, NULL, NULL}};
 static const struct option_spec triggers_options[] = {
     {"as-of", "TIME|SPAN", "the triggers as of this time or event"}, {NULL, NULL, NULL}};
-static const struct option_spec thresholds_options[] = {
-    {"bad-format", "N", "threshold of runs with a bad format, of 10; default 3"},
-    {"wrong-information", "N", "threshold of runs with wrong information; default 3"},
-    {"dimensions", "N", "threshold of runs with wrong dimensions; default 2"},
-    {"missing", "N", "threshold of runs that lack the same field; default 2"},
-    {"information-missing", "N", "threshold of runs without enough information; default 4"},
-    {"reviews-needed", "N",
-     "number of reviewers that a reviewed run needs; default: the one in the settings"},
-    IDEMPOTENCY_OPTION,
-    {NULL, NULL, NULL}};
 static const struct option_spec submit_options[] = {
     {"subcategory", "NAME", "subcategory of the item"},
     {"decision", "DECISION", "the reviewer's decision"},

@@ -336,7 +336,7 @@ const struct command correction_commands[] = {
      .run = review_run},
     {.group = "corrections",
      .name = "retract",
-     .arguments = "CORRECTION",
+     .arguments = "CORRECTION --reason TEXT",
      .summary = "retract a wrong correction",
      .help = "Retracts a correction or a customer selection, and prints the id of the retraction. "
              "A retracted correction is no longer served as an example and is subtracted from all "

@@ -188,7 +188,7 @@ const struct command decision_commands[] = {
      COMMAND_CALL("DecisionService/OverrideEvaluation", .print = print_class)},
     {.group = "decisions",
      .name = "retract",
-     .arguments = "FEEDBACK",
+     .arguments = "FEEDBACK --reason TEXT",
      .summary = "retract a decision",
      .help = "Takes a decision back: it leaves its cluster, the evidence of proposals and all "
              "counts, and stays in lists. Other decisions keep the class that was recorded. Cannot "

@@ -48,7 +48,7 @@ const struct command guideline_commands[] = {
      COMMAND_CALL("GuidelineService/GetGuidelineEffectiveness", .nothing = "no guidelines")},
     {.group = "guidelines",
      .name = "keep",
-     .arguments = "GUIDELINE",
+     .arguments = "GUIDELINE --reason TEXT",
      .summary = "keep a guideline that is proposed for retirement",
      .help = "Keeps a guideline in effect that the server proposed to retire. It is proposed again "
              "only if 50 decisions after that show no benefit either.",
@@ -60,7 +60,7 @@ const struct command guideline_commands[] = {
                   .print = artifact_state_print)},
     {.group = "guidelines",
      .name = "retire",
-     .arguments = "GUIDELINE",
+     .arguments = "GUIDELINE --reason TEXT",
      .summary = "end the effect of a guideline",
      .help = "Ends the effect of a guideline, with a reason.",
      .examples = {{"errata guidelines retire 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10 \\\n"

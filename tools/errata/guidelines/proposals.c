@@ -129,7 +129,7 @@ const struct command proposal_commands[] = {
                   .print = print_generated)},
     {.group = "proposals",
      .name = "shadow",
-     .arguments = "PROPOSAL",
+     .arguments = "PROPOSAL --reason TEXT",
      .summary = "measure a proposal before it is approved",
      .help = "Puts a pending proposal in SHADOW: it stays out of prompts, but exposures of its "
              "agents' prompts record it, and decisions that cite them are counted for it "
@@ -152,7 +152,7 @@ const struct command proposal_commands[] = {
      COMMAND_CALL("GuidelineService/ApproveProposal", .print = print_voted)},
     {.group = "proposals",
      .name = "reject",
-     .arguments = "PROPOSAL",
+     .arguments = "PROPOSAL --reason TEXT",
      .summary = "reject a proposal",
      .help = "Rejects a proposal as the token's user, with a reason.",
      .examples = {{"errata proposals reject 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10 \\\n"

@@ -46,6 +46,16 @@ class Retracted(RetractionCase):
         again = self.record("Close each file.", vector=TIMEOUTS)
         self.assertEqual((again.evaluation.classification, list(again.evaluation.similar_feedback_ids)), (LOW, []))
 
+    def test_repeat_gets_the_first_answer(self):
+        """The answer of a decision names the similar ones of its time, also those that were retracted since."""
+        first = self.record(RULE, vector=TIMEOUTS, reviewer_id="anna")
+        words = dict(comment=RULE, vector=TIMEOUTS, reviewer_id="berta", decision_id="repeated", task_id="t")
+        second = self.record(**words)
+        self.assertEqual(list(second.evaluation.similar_feedback_ids), [first.feedback_id])
+        self.retract(first)
+        self.record(RULE, vector=TIMEOUTS, reviewer_id="carl")
+        self.assertEqual(self.record(**words), second)
+
     def test_an_empty_cluster_is_not_joined(self):
         """After all members are retracted, the sums are gone: the next decision is alone."""
         for n in range(2):

@@ -103,13 +103,11 @@ static enum err read_member(struct arena *arena, struct store_txn *txn, struct o
     return OK;
 }
 
-enum err cluster_members_read(struct arena *arena, struct store_txn *txn,
-                              const struct cluster_query *query,
-                              struct cluster_members *ret_members)
+enum err cluster_members_read(struct arena *arena, struct store_txn *txn, struct org_id org,
+                              uint64_t cluster_seq, struct cluster_members *ret_members)
 {
     const struct scan_range range = {.table = TABLE_DECISION_MEMBER,
-                                     .prefix =
-                                         key_decision_member_prefix(query->org, query->cluster_seq),
+                                     .prefix = key_decision_member_prefix(org, cluster_seq),
                                      .order = STORE_ASCENDING,
                                      .rows_max = CLUSTER_MEMBERS_MAX};
     struct scan scan = {0};
@@ -118,17 +116,17 @@ enum err cluster_members_read(struct arena *arena, struct store_txn *txn,
     enum err err = OK;
 
     ret_members->count = 0;
-    ret_members->items = arena_calloc(arena, query->max + 1, sizeof(*ret_members->items));
+    ret_members->items = arena_calloc(arena, CLUSTER_MEMBERS_MAX + 1, sizeof(*ret_members->items));
     err = ret_members->items != NULL ? scan_init(&scan, txn, &range) : ERR_MEMORY;
-    while (err == OK && ret_members->count < query->max) {
+    while (err == OK && ret_members->count < CLUSTER_MEMBERS_MAX) {
         uint64_t seq = 0;
 
         err = scan_next(&scan, &key, &value);
         if (err == OK) {
             err = key_read_decision_seq(key, &seq);
         }
-        if (err == OK && seq < query->before_seq) {
-            err = read_member(arena, txn, query->org, seq, &ret_members->items[ret_members->count]);
+        if (err == OK) {
+            err = read_member(arena, txn, org, seq, &ret_members->items[ret_members->count]);
             ret_members->count += err == OK ? 1 : 0;
         }
     }

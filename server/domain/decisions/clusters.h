@@ -53,17 +53,9 @@ struct cluster_members {
 /* Finds the cluster of a theme; 0 if it begins a new one. */
 MUST_CHECK enum err cluster_find(struct store_txn *txn, const struct cluster_space *space,
                                  const struct theme *theme, uint64_t *ret_seq);
-/* Selects the members of a cluster to read. */
-struct cluster_query {
-    struct org_id org;
-    uint64_t cluster_seq;
-    uint64_t before_seq; /* recorded before this event; UINT64_MAX: all */
-    size_t max; /* at most CLUSTER_MEMBERS_MAX */
-};
-
-/* Lists members among the CLUSTER_MEMBERS_MAX newest of a cluster, newest first. */
+/* Lists the CLUSTER_MEMBERS_MAX newest members of a cluster, newest first. */
 MUST_CHECK enum err cluster_members_read(struct arena *arena, struct store_txn *txn,
-                                         const struct cluster_query *query,
+                                         struct org_id org, uint64_t cluster_seq,
                                          struct cluster_members *ret_members);
 /* Reads the given decisions in the same way; at most CLUSTER_MEMBERS_MAX. ERR_NOT_FOUND if one is not a decision. */
 MUST_CHECK enum err cluster_members_of(struct arena *arena, struct store_txn *txn,

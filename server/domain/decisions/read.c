@@ -68,7 +68,15 @@ int16_t decision_theme_number(struct slice theme, size_t index)
     return (int16_t)(uint16_t)(bytes[0] << 8 | bytes[1]);
 }
 
-/* Lists the members of a cluster except the decision itself. */
+static void add_similar(struct buffer *run, struct uuid id)
+{
+    char text[UUID_TEXT_BYTES];
+
+    uuid_format(id, text);
+    evaluation_view_add_similar_feedback_ids(run, slice_of(text, UUID_TEXT_BYTES));
+}
+
+/* Lists the members of a cluster now, except the decision itself. */
 static enum err put_similar(struct arena *arena, const struct cluster_members *members,
                             uint64_t seq, struct evaluation_view *view)
 {
@@ -77,11 +85,8 @@ static enum err put_similar(struct arena *arena, const struct cluster_members *m
 
     buffer_init(&run, arena, EVALUATION_SIMILAR_MAX * (UUID_TEXT_BYTES + 4));
     for (size_t i = 0; i < members->count && named < EVALUATION_SIMILAR_MAX; i++) {
-        char text[UUID_TEXT_BYTES];
-
         if (members->items[i].seq != seq) {
-            uuid_format(members->items[i].id, text);
-            evaluation_view_add_similar_feedback_ids(&run, slice_of(text, UUID_TEXT_BYTES));
+            add_similar(&run, members->items[i].id);
             named++;
         }
     }
@@ -89,19 +94,36 @@ static enum err put_similar(struct arena *arena, const struct cluster_members *m
     return buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
+/* Lists the members of the cluster when the decision was recorded. */
+static enum err put_recorded_similar(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                     const struct decision_view *decision,
+                                     struct evaluation_view *view)
+{
+    struct slice seqs = decision->similar_seqs.run;
+    struct decision_view similar;
+    struct buffer run;
+    struct event event;
+    uint64_t seq = 0;
+    enum err err = OK;
+
+    buffer_init(&run, arena, EVALUATION_SIMILAR_MAX * (UUID_TEXT_BYTES + 4));
+    while (err == OK && view_next_number(&seqs, &seq)) {
+        err = decision_read(txn, org, seq, &event, &similar);
+        if (err == OK) {
+            add_similar(&run, similar.id);
+        }
+    }
+    view->similar_feedback_ids.run = buffer_slice(&run);
+    return err == OK && !buffer_ok(&run) ? ERR_MEMORY : err;
+}
+
 enum err decision_evaluation(struct arena *arena, struct store_txn *txn, struct org_id org,
                              uint64_t seq, struct evaluation_view *ret_view)
 {
-    struct cluster_query query = {.org = org, .before_seq = seq, .max = EVALUATION_SIMILAR_MAX};
     struct decision_view view;
-    struct cluster_members members;
     struct event event;
     enum err err = decision_read(txn, org, seq, &event, &view);
 
-    if (err == OK) {
-        query.cluster_seq = view.cluster_seq;
-        err = cluster_members_read(arena, txn, &query, &members);
-    }
     if (err != OK) {
         return err;
     }
@@ -112,14 +134,13 @@ enum err decision_evaluation(struct arena *arena, struct store_txn *txn, struct 
         .evaluator_id = SLICE(EVALUATOR_ID),
         .rationale = view.rationale,
     };
-    return put_similar(arena, &members, seq, ret_view);
+    return put_recorded_similar(arena, txn, org, &view, ret_view);
 }
 
 enum err decision_evaluate(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq,
                            struct evaluation_view *ret_view)
 {
     struct decision_input input = {.kind = THEME_OF_NGRAMS};
-    struct cluster_query query = {.org = org, .before_seq = UINT64_MAX, .max = CLUSTER_MEMBERS_MAX};
     struct evaluator_support support = {.members = 1};
     struct evaluator_result result;
     struct cluster_members members;
@@ -130,8 +151,7 @@ enum err decision_evaluate(struct ctx *ctx, struct store_txn *txn, struct org_id
         err = decision_read_signals(ctx->arena, &input);
     }
     if (err == OK) {
-        query.cluster_seq = input.view.cluster_seq;
-        err = cluster_members_read(ctx->arena, txn, &query, &members);
+        err = cluster_members_read(ctx->arena, txn, org, input.view.cluster_seq, &members);
     }
     if (err == OK && members.count > 0) {
         err = cluster_support(ctx->arena, &members, clock_wall_us(ctx->clock), &support);

@@ -18,6 +18,7 @@ struct recording {
     struct slice reviewer;
     enum annotator_kind annotator;
     uint64_t cluster_seq; /* 0: none, or the decision's own event */
+    struct slice similar_seqs; /* encoded: other members of the cluster */
     struct evaluator_result result;
     struct decision_citations citations;
 };
@@ -116,6 +117,7 @@ static bool has_same_content(struct arena *arena, const struct decision_view *st
     known.cluster_seq = 0;
     known.theme = slice_of(NULL, 0);
     known.exposure_seqs.run = slice_of(NULL, 0);
+    known.similar_seqs.run = slice_of(NULL, 0);
     known.rationale = slice_of(NULL, 0);
     return view_encode(&decision_view_type, &known, arena, &a) &&
            view_encode(&decision_view_type, &wanted, arena, &b) && slice_equal(a, b);
@@ -187,6 +189,19 @@ static enum err find_agent(struct ctx *ctx, struct store_txn *txn, struct record
     return err;
 }
 
+static enum err encode_similar(struct arena *arena, const struct cluster_members *members,
+                               struct slice *ret_run)
+{
+    struct buffer run;
+
+    buffer_init(&run, arena, EVALUATION_SIMILAR_MAX * WIRE_OVERHEAD_BYTES);
+    for (size_t i = 0; i < members->count && i < EVALUATION_SIMILAR_MAX; i++) {
+        decision_view_add_similar_seqs(&run, members->items[i].seq);
+    }
+    *ret_run = buffer_slice(&run);
+    return buffer_ok(&run) ? OK : ERR_MEMORY;
+}
+
 /* Finds the cluster, and classifies the decision with the support of all members. */
 static enum err evaluate(struct ctx *ctx, struct store_txn *txn, struct recording *recording,
                          int64_t created_at_us)
@@ -194,8 +209,6 @@ static enum err evaluate(struct ctx *ctx, struct store_txn *txn, struct recordin
     const struct decision_request *request = recording->request;
     const struct decision_input *input = request->input;
     const struct cluster_space space = {request->org, recording->agent, input->space, input->kind};
-    struct cluster_query query = {
-        .org = request->org, .before_seq = UINT64_MAX, .max = CLUSTER_MEMBERS_MAX};
     struct evaluator_support support = {.members = 1};
     struct cluster_members members;
     enum err err = OK;
@@ -204,8 +217,10 @@ static enum err evaluate(struct ctx *ctx, struct store_txn *txn, struct recordin
         err = cluster_find(txn, &space, &input->theme, &recording->cluster_seq);
     }
     if (err == OK) {
-        query.cluster_seq = recording->cluster_seq;
-        err = cluster_members_read(ctx->arena, txn, &query, &members);
+        err = cluster_members_read(ctx->arena, txn, request->org, recording->cluster_seq, &members);
+    }
+    if (err == OK) {
+        err = encode_similar(ctx->arena, &members, &recording->similar_seqs);
     }
     if (err != OK) {
         return err;
@@ -293,6 +308,7 @@ static enum err encode(struct ctx *ctx, const struct recording *recording,
     view.proposed_action = action_of(recording->result.action);
     view.changed_lines = input->evaluator.changed_lines;
     view.rationale = recording->result.rationale;
+    view.similar_seqs.run = recording->similar_seqs;
     if (input->theme.width > 0) {
         view.cluster_seq = recording->cluster_seq != 0 ? recording->cluster_seq : draft->stamp.seq;
     }

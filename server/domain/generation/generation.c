@@ -224,17 +224,6 @@ static enum err refuse_second(struct ctx *ctx, const struct proposal *proposal)
         id);
 }
 
-static enum err read_cluster(struct arena *arena, struct store_txn *txn, struct org_id org,
-                             uint64_t cluster_seq, struct cluster_members *ret_members)
-{
-    const struct cluster_query query = {.org = org,
-                                        .cluster_seq = cluster_seq,
-                                        .before_seq = UINT64_MAX,
-                                        .max = CLUSTER_MEMBERS_MAX};
-
-    return cluster_members_read(arena, txn, &query, ret_members);
-}
-
 /* Reads the decisions of a request; if there is only one, its cluster. */
 static enum err read_request(struct ctx *ctx, struct store_txn *txn,
                              const struct generation_request *request, struct evidence *evidence)
@@ -247,7 +236,8 @@ static enum err read_request(struct ctx *ctx, struct store_txn *txn,
         evidence->cluster_seq = view.cluster_seq;
     }
     if (err == OK && request->decision_count == 1 && view.cluster_seq != 0) {
-        return read_cluster(ctx->arena, txn, request->org, view.cluster_seq, &evidence->members);
+        return cluster_members_read(ctx->arena, txn, request->org, view.cluster_seq,
+                                    &evidence->members);
     }
     if (err == OK) {
         err = cluster_members_of(ctx->arena, txn, request->org, request->decision_seqs,
@@ -295,7 +285,8 @@ static enum err draft_cluster(struct ctx *ctx, struct store_txn *txn, struct dra
                               uint64_t cluster_seq, uint64_t *ret_seq)
 {
     struct evidence evidence = {.cluster_seq = cluster_seq};
-    enum err err = read_cluster(ctx->arena, txn, drafting->org, cluster_seq, &evidence.members);
+    enum err err =
+        cluster_members_read(ctx->arena, txn, drafting->org, cluster_seq, &evidence.members);
 
     *ret_seq = 0;
     if (err == OK) {

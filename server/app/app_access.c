@@ -1,7 +1,7 @@
 /*
  * app_access.c: checks whether an administrator of the whole server exists, and until when: health
  * (`errata.admin`) and the log warn before the last such token expires. The token table is read on
- * the pool, at the start and after each change; the time is compared at each check.
+ * the pool, at the start and after each change of a token or organisation; the time is compared at each check.
  */
 #include "server/app/app_internal.h"
 
@@ -91,7 +91,9 @@ void app_access_report(struct app *app)
 void app_access_check(struct app *app)
 {
     struct app_access *access = &app->access;
-    uint64_t version = writer_table_version(app->writer, TABLE_TOKEN);
+    /* Suspended organisations have no usable token. */
+    uint64_t version = writer_table_version(app->writer, TABLE_TOKEN) +
+                       writer_table_version(app->writer, TABLE_ORGANIZATION);
 
     app_access_report(app);
     if (access->reading || (access->known && access->version == version)) {

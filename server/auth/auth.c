@@ -4,7 +4,7 @@
 #include "server/auth/auth.h"
 
 #include "server/auth/token.h"
-#include "server/domain/admin/admin.h"
+#include "server/domain/admin/organization_state.h"
 #include "server/domain/admin/records.h"
 
 #include <openssl/crypto.h>
@@ -23,7 +23,7 @@ _Static_assert(AUTH_CACHE_ENTRIES == 1u << (64 - HASH_SHIFT), "a hash is an entr
 /* A valid token. */
 struct entry {
     bool used;
-    uint64_t version; /* version of the TOKEN table at the lookup */
+    uint64_t version; /* of the tokens and organisations at the lookup */
     int64_t expire_at_us; /* 0: never expires */
     char text[TOKEN_TEXT_BYTES];
     struct org_id org;
@@ -180,6 +180,26 @@ static enum err find_token(struct ctx *ctx, struct store_txn *txn, uint32_t key_
     return OK;
 }
 
+/* Refuses the tokens of a suspended organisation, whose callers need to know whom to ask. */
+static enum err check_organization(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
+                                   uint32_t key_id, struct uuid org)
+{
+    char org_id[UUID_TEXT_BYTES];
+    bool is_suspended = false;
+    enum err err =
+        organization_state_is_suspended(txn, (struct org_id){.uuid = org}, &is_suspended);
+
+    if (err != OK || !is_suspended) {
+        return err;
+    }
+    auth->refusal = (struct auth_refusal){"organisation suspended", true, key_id};
+    uuid_format(org, org_id);
+    return fault_say(ctx->fault, ERR_ORGANIZATION_SUSPENDED,
+                     "authorization: the token's organisation %.*s is suspended; expected the "
+                     "operator of this server to resume it (errata org resume)",
+                     (int)sizeof(org_id), org_id);
+}
+
 enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
                     struct slice authorization, uint64_t version,
                     struct auth_identity *ret_identity)
@@ -211,6 +231,9 @@ enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
         return fault_say(ctx->fault, err,
                          "authorization: the token is unknown, revoked or expired; expected a "
                          "valid token of this server");
+    }
+    if (err == OK) {
+        err = check_organization(auth, ctx, txn, key_id, record.org);
     }
     if (err != OK) {
         return err;

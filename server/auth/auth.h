@@ -3,8 +3,8 @@
  * tokens; no other code makes a struct org_id from a text. Plain SHA-256 is sufficient for 256
  * random bits; hashes and texts are compared in constant time, and an unknown key id costs the same
  * as a wrong secret. Used only on the loop.
- * The cache keeps the last valid texts, by key id, and is stale once any token changed; expiry is
- * checked on every call. Its texts are erased when it is freed.
+ * The cache keeps the last valid texts, by key id, and is stale once any token or organisation changed;
+ * expiry is checked on every call. Its texts are erased when it is freed.
  */
 #ifndef ERRATA_SERVER_AUTH_AUTH_H
 #define ERRATA_SERVER_AUTH_AUTH_H
@@ -39,18 +39,19 @@ struct auth_refusal {
 MUST_CHECK enum err auth_new(struct auth **ret_auth);
 void auth_free(struct auth *auth);
 
-/* Returns the identity if the cache has the text: `version` is that of the TOKEN table. Reads the
- * clock only if the token expires. False: call auth_check. */
+/* Returns the identity if the cache has the text: `version` changes with the tables TOKEN and
+ * ORGANIZATION. Reads the clock only if the token expires. False: call auth_check. */
 bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t version,
                        const struct clock *clock, struct auth_identity *ret_identity);
 /* Returns the identity of `Bearer <token>` from the store. ERR_UNAUTHENTICATED, with a message, for
  * anything but a valid token; a caller cannot distinguish unknown, wrong, revoked and expired
- * ones. */
+ * ones. ERR_ORGANIZATION_SUSPENDED, with a message, for a valid one
+ * of a suspended organisation. */
 MUST_CHECK enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
                                struct slice authorization, uint64_t version,
                                struct auth_identity *ret_identity);
 
-/* Returns the reason of the last ERR_UNAUTHENTICATED of auth_check. */
+/* Returns the reason of the last refusal of auth_check. */
 struct auth_refusal auth_last_refusal(const struct auth *auth);
 
 /* Resolves the organisation that an AdminService request names: the caller's own if the text is

@@ -4,12 +4,9 @@
 #include "server/auth/first_token.h"
 
 #include "server/auth/token.h"
-#include "server/domain/admin/admin.h"
-#include "server/domain/admin/keys.h"
+#include "server/domain/admin/organization_state.h"
 
 #include <errata/v1/role.fields.h>
-
-#define DEFAULT_NAME "default"
 
 static const struct admin_actor actor = {
     {(const uint8_t *)"system", 6}, ANNOTATOR_CODE, SOURCE_SYSTEM, true};
@@ -47,7 +44,8 @@ static enum err make_first(struct ctx *ctx, struct store_txn *txn, char text[TOK
                            uint32_t *ret_key_id)
 {
     struct work_result result;
-    enum err err = admin_create_organization(ctx, txn, &actor, SLICE(DEFAULT_NAME), &result);
+    enum err err =
+        admin_create_organization(ctx, txn, &actor, SLICE(ADMIN_SERVER_ORGANIZATION), &result);
 
     return err != OK ? err : add_token(ctx, txn, result.org, text, ret_key_id);
 }
@@ -56,24 +54,15 @@ static enum err make_first(struct ctx *ctx, struct store_txn *txn, char text[TOK
 static enum err make_another(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEXT_BYTES],
                              uint32_t *ret_key_id)
 {
-    struct key key = key_organization_name_global(SLICE(DEFAULT_NAME));
     struct org_id org;
-    struct slice id;
-    enum err err = store_get(txn, TABLE_ORGANIZATION_NAME, key_slice(&key), &id);
+    enum err err = organization_state_find_server(txn, &org);
 
     if (err == ERR_NOT_FOUND) {
         return fault_say(ctx->fault, ERR_PRECONDITION,
-                         "store: the organisation `" DEFAULT_NAME
+                         "store: the organisation `" ADMIN_SERVER_ORGANIZATION
                          "` is missing; expected a store with which a server has been started");
     }
-    if (err != OK) {
-        return err;
-    }
-    if (id.size != UUID_BYTES) {
-        return ERR_CORRUPT;
-    }
-    memcpy(org.uuid.bytes, id.data, UUID_BYTES);
-    return add_token(ctx, txn, org, text, ret_key_id);
+    return err != OK ? err : add_token(ctx, txn, org, text, ret_key_id);
 }
 
 typedef enum err make_fn(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEXT_BYTES],

@@ -99,8 +99,16 @@ void pipeline_give_arena(struct pipeline *pipeline, struct arena *arena)
     pipeline->arenas[pipeline->arena_count++] = *arena;
 }
 
-/* Authenticates by the cache, or by the store if that does not have the identity. `version` is that
- * of the TOKEN table, read before. */
+uint64_t pipeline_identity_version(const struct pipeline *pipeline)
+{
+    const struct writer *writer = pipeline->config.writer;
+
+    return writer_table_version(writer, TABLE_TOKEN) +
+           writer_table_version(writer, TABLE_ORGANIZATION);
+}
+
+/* Authenticates by the cache, or by the store if that does not have the identity. `version` is
+ * pipeline_identity_version, read before. */
 static enum err identify(struct pipeline *pipeline, struct ctx *ctx, struct slice authorization,
                          uint64_t version, struct auth_identity *ret_identity)
 {
@@ -124,7 +132,7 @@ static enum err identify(struct pipeline *pipeline, struct ctx *ctx, struct slic
 static enum err identify_plain(struct pipeline *pipeline, const struct plain_request *request,
                                struct fault *fault, struct auth_identity *ret_identity)
 {
-    uint64_t version = writer_table_version(pipeline->config.writer, TABLE_TOKEN);
+    uint64_t version = pipeline_identity_version(pipeline);
     struct ctx ctx = {request->arena, pipeline->config.clock, pipeline->config.random, fault};
     enum err err = OK;
 
@@ -167,7 +175,7 @@ enum err rpc_authenticate(struct rpc *rpc)
     struct pipeline *pipeline = rpc->pipeline;
     /* Read before the snapshot is taken, so that an entry may be considered stale too early, but
      * never too late. */
-    uint64_t version = writer_table_version(pipeline->config.writer, TABLE_TOKEN);
+    uint64_t version = pipeline_identity_version(pipeline);
     struct auth_identity identity;
     enum err err = OK;
 
@@ -175,7 +183,7 @@ enum err rpc_authenticate(struct rpc *rpc)
     if (err != OK) {
         return err;
     }
-    rpc->token_version = version;
+    rpc->identity_version = version;
     rpc->token_expire_at_us = identity.expire_at_us;
     rpc->principal.org = identity.org;
     rpc->principal.server = identity.server;
@@ -198,12 +206,12 @@ bool rpc_has_expired(const struct rpc *rpc)
 }
 
 /* Checks the token again at the end of the request: a minute may pass after the headers, in which
- * the token may be revoked or expire. */
+ * the token may be revoked or expire, or its organisation be suspended. */
 static enum err authenticate_again(struct rpc *rpc)
 {
-    uint64_t version = writer_table_version(rpc->pipeline->config.writer, TABLE_TOKEN);
+    uint64_t version = pipeline_identity_version(rpc->pipeline);
 
-    if (rpc->method->open || (rpc->token_version == version && !rpc_has_expired(rpc))) {
+    if (rpc->method->open || (rpc->identity_version == version && !rpc_has_expired(rpc))) {
         return OK;
     }
     return rpc_authenticate(rpc);

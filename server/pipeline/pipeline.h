@@ -96,7 +96,8 @@ void pipeline_set_health(struct pipeline *pipeline, enum health_part part,
 /* Compares the event log with the clock: sets the health of "errata.clock", and logs changes. Call
  * it periodically. */
 void pipeline_check_clock(struct pipeline *pipeline);
-/* Ends the streams of expired tokens; call it periodically. */
+/* Ends the streams of tokens that expired or were revoked, or whose organisation was suspended, even
+ * if their peers read nothing; call it periodically. */
 void pipeline_end_expired(struct pipeline *pipeline);
 /* Refuses new calls and ends streamed responses once they have caught up; unary calls and streamed
  * requests continue. */

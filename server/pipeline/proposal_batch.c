@@ -1,9 +1,10 @@
 /*
- * proposal_batch.c: see proposal_batch.h. Organisations that have general clusters or guidelines are taken one after the other; a step
+ * proposal_batch.c: see proposal_batch.h. Organisations that have general clusters or guidelines, and are not suspended, are taken one after the other; a step
  * that fails ends the batch, and the next one begins again.
  */
 #include "server/pipeline/proposal_batch.h"
 
+#include "server/domain/admin/organization_state.h"
 #include "store/base/assert.h"
 #include "store/base/logger.h"
 
@@ -15,7 +16,8 @@
 static void submit(struct proposal_batch *batch);
 
 /* Finds the next organisation that has general clusters, or guidelines. */
-static enum err read_next_org(struct store_txn *txn, const struct uuid *after, struct uuid *ret_org)
+static enum err read_next_owner(struct store_txn *txn, const struct uuid *after,
+                                struct uuid *ret_org)
 {
     struct uuid org = {.bytes = {0}};
     enum err err = store_next_org(txn, TABLE_DECISION_HIGH, after, ret_org);
@@ -27,6 +29,24 @@ static enum err read_next_org(struct store_txn *txn, const struct uuid *after, s
         return OK;
     }
     return other != OK && other != ERR_NOT_FOUND ? other : err;
+}
+
+/* Finds the next of these that is not suspended. */
+static enum err read_next_org(struct store_txn *txn, const struct uuid *after, struct uuid *ret_org)
+{
+    const struct uuid *before = after;
+    bool is_suspended = true;
+    enum err err = OK;
+
+    while (err == OK && is_suspended) {
+        err = read_next_owner(txn, before, ret_org);
+        if (err == OK) {
+            err = organization_state_is_suspended(txn, (struct org_id){.uuid = *ret_org},
+                                                  &is_suspended);
+        }
+        before = ret_org;
+    }
+    return err;
 }
 
 /* Moves to the next organisation; false after the last. */

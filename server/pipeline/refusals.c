@@ -22,7 +22,7 @@ static const char *const refusal_lines[REFUSAL_KIND_COUNT] = {
 
 static bool kind_of(enum err result, enum refusal_kind *ret_kind)
 {
-    if (result == ERR_UNAUTHENTICATED) {
+    if (result == ERR_UNAUTHENTICATED || result == ERR_ORGANIZATION_SUSPENDED) {
         *ret_kind = REFUSAL_TOKEN;
     } else if (result == ERR_DISK_FULL) {
         *ret_kind = REFUSAL_DISK_FULL;

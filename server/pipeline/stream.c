@@ -102,7 +102,7 @@ static enum err run_writable(struct rpc *rpc)
 /* Runs a turn, and puts the stream into the queue where it waits next; an error ends it. */
 static enum err take_turn(struct rpc *rpc)
 {
-    /* A token that has expired or was revoked meanwhile ends the stream. */
+    /* A token that has expired or was revoked meanwhile, or whose organisation was suspended, ends the stream. */
     enum err err = rpc->method->open ? OK : rpc_authenticate(rpc);
 
     if (err == OK) {
@@ -323,8 +323,13 @@ void pipeline_set_health(struct pipeline *pipeline, enum health_part part,
 
 void pipeline_end_expired(struct pipeline *pipeline)
 {
+    uint64_t version = pipeline_identity_version(pipeline);
+
     for (struct rpc *rpc = pipeline->live; rpc != NULL; rpc = rpc->next) {
-        if (rpc->state == RPC_STREAMING && rpc->handler->writable != NULL && rpc_has_expired(rpc)) {
+        bool is_old = !rpc->method->open && rpc->identity_version != version;
+
+        if (rpc->state == RPC_STREAMING && rpc->handler->writable != NULL &&
+            (is_old || rpc_has_expired(rpc))) {
             make_ready(rpc); /* its turn detects that the token is no longer valid */
         }
     }

@@ -13,6 +13,7 @@ errata_python_test(e2e_strategy_exposures FILE tests/e2e/strategy_exposures.py L
 errata_python_test(e2e_decisions FILE tests/e2e/decisions.py LABEL e2e)
 errata_python_test(e2e_retention FILE tests/e2e/retention.py LABEL e2e)
 errata_python_test(e2e_erasure FILE tests/e2e/erasure.py LABEL e2e)
+errata_python_test(e2e_organizations FILE tests/e2e/organizations.py LABEL e2e)
 errata_python_test(e2e_guidelines FILE tests/e2e/guidelines.py LABEL e2e)
 errata_python_test(e2e_prompt_exposures FILE tests/e2e/prompt_exposures.py LABEL e2e)
 errata_python_test(e2e_effectiveness FILE tests/e2e/effectiveness.py LABEL e2e)

@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 
 import grpc  # noqa: E402
 from erratad import (BIN, Server, WORKER, admin, event_log, event_service, feedback,  # noqa: E402
-                     feedback_service, layout, roles)
+                     feedback_service, layout, organization, roles)
 from pdf_data import INVOICE, read  # noqa: E402
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
@@ -287,7 +287,7 @@ class Load:
         if step.what == "organization":
             return self.call("/errata.v1.AdminService/CreateOrganization",
                              admin.CreateOrganizationRequest(
-                                 organization=admin.Organization(name=key)), key)
+                                 organization=organization.Organization(name=key)), key)
         return self.document(layout.IngestDocumentRequest(document_id=key, content=read(INVOICE)), key)
 
     def document(self, request, key):

@@ -15,13 +15,13 @@ import grpc
 import recount
 from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, artifact, decision, decision_service, event_log, event_service,
                      extraction, extraction_service, feedback, feedback_service, fragment_set, guideline, guideline_service,
-                     is_client_stream, learning, layout, event_service_grpc, mappings, measured_weight, methods, options, organization_settings, prompt_service,
+                     is_client_stream, learning, layout, event_service_grpc, mappings, measured_weight, methods, options, organization, organization_settings, prompt_service,
                      prompt_template, review, review_prompts, review_service, review_triggers, roles, run_item, sku_mapping, turn, turn_service, verdict_service, verdicts)
 
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("rotate", 2), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
-          ("organization", 2), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
+          ("organization", 2), ("suspend", 1), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
           ("weights", 1), ("find", 1),
           ("review", 8), ("thresholds", 2), ("item", 4), ("fragments", 2), ("approve_fragments", 2),
           ("decision", 6), ("evaluation", 2), ("generate", 1), ("override", 2), ("guideline", 3), ("vote", 4), ("votes", 1), ("reject_guideline", 1), ("retract_vote", 1), ("retire_guideline", 1),
@@ -83,7 +83,9 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "turn": "/errata.v1.TurnService/RecordTurn",
          "detect": "/errata.v1.TurnService/DetectFeedback",
          "judge_turn": "/errata.v1.TurnService/SetFeedback",
-         "organization": "/errata.v1.AdminService/CreateOrganization"}
+         "organization": "/errata.v1.AdminService/CreateOrganization",
+         "suspend": "/errata.v1.AdminService/SuspendOrganization",
+         "resume": "/errata.v1.AdminService/ResumeOrganization"}
 READS = {"examples": "/errata.v1.PromptService/GetExamples",
          "prompt": "/errata.v1.PromptService/PreparePrompt",
          "match": "/errata.v1.MappingService/MatchLines",
@@ -164,6 +166,7 @@ class Load:
         self.retractable = {}  # org -> ids of captures, verdicts and reviews that no write retracts
         self.turns = {}  # org -> (session, turn)
         self.served = {}  # (kind, org) -> [(request, id of what it stored), or the reference of prompts]
+        self.suspended = 0
         self.repeats = 0
         self.problems = []
         self.channel = None
@@ -707,7 +710,7 @@ class Load:
     def organization(self, key, _org, _token):
         if len(self.orgs) >= ORGS_MAX:
             return
-        body = admin.CreateOrganizationRequest(organization=admin.Organization(name=key)).SerializeToString()
+        body = admin.CreateOrganizationRequest(organization=organization.Organization(name=key)).SerializeToString()
         reply = self.call("organization", key, self.master, body)
         org = admin.CreateOrganizationResponse.FromString(reply).organization
         body = admin.CreateTokenRequest(org_id=org.id, token=admin.Token(role=roles.ROLE_ADMIN, user_id="root"))
@@ -716,6 +719,23 @@ class Load:
         if not isinstance(made, grpc.RpcError):
             with self.lock:
                 self.orgs.append((org.id, admin.CreateTokenResponse.FromString(made).secret))
+
+    def suspend(self, key, _org, _token):
+        """An organisation of its own, which no other write uses, suspended, and resumed or not."""
+        with self.lock:
+            if self.suspended >= ORGS_MAX:
+                return
+            self.suspended += 1
+        body = admin.CreateOrganizationRequest(organization=organization.Organization(name=key)).SerializeToString()
+        org = admin.CreateOrganizationResponse.FromString(self.call("organization", key, self.master, body)).organization
+        body = organization.SuspendOrganizationRequest(org_id=org.id, reason=key).SerializeToString()
+        reply = self.call("suspend", key + "-s", self.master, body)
+        state = organization.SuspendOrganizationResponse.FromString(reply).organization.state
+        if number_of(key, 2):
+            body = organization.ResumeOrganizationRequest(org_id=org.id, reason=key).SerializeToString()
+            reply = self.call("resume", key + "-r", self.master, body)
+            state = organization.ResumeOrganizationResponse.FromString(reply).organization.state
+        self.keep("suspend", org.id, key, b"", reply, [state])
 
 
 # The subject of a write follows from its key.
@@ -860,7 +880,7 @@ def names_of(ack):
         return [(f"found {one}", one) for one in ack.ids]
     if ack.kind in ("merge", "split"):
         return [("changed " + ack.ids[0], ack.ids[0])]
-    if ack.kind in ("organization", "settings", "rule", "thresholds", "approve_fragments", "vote", "votes",
+    if ack.kind in ("organization", "suspend", "settings", "rule", "thresholds", "approve_fragments", "vote", "votes",
                     "reject_guideline", "retract_vote", "retire_guideline"):
         return []
     if ack.kind == "judge_turn":
@@ -937,4 +957,7 @@ def check_repeats(load, channel, moments):
     for ack in by_kind.get("organization", []):
         if [org.id for org in stored if org.name == ack.key] != ack.ids:
             problems.append(f"organization {ack.key}: acknowledged as {ack.ids}, not stored so")
+    for ack in by_kind.get("suspend", []):
+        if [org.state for org in stored if org.id == ack.org] != ack.ids:
+            problems.append(f"suspend {ack.key}: acknowledged as {ack.ids}, not stored so")
     return problems

@@ -21,6 +21,7 @@
 #include <errata/v1/layout_service.pb-c.h>
 #include <errata/v1/learning_service.pb-c.h>
 #include <errata/v1/mapping_service.pb-c.h>
+#include <errata/v1/organization.fields.h>
 #include <errata/v1/prompt_service.pb-c.h>
 #include <errata/v1/review_service.pb-c.h>
 #include <errata/v1/role.fields.h>
@@ -151,6 +152,7 @@ int run_access_tests(void);
 int run_retraction_tests(void);
 int run_refusal_tests(void);
 int run_admin_tests(void);
+int run_organization_tests(void);
 int run_write_tests(void);
 int run_stream_tests(void);
 int run_status_tests(void);

@@ -12,6 +12,7 @@ int main(void)
     failed += run_retraction_tests();
     failed += run_refusal_tests();
     failed += run_admin_tests();
+    failed += run_organization_tests();
     failed += run_write_tests();
     failed += run_feedback_tests();
     failed += run_stream_tests();

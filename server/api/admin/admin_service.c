@@ -18,19 +18,10 @@
 /* 9999-12-31T23:59:59Z, the last second of a google.protobuf.Timestamp. */
 #define TIMESTAMP_SECONDS_MAX 253402300799
 
-/* Returns the actor: the token's user, or the token itself. */
-static struct admin_actor actor_of(const struct service *service)
-{
-    bool human = service->principal->user_id.size != 0;
-
-    return (struct admin_actor){service_actor(service), human ? ANNOTATOR_HUMAN : ANNOTATOR_CODE,
-                                SOURCE_LIVE, service->principal->server};
-}
-
 enum err
 admin_service_create_organization_write(struct admin_service_create_organization_call *call)
 {
-    struct admin_actor actor = actor_of(call->service);
+    struct admin_actor actor = admin_wire_actor(call->service);
 
     return admin_create_organization(call->ctx, call->txn, &actor,
                                      slice_text(call->request->organization->name), call->result);
@@ -43,6 +34,7 @@ admin_service_create_organization_answer(struct admin_service_create_organizatio
     enum err err = admin_read_organization(call->txn, call->result->org.uuid, &record);
 
     if (err == OK) {
+        record.suspended_at_us = 0; /* as it was created, also for a repeat after its suspension */
         admin_wire_put_organization(&record, CREATE_ORGANIZATION_RESPONSE_ORGANIZATION_FIELD,
                                     call->body);
     }
@@ -99,7 +91,7 @@ enum err admin_service_create_token_prepare(struct admin_service_create_token_ca
 
 enum err admin_service_create_token_write(struct admin_service_create_token_call *call)
 {
-    struct admin_actor actor = actor_of(call->service);
+    struct admin_actor actor = admin_wire_actor(call->service);
     struct admin_token_draft draft = {0};
     enum err err = read_token(call->service, call->request->token, &draft);
 
@@ -173,7 +165,7 @@ enum err admin_service_rotate_token_prepare(struct admin_service_rotate_token_ca
 enum err admin_service_rotate_token_write(struct admin_service_rotate_token_call *call)
 {
     const Errata__V1__RotateTokenRequest *request = call->request;
-    struct admin_actor actor = actor_of(call->service);
+    struct admin_actor actor = admin_wire_actor(call->service);
     struct admin_rotation rotation = {.overlap_us = ADMIN_OVERLAP_US_DEFAULT};
     enum err err = caller_resolve_org(call->service, call->txn, request->org_id, &rotation.org);
 
@@ -214,7 +206,7 @@ enum err admin_service_rotate_token_answer(struct admin_service_rotate_token_cal
 
 enum err admin_service_revoke_token_write(struct admin_service_revoke_token_call *call)
 {
-    struct admin_actor actor = actor_of(call->service);
+    struct admin_actor actor = admin_wire_actor(call->service);
     struct org_id org;
     uint32_t key_id = 0;
     enum err err = caller_resolve_org(call->service, call->txn, call->request->org_id, &org);

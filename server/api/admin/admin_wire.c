@@ -4,6 +4,15 @@
 #include "server/api/admin/admin_wire.h"
 
 #include <errata/v1/admin_service.views.h>
+#include <errata/v1/organization.views.h>
+
+struct admin_actor admin_wire_actor(const struct service *service)
+{
+    bool human = service->principal->user_id.size != 0;
+
+    return (struct admin_actor){service_actor(service), human ? ANNOTATOR_HUMAN : ANNOTATOR_CODE,
+                                SOURCE_LIVE, service->principal->server};
+}
 
 void admin_wire_put_organization(const struct organization_record *record, uint32_t field,
                                  struct buffer *body)
@@ -14,6 +23,10 @@ void admin_wire_put_organization(const struct organization_record *record, uint3
         .name = record->name,
         .created_at_us = record->created_at_us,
         .has_created_at = true,
+        .state =
+            record->suspended_at_us != 0 ? ORGANIZATION_STATE_SUSPENDED : ORGANIZATION_STATE_ACTIVE,
+        .suspended_at_us = record->suspended_at_us,
+        .has_suspended_at = record->suspended_at_us != 0,
     };
 
     uuid_format(record->id, id);

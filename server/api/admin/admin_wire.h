@@ -1,11 +1,16 @@
 /*
- * admin_wire.h: rows of organisations and tokens as wire messages, without a secret's hash.
+ * admin_wire.h: the actor of administrative writes; rows of organisations and tokens as wire messages, without a secret's
+ * hash.
  */
 #ifndef ERRATA_SERVER_API_ADMIN_WIRE_H
 #define ERRATA_SERVER_API_ADMIN_WIRE_H
 
 #include "server/domain/admin/admin.h"
+#include "server/pipeline/service.h"
 #include "store/base/buffer.h"
+
+/* Returns the actor of an administrative write: the token's user, or the token itself. */
+struct admin_actor admin_wire_actor(const struct service *service);
 
 /* Appends an Organization, or a Token, as field `field`. */
 void admin_wire_put_organization(const struct organization_record *record, uint32_t field,

@@ -5,6 +5,7 @@
 #include "server/domain/admin/admin.h"
 #include "server/domain/admin/facts.h"
 #include "server/domain/admin/keys.h"
+#include "server/domain/admin/organization_state.h"
 #include "server/domain/admin/records.h"
 #include "store/base/assert.h"
 #include "store/base/hex.h"
@@ -130,6 +131,9 @@ enum err admin_apply(struct ctx *ctx, struct store_txn *txn, const struct event 
     }
     if (event->kind == EVENT_TOKEN_CREATED) {
         return apply_token_created(ctx, txn, event);
+    }
+    if (event->kind == EVENT_ORGANIZATION_STATE_SET) {
+        return organization_state_apply(ctx, txn, event);
     }
     return event->kind == EVENT_TOKEN_REVOKED ? apply_token_revoked(ctx, txn, event)
                                               : apply_token_rotated(ctx, txn, event);

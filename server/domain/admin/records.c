@@ -22,10 +22,13 @@ enum err record_decode_organization(struct slice bytes, struct organization_reco
     message.name = record_take(&check, message.name);
     record_need(&check, message.name.size > 0);
     record_need(&check, !record_is_zero(message.id, UUID_BYTES));
+    record_need(&check, message.suspended_at_us == 0 || message.state_seq != 0);
     if (!check.failed) {
         memcpy(ret_record->id.bytes, message.id, UUID_BYTES);
         ret_record->name = message.name;
         ret_record->created_at_us = message.created_at_us;
+        ret_record->suspended_at_us = message.suspended_at_us;
+        ret_record->state_seq = message.state_seq;
     }
     return record_check_result(&check);
 }
@@ -36,6 +39,8 @@ enum err record_encode_organization(struct arena *arena, const struct organizati
     errata_record_OrganizationRow message = {
         .name = record->name,
         .created_at_us = record->created_at_us,
+        .suspended_at_us = record->suspended_at_us,
+        .state_seq = record->state_seq,
     };
 
     if (UNEXPECTED(record->name.size == 0) ||

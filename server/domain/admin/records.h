@@ -14,6 +14,8 @@ struct organization_record {
     struct uuid id;
     struct slice name; /* must not be empty */
     int64_t created_at_us;
+    int64_t suspended_at_us; /* 0: not suspended */
+    uint64_t state_seq; /* the event that suspended or resumed it last; 0: none has */
 };
 
 /* TOKEN */

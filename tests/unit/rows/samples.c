@@ -469,6 +469,8 @@ struct organization_record sample_organization(void)
         .id = sample_uuid(0x11),
         .name = SLICE("default"),
         .created_at_us = SAMPLE_TIME_US,
+        .suspended_at_us = SAMPLE_TIME_US + 1,
+        .state_seq = 5,
     };
 
     return record;

@@ -268,6 +268,34 @@ static const struct option_spec create_options[] = {
     {NULL, NULL, NULL}};
 static const struct option_spec list_options[] = {PAGING_OPTIONS, {NULL, NULL, NULL}};
 
+/* Lines of examples that find an organisation by its name. */
+#define FIND_ACME                                                                                  \
+    "errata org list --all --json |\n"                                                             \
+    "  jq -r '.organizations[] | select(.name == \"Acme Ltd\") | .id' |\n"
+
+static const struct option_spec state_options[] = {
+    {"reason", "TEXT", "why; shown by `errata admin audit`"},
+    IDEMPOTENCY_OPTION,
+    {NULL, NULL, NULL}};
+
+/* Dims organisations whose tokens are refused. */
+static void colour_organization(struct cli *cli, struct json_value row, struct table *table)
+{
+    if (!slice_equal(reply_word(cli, row, "state", "ORGANIZATION_STATE_"), SLICE("ACTIVE"))) {
+        table_colour(table, TABLE_COLUMNS_MAX, COLOUR_DIM);
+    }
+}
+
+static enum cli_exit print_state(struct cli *cli, struct json_value reply)
+{
+    struct json_value organization = reply_member(reply, "organization");
+
+    print_text(&cli->out, "organisation %.*s is %.*s\n",
+               SLICE_ARGS(reply_text(cli, organization, "id")),
+               SLICE_ARGS(reply_word(cli, organization, "state", "ORGANIZATION_STATE_")));
+    return CLI_OK;
+}
+
 const struct command org_commands[] = {
     {.group = "org",
      .name = "create",
@@ -288,7 +316,29 @@ const struct command org_commands[] = {
      .examples = {{"errata org list", NULL},
                   {"errata org list --all --json | jq -r .organizations[].id", "only the ids"}},
      .options = list_options,
-     COMMAND_CALL("AdminService/ListOrganizations", .nothing = "no organisations")},
+     COMMAND_CALL("AdminService/ListOrganizations", .colour = colour_organization,
+                  .nothing = "no organisations")},
+    {.group = "org",
+     .name = "suspend",
+     .arguments = "ORG --reason TEXT",
+     .summary = "refuse all tokens of an organisation, and keep its data",
+     .help = "Suspends an organisation: calls with its tokens get PERMISSION_DENIED until `errata "
+             "org resume`, and its streams end. Its data stay. The organisation of your own token, "
+             "and `default`, cannot be suspended. Needs an ADMIN token with the server flag.",
+     .examples = {{FIND_ACME "  xargs -I ORG errata org suspend ORG --reason \"contract ended\"",
+                   "an organisation by its name"}},
+     .options = state_options,
+     COMMAND_CALL("AdminService/SuspendOrganization", .print = print_state)},
+    {.group = "org",
+     .name = "resume",
+     .arguments = "ORG --reason TEXT",
+     .summary = "accept the tokens of a suspended organisation again",
+     .help = "Resumes a suspended organisation: its tokens work as before. Needs an ADMIN token "
+             "with the server flag.",
+     .examples = {{FIND_ACME "  xargs -I ORG errata org resume ORG --reason \"contract renewed\"",
+                   NULL}},
+     .options = state_options,
+     COMMAND_CALL("AdminService/ResumeOrganization", .print = print_state)},
     {.group = "org",
      .name = "settings",
      .arguments = "[ORG]",

@@ -18,7 +18,7 @@
 #include <stdatomic.h>
 
 /* Version of the store's format: keys, records, and the result of applying events. */
-#define STORE_FORMAT_VERSION 8
+#define STORE_FORMAT_VERSION 9
 /* The oldest format whose logs can be replayed, so that its tables can be rebuilt. */
 #define STORE_FORMAT_OLDEST 3
 

@@ -35,14 +35,40 @@ static void on_wake(uv_async_t *handle)
     pipeline_end_turn(fixture->pipeline);
 }
 
-static enum err run_on_pool(void *user, void (*work)(void *job),
-                            void (*done)(void *job, enum err result), void *job)
+/* A job of the pool. */
+struct fixture_job {
+    uv_work_t work;
+    void (*run)(void *job);
+    void (*done)(void *job, enum err result);
+    void *job;
+};
+
+static void on_work(uv_work_t *work)
 {
-    (void)user;
-    (void)work;
-    (void)done;
-    (void)job;
-    return ERR_BUSY;
+    struct fixture_job *pooled = (struct fixture_job *)work;
+
+    pooled->run(pooled->job);
+}
+
+static void on_worked(uv_work_t *work, int status)
+{
+    struct fixture_job *pooled = (struct fixture_job *)work;
+
+    assert_int_equal(status, 0);
+    pooled->done(pooled->job, OK);
+    free(pooled);
+}
+
+enum err fixture_run_on_pool(void *user, void (*work)(void *job),
+                             void (*done)(void *job, enum err result), void *job)
+{
+    struct fixture *fixture = user;
+    struct fixture_job *pooled = calloc(1, sizeof(*pooled));
+
+    assert_non_null(pooled);
+    *pooled = (struct fixture_job){.run = work, .done = done, .job = job};
+    assert_int_equal(uv_queue_work(&fixture->loop, &pooled->work, on_work, on_worked), 0);
+    return OK;
 }
 
 static void want_turn(void *user)
@@ -71,8 +97,8 @@ static void make_services(struct fixture *fixture)
                                        .env = &fixture->env,
                                        .clock = fixture->ctx.clock,
                                        .random = fixture->ctx.random,
-                                       .run_on_pool = run_on_pool,
-                                       .run_read = run_on_pool,
+                                       .run_on_pool = fixture_run_on_pool,
+                                       .run_read = fixture_run_on_pool,
                                        .want_turn = want_turn,
                                        .user = fixture};
     struct call_config calls;
@@ -204,5 +230,6 @@ uint64_t fixture_last_seq(struct fixture *fixture)
 
 int main(void)
 {
-    return run_plain_tests() + run_timer_tests() + run_batch_tests() + run_retention_tests();
+    return run_plain_tests() + run_timer_tests() + run_batch_tests() + run_retention_tests() +
+           run_intake_tests();
 }

@@ -45,6 +45,9 @@ void fixture_call(struct fixture *fixture, struct plain_call *plain, const char 
 /* The same call whole: runs the loop until it has ended, and closes it. */
 void fixture_call_whole(struct fixture *fixture, struct plain_call *plain, const char *head,
                         const ProtobufCMessage *request, size_t piece);
+/* Runs `work` on a thread, then `done` on the loop; `user` is the fixture. */
+enum err fixture_run_on_pool(void *user, void (*work)(void *job),
+                             void (*done)(void *job, enum err result), void *job);
 /* The events of the organisation's log. */
 uint64_t fixture_last_seq(struct fixture *fixture);
 
@@ -52,5 +55,6 @@ int run_plain_tests(void);
 int run_timer_tests(void);
 int run_batch_tests(void);
 int run_retention_tests(void);
+int run_intake_tests(void);
 
 #endif

@@ -27,7 +27,7 @@ NOT_THERE = ("fragments approve", "proposals show 0192f0c0", "proposals approve 
              "mappings confirm 0192f0c0", "layouts merge 0196f3a1", "layouts split 0196f3a1",
              "corrections retract 0192f0c0", "rules show 0192f0c0", "reviews show 0192f0c0", "rules enable 0192f0c0",
              "rules disable 0192f0c0", "decisions similar 0192f0c0", "decisions evaluate 0192f0c0",
-             "decisions override 0192f0c0", "decisions retract 0192f0c0", "guidelines keep 0192f0c0",
+             "decisions override 0192f0c0", "decisions retract 0192f0c0", "decisions retry 0192f0c0", "guidelines keep 0192f0c0",
              "proposals generate 0192f0c0", "proposals shadow 0192f0c0", "rules shadow 0192f0c0", "rules activate 0192f0c0",
              "rules retire 0192f0c0", "rules backtest 0192f0c0", "rules apply --rule 0192f0c0")
 

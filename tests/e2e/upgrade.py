@@ -68,7 +68,7 @@ def answers_of(client, wanted):
     }
 
 
-FORMAT = 8  # store format of the tested programs
+FORMAT = 9  # store format of the tested programs
 
 
 class Kept:
@@ -207,6 +207,12 @@ class Version7(Upgrade, unittest.TestCase):
     """The store of version 6, as the next version made its tables again; that of retention is missing."""
 
     VERSION = 7
+
+
+class Version8(Upgrade, unittest.TestCase):
+    """The store of version 7, as the next version made its tables again; those of dead letters are missing."""
+
+    VERSION = 8
 
 
 class ThisVersion(Kept, unittest.TestCase):

@@ -8,6 +8,7 @@ import json
 import random
 import threading
 import time
+import uuid
 import zlib
 
 import grpc
@@ -24,7 +25,7 @@ WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("
           ("organization", 2), ("suspend", 1), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
           ("weights", 1), ("find", 1),
           ("review", 8), ("thresholds", 2), ("item", 4), ("fragments", 2), ("approve_fragments", 2),
-          ("decision", 6), ("evaluation", 2), ("generate", 1), ("override", 2), ("guideline", 3), ("vote", 4), ("votes", 1), ("reject_guideline", 1), ("retract_vote", 1), ("retire_guideline", 1),
+          ("decision", 6), ("evaluation", 2), ("generate", 1), ("override", 2), ("retry_dead_letter", 1), ("guideline", 3), ("vote", 4), ("votes", 1), ("reject_guideline", 1), ("retract_vote", 1), ("retire_guideline", 1),
           ("turn", 8), ("detect", 6), ("judge_turn", 3),
           ("retract", 4))
 # Corrections of one layout, taken back as often as they are made, and extractions that count them.
@@ -74,6 +75,7 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "generate": "/errata.v1.GuidelineService/GenerateProposal",
          "evaluation": "/errata.v1.DecisionService/SubmitEvaluation",
          "override": "/errata.v1.DecisionService/OverrideEvaluation",
+         "retry_dead_letter": "/errata.v1.DecisionService/RetryDeadLetter",
          "guideline": "/errata.v1.GuidelineService/ProposeGuideline",
          "vote": "/errata.v1.GuidelineService/ApproveProposal",
          "votes": "/errata.v1.GuidelineService/ApproveProposals",
@@ -117,6 +119,7 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "generate": guideline_service.GenerateProposalResponse,
            "evaluation": decision_service.SubmitEvaluationResponse,
            "override": decision_service.OverrideEvaluationResponse,
+           "retry_dead_letter": decision_service.RetryDeadLetterResponse,
            "guideline": guideline_service.ProposeGuidelineResponse, "vote": guideline_service.ApproveProposalResponse,
            "votes": guideline_service.ApproveProposalsResponse,
            "reject_guideline": guideline_service.RejectProposalResponse,
@@ -559,6 +562,14 @@ class Load:
     def override(self, key, org, token):
         self.about_decision("override", key, org, token, lambda one: decision_service.OverrideEvaluationRequest(
             feedback_id=one, classification=1 + number_of(key, 5), reason=key))
+
+    def retry_dead_letter(self, key, org, token):
+        """Retries one of the entries that the server read from a stream of decisions. A server without one refuses any id;
+        tools/redis-kills has one with dead letters."""
+        body = decision_service.RetryDeadLetterRequest(dead_letter_id=str(uuid.UUID(int=number_of(key, 1 << 32)))).SerializeToString()
+        reply = self.call("retry_dead_letter", key, token, body, (grpc.StatusCode.NOT_FOUND,), True)
+        if not isinstance(reply, grpc.RpcError):
+            raise RuntimeError(f"retry_dead_letter {key}: an unknown id was retried")
 
     def guideline(self, key, org, token):
         """A rule for one of few agents."""

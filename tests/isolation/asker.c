@@ -135,6 +135,8 @@ static void learn_text(struct asker *asker, const struct field_info *field, stru
             pool_put(&asker->pools.family_ids, text);
         } else if (is_rule_id(field)) {
             pool_put(&asker->pools.rule_ids, text);
+        } else if (is_dead_letter_id(field)) {
+            pool_put(&asker->pools.dead_letter_ids, text);
         }
     } else if (slice_equal(field->name, SLICE("key_id")) &&
                !slice_equal(text, slice_text(asker->key_id))) { /* its own token is never revoked */

@@ -7,6 +7,7 @@
 #include "tests/isolation/measured_rules.h"
 
 #include "tests/isolation/asker.h"
+#include "tests/isolation/dead_letters.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +20,8 @@
 
 /* Requests until one of them lists the rules of an organisation. */
 #define LIST_ATTEMPTS 20
+/* Dead letters of an organisation, each of which is retried once. */
+#define DEAD_LETTERS 8
 #define STEPS 1700
 #define FAMILIES 7 /* layouts of documents: enough for merges */
 #define SEEDS 20
@@ -73,24 +76,35 @@ static void begin_step(struct run *run, size_t step)
     fake_documents_set_sketch(&run->fixture.documents, 100 * (uint32_t)(step % FAMILIES));
 }
 
-/* Measures rules, and learns their ids first, so that requests name them often: a weight is applied only to such rules. */
-static void measure_rules(struct run *run, struct asker *asker)
+/* Learns ids by a list; some of its requests name what is not known yet. */
+static void learn(struct run *run, struct asker *asker, const char *path, const struct pool *pool)
 {
     struct request_maker maker = run->maker;
     struct question question;
     struct exchange exchange;
 
-    make_measured_rules(&run->fixture, asker->token);
     maker.pools = &asker->pools;
-    /* Some of the requests name a rule that is not known yet. */
-    for (unsigned i = 0; i < LIST_ATTEMPTS && pool_size(&asker->pools.rule_ids) == 0; i++) {
-        question = asker_make_question(
-            &maker, contract_find_method(SLICE("/errata.v1.VerdictService/ListSuggestedWeights")));
+    for (unsigned i = 0; i < LIST_ATTEMPTS && pool_size(pool) == 0; i++) {
+        question = asker_make_question(&maker, contract_find_method(slice_text(path)));
         asker_send(asker, &question, &exchange);
         fixture_run(&run->fixture);
         (void)asker_take(asker, &question, &exchange);
     }
-    assert_true(pool_size(&asker->pools.rule_ids) > 0);
+    assert_true(pool_size(pool) > 0);
+}
+
+/* Measures rules, and learns their ids first, so that requests name them often: a weight is applied only to such rules. */
+static void measure_rules(struct run *run, struct asker *asker)
+{
+    make_measured_rules(&run->fixture, asker->token);
+    learn(run, asker, "/errata.v1.VerdictService/ListSuggestedWeights", &asker->pools.rule_ids);
+}
+
+/* Makes dead letters, and learns their ids. */
+static void make_letters(struct run *run, struct asker *asker)
+{
+    make_dead_letters(&run->fixture, asker, DEAD_LETTERS);
+    learn(run, asker, "/errata.v1.DecisionService/ListDeadLetters", &asker->pools.dead_letter_ids);
 }
 
 static void run_init(struct run *run, struct plan plan)
@@ -115,9 +129,11 @@ static void run_init(struct run *run, struct plan plan)
     random_seeded_init(&run->hammer.random, plan.seed + 1);
     asker_init(&run->mine, &run->fixture, &run->arena, "mine");
     measure_rules(run, &run->mine);
+    make_letters(run, &run->mine);
     if (plan.other != OTHER_ABSENT) {
         asker_init(&run->theirs, &run->fixture, &run->arena, "theirs");
         measure_rules(run, &run->theirs);
+        make_letters(run, &run->theirs);
     }
     begin_step(run, STEPS);
     watch.authorization = run->mine.token;

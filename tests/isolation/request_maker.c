@@ -101,6 +101,13 @@ bool is_rule_id(const struct field_info *field)
             slice_equal(field->name, SLICE("rule_id")));
 }
 
+bool is_dead_letter_id(const struct field_info *field)
+{
+    return slice_equal(field->name, SLICE("dead_letter_id")) ||
+           (is_target_in(&contract_errata_v1_dead_letter, field) &&
+            slice_equal(field->name, SLICE("id")));
+}
+
 bool is_family_id(const struct field_info *field)
 {
     return slice_equal(field->name, SLICE("layout_family_id")) ||
@@ -116,6 +123,9 @@ static struct pool *pool_of_uuids(struct pools *pools, const struct field_info *
     }
     if (is_rule_id(field)) {
         return &pools->rule_ids;
+    }
+    if (is_dead_letter_id(field)) {
+        return &pools->dead_letter_ids;
     }
     return is_mapping_id(field) ? &pools->mapping_ids : &pools->uuids;
 }

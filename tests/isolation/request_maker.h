@@ -26,6 +26,7 @@ struct pools {
     struct pool mapping_ids; /* UUIDs of mappings */
     struct pool family_ids; /* UUIDs of layout families */
     struct pool rule_ids; /* UUIDs of learned rules */
+    struct pool dead_letter_ids; /* UUIDs of dead letters */
     struct pool key_ids;
     struct pool page_tokens;
     struct pool references; /* references of exposures */
@@ -40,6 +41,8 @@ struct pool *pools_of(struct pools *pools, const struct field_info *field);
 bool is_mapping_id(const struct field_info *field);
 /* Returns whether the field is the id of a learned rule. */
 bool is_rule_id(const struct field_info *field);
+/* Returns whether the field is the id of a dead letter. */
+bool is_dead_letter_id(const struct field_info *field);
 /* Returns whether the field is the id of a layout family. */
 bool is_family_id(const struct field_info *field);
 

@@ -4,6 +4,7 @@
  * that no one has. Every field of every method that can name something is walked over.
  */
 #include "tests/isolation/asker.h"
+#include "tests/isolation/dead_letters.h"
 #include "tests/isolation/isolation.h"
 #include "tests/isolation/measured_rules.h"
 
@@ -528,6 +529,8 @@ static void test_foreign_page_token_is_refused_like_a_forged_one(void **state)
     make_reviews(&sides->strange);
     make_decisions(&sides->real);
     make_decisions(&sides->strange);
+    make_dead_letters(&sides->real.fixture, &sides->real.owner, 2);
+    make_dead_letters(&sides->strange.fixture, &sides->strange.owner, 2);
     make_turns(&sides->real);
     make_turns(&sides->strange);
     for (uint32_t i = 0; i < contract_method_count; i++) {

@@ -67,6 +67,8 @@ static const struct {
     {"/errata.v1.DecisionService/GetEvaluatorReport", "RIA"},
     {"/errata.v1.DecisionService/GetReviewerReport", "RIA"},
     {"/errata.v1.DecisionService/FindSimilar", "ORSA"},
+    {"/errata.v1.DecisionService/ListDeadLetters", "IA"},
+    {"/errata.v1.DecisionService/RetryDeadLetter", "IA"},
     {"/errata.v1.GuidelineService/ProposeGuideline", "ORSA"},
     {"/errata.v1.GuidelineService/GenerateProposal", "ORSA"},
     {"/errata.v1.GuidelineService/CheckConflicts", "ORSA"},

@@ -159,6 +159,8 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_PROPOSAL_VOTED:
     case EVENT_GUIDELINE_RETIRED:
     case EVENT_GUIDELINE_SUNSET_PROPOSED:
+    case EVENT_DEAD_LETTER_STORED:
+    case EVENT_DEAD_LETTER_RETRIED:
     case EVENT_TOKEN_ROTATED:
     case EVENT_CONTENT_SWEPT:
     case EVENT_CONTENT_ERASED:

@@ -23,6 +23,7 @@ _Static_assert(EVENT_SUBJECT_KIND_LAYOUT == (int)SUBJECT_LAYOUT &&
                    EVENT_SUBJECT_KIND_PROPOSAL == (int)SUBJECT_PROPOSAL &&
                    EVENT_SUBJECT_KIND_TURN == (int)SUBJECT_TURN &&
                    EVENT_SUBJECT_KIND_DECISION == (int)SUBJECT_DECISION &&
+                   EVENT_SUBJECT_KIND_DEAD_LETTER == (int)SUBJECT_DEAD_LETTER &&
                    EVENT_SOURCE_LIVE == (int)SOURCE_LIVE &&
                    EVENT_SOURCE_SYSTEM == (int)SOURCE_SYSTEM,
                "the numbers of stored events are those of the contract");

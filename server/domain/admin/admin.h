@@ -127,6 +127,9 @@ MUST_CHECK enum err admin_created_key_id(const struct event *event, uint32_t *re
 /* Read rows; their slices are borrowed from the transaction. ERR_NOT_FOUND if there is none. */
 MUST_CHECK enum err admin_read_organization(struct store_txn *txn, struct uuid id,
                                             struct organization_record *ret_organization);
+/* Finds an organisation by its name. ERR_NOT_FOUND. */
+MUST_CHECK enum err admin_find_organization(struct store_txn *txn, struct slice name,
+                                            struct uuid *ret_id);
 MUST_CHECK enum err admin_read_token(struct store_txn *txn, uint32_t key_id,
                                      struct token_record *ret_token);
 /* Lists: all organisations by id, and an organisation's tokens by key id, whose ids have the prefix. _next returns rows that are borrowed

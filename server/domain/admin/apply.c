@@ -168,6 +168,21 @@ enum err admin_read_organization(struct store_txn *txn, struct uuid id,
     return record_decode_organization(bytes, ret_organization);
 }
 
+enum err admin_find_organization(struct store_txn *txn, struct slice name, struct uuid *ret_id)
+{
+    struct key key = key_organization_name_global(name);
+    struct slice value;
+    enum err err = store_get(txn, TABLE_ORGANIZATION_NAME, key_slice(&key), &value);
+
+    if (err == OK && value.size != sizeof(ret_id->bytes)) {
+        err = ERR_CORRUPT;
+    }
+    if (err == OK) {
+        memcpy(ret_id->bytes, value.data, sizeof(ret_id->bytes));
+    }
+    return err;
+}
+
 enum err admin_read_token(struct store_txn *txn, uint32_t key_id, struct token_record *ret_token)
 {
     struct key key = key_token_global(key_id);

@@ -37,6 +37,7 @@ static bool is_always_main(enum subject_kind kind)
     case SUBJECT_SUBCATEGORY:
     case SUBJECT_PROPOSAL:
     case SUBJECT_SESSION:
+    case SUBJECT_DEAD_LETTER:
         return true;
     case SUBJECT_DOCUMENT:
     case SUBJECT_DRAFT_ORDER:

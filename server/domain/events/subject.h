@@ -26,7 +26,8 @@ enum subject_kind {
     SUBJECT_TURN = 16,
     SUBJECT_AGENT = 20,
     SUBJECT_PROPOSAL = 21,
-    SUBJECT_DECISION = 22
+    SUBJECT_DECISION = 22,
+    SUBJECT_DEAD_LETTER = 23
 };
 
 #endif

@@ -114,7 +114,7 @@ static bool is_erasable(enum event_kind_number kind)
     return removal_class_of(kind) != CONTENT_CLASS_UNSPECIFIED || kind == EVENT_TURN_RECORDED ||
            kind == EVENT_FEEDBACK_DETECTED || kind == EVENT_TURN_FEEDBACK_SET ||
            kind == EVENT_DECISION_RECORDED || kind == EVENT_EVALUATION_SUBMITTED ||
-           kind == EVENT_EVALUATION_OVERRIDDEN;
+           kind == EVENT_EVALUATION_OVERRIDDEN || kind == EVENT_DEAD_LETTER_STORED;
 }
 
 /* Counts an event that the erasure is about, and adds it to the next step if it has content. */

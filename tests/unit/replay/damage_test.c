@@ -119,7 +119,7 @@ static void test_damaged_row_is_found_in_each_table(void **state)
 
     (void)state;
     for (size_t k = 0; k < 2; k++) {
-        fixture_init(&fixture, kinds[k], 36);
+        fixture_init(&fixture, kinds[k], 37);
         fixture_write_many(&fixture, 6 * WRITES);
         fixture_sweep(&fixture);
         find_samples(&fixture, &samples);

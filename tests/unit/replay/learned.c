@@ -5,6 +5,7 @@
 #include "tests/unit/replay/learned.h"
 
 #include "server/domain/corrections/examples.h"
+#include "server/domain/dead_letters/dead_letters.h"
 #include "server/domain/decisions/evaluations.h"
 #include "server/domain/extractions/extractions.h"
 #include "server/domain/generation/generation.h"
@@ -578,6 +579,30 @@ static enum err write_turn(struct fixture *fixture, struct store_txn *txn, struc
     return err == ERR_NOT_FOUND || err == ERR_EXISTS ? OK : err;
 }
 
+/* Stores an entry of a stream, or finds it, and may retry it. */
+static enum err write_dead_letter(struct fixture *fixture, struct store_txn *txn, struct org_id org)
+{
+    const struct entry_field field = {SLICE("data"), name_of(fixture, "data", 2 * NAMES)};
+    const struct stream_entry entry = {
+        .stream = SLICE("decisions"), .id = SLICE("1-0"), .fields = &field, .field_count = 1};
+    struct dead_letter letter;
+    struct dead_letter_retry retry = {
+        .org = org, .caller = caller_of_all(), .letter = &letter, .feedback_id = {{1}}};
+    struct event event;
+    uint64_t seq = 0;
+    enum err err = dead_letter_store(&fixture->ctx, txn, org, &entry, SLICE("refused"), &seq);
+
+    if (err == OK) {
+        err = log_read(txn, org, seq, &event);
+    }
+    if (err == OK) {
+        err = dead_letter_find(&fixture->ctx, txn, org, event.id, &letter);
+    }
+    return err != OK || letter.retried_seq != 0 || fixture_draw(fixture, 3) > 0
+               ? err
+               : dead_letter_mark_retried(&fixture->ctx, txn, &retry, &seq);
+}
+
 static enum err write_any(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     switch (fixture_draw(fixture, 20)) {
@@ -586,6 +611,8 @@ static enum err write_any(struct fixture *fixture, struct store_txn *txn, struct
     case 16:
         return write_guideline(fixture, txn, org);
     case 17:
+        return fixture_draw(fixture, 4) == 0 ? write_dead_letter(fixture, txn, org)
+                                             : write_turn(fixture, txn, org);
     case 18:
         return write_turn(fixture, txn, org);
     case 13:

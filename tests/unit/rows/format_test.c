@@ -9,6 +9,7 @@
 #include "server/domain/artifacts/keys.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/counters/keys.h"
+#include "server/domain/dead_letters/keys.h"
 #include "server/domain/decisions/keys.h"
 #include "server/domain/events/feedback.h"
 #include "server/domain/events/removal.h"
@@ -149,6 +150,7 @@ static struct slice sample_of(struct arena *arena, const char *name)
 static void compare_decisions(struct arena *arena, const char *text, struct org_id org)
 {
     static const uint8_t seq[] = {0, 0, 0, 0, 0, 0, 0, 2};
+    struct sha256_digest digest = sample_digest(0xe1);
     const struct example examples[] = {
         {"decision", key_decision(org, SLICE("d-1")), slice_of(seq, sizeof(seq))},
         {"decision_time", key_decision_time(org, SAMPLE_TIME_US, 2), slice_of(seq, sizeof(seq))},
@@ -164,6 +166,12 @@ static void compare_decisions(struct arena *arena, const char *text, struct org_
          slice_of(seq, sizeof(seq))},
         {"decision_override", key_decision_override(org, 2), slice_of(seq, sizeof(seq))},
         {"evaluator", key_evaluator(org, SLICE("judge")), sample_of(arena, "evaluator")},
+        {"dead_letter", key_dead_letter(org, 2), slice_of(seq, sizeof(seq))},
+        {"dead_letter_entry",
+         key_dead_letter_entry(org, SLICE("decisions"), SLICE("1-0"),
+                               slice_of(digest.bytes, sizeof(digest.bytes))),
+         slice_of(seq, sizeof(seq))},
+        {"dead_letter_retry", key_dead_letter_retry(org, 1), slice_of(seq, sizeof(seq))},
         {"proposal", key_proposal(org, 2), sample_of(arena, "proposal")},
         {"proposal_pending", key_proposal_pending(org, true, 4, 2), slice_of(seq, sizeof(seq))},
         {"proposal_cluster", key_proposal_cluster(org, 1), slice_of(seq, sizeof(seq))},

@@ -8,6 +8,7 @@
 #include "server/domain/artifacts/keys.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/counters/keys.h"
+#include "server/domain/dead_letters/keys.h"
 #include "server/domain/decisions/keys.h"
 #include "server/domain/events/feedback.h"
 #include "server/domain/events/retraction.h"
@@ -265,6 +266,9 @@ static void test_keys_begin_with_their_org(void **state)
         key_decision_evaluation(org, 1, SLICE("x")),
         key_decision_override(org, 1),
         key_evaluator(org, SLICE("x")),
+        key_dead_letter(org, 1),
+        key_dead_letter_entry(org, SLICE("x"), SLICE("1-0"), SLICE("digest")),
+        key_dead_letter_retry(org, 1),
         key_proposal(org, 1),
         key_proposal_cluster(org, 1),
         key_proposal_pending(org, true, 1, 1),

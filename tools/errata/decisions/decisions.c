@@ -43,6 +43,9 @@ static const struct option_spec reviewers_options[] = {
     {"agent", "AGENT", "only decisions on this agent's output"},
     {"reviewer", "USER", "only this reviewer"},
     {NULL, NULL, NULL}};
+static const struct option_spec dead_letters_options[] = {
+    CSV_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};
+static const struct option_spec retry_options[] = {IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
 static const struct option_spec override_options[] = {{"class", "CLASS", "the class"},
                                                       {"reason", "TEXT", "why"},
                                                       IDEMPOTENCY_OPTION,
@@ -96,6 +99,13 @@ static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
 static enum cli_exit print_class(struct cli *cli, struct json_value reply)
 {
     print_line(&cli->out, class_of(cli, reply_member(reply, "evaluation")));
+    return CLI_OK;
+}
+
+/* Prints the id of the decision. */
+static enum cli_exit print_retried(struct cli *cli, struct json_value reply)
+{
+    print_line(&cli->out, reply_text(cli, reply, "feedbackId"));
     return CLI_OK;
 }
 
@@ -198,4 +208,25 @@ const struct command decision_commands[] = {
                    NULL}},
      .options = retract_options,
      COMMAND_CALL("EventService/RetractEvent", .fill = fill_retract, .print = retract_print)},
+    {.group = "decisions",
+     .name = "deadletters",
+     .summary = "list entries of the Redis stream that could not be stored",
+     .help = "Lists entries of the Redis stream of decisions that could not be stored, with the "
+             "reasons, newest first. --json prints their fields, too. The role of the token is "
+             "INTEGRATOR or ADMIN.",
+     .examples = {{"errata decisions deadletters", NULL},
+                  {"errata decisions deadletters --all --json > dead-letters.json", NULL}},
+     .options = dead_letters_options,
+     COMMAND_CALL("DecisionService/ListDeadLetters", .nothing = "no dead letters")},
+    {.group = "decisions",
+     .name = "retry",
+     .arguments = "LETTER",
+     .summary = "store the decision of a dead letter after all",
+     .help = "Stores the decision of a dead letter as if its entry had just been read from the "
+             "stream, and prints the server's id of the decision. If the entry is still invalid, "
+             "it prints why, and the dead letter stays. LETTER is an id that `errata decisions "
+             "deadletters` lists.",
+     .examples = {{"errata decisions retry 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
+     .options = retry_options,
+     COMMAND_CALL("DecisionService/RetryDeadLetter", .print = print_retried)},
     {.name = NULL}};

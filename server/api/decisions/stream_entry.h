@@ -1,0 +1,24 @@
+/*
+ * stream_entry.h: reads an entry of a stream of decisions: its bytes become the request of RecordDecision, by the same
+ * reader and the same checks as a request in JSON. An entry has the fields of a decision, each as a text, or one field
+ * `data` with a JSON object of them, in the names of document 002 or of the contract.
+ *
+ * | field                     | in a flat entry                  | in `data`                      |
+ * |---------------------------|----------------------------------|--------------------------------|
+ * | `timestamp`, `created_at` | RFC 3339, or seconds since 1970  | the same; seconds may be a number |
+ * | `tags`, `exposure_refs`   | a JSON list of texts             | a list of texts                |
+ * | any other                 | its text; an empty one is absent | as proto JSON                  |
+ * | unknown                   | ignored                          | ignored                        |
+ */
+#ifndef ERRATA_SERVER_API_DECISIONS_STREAM_ENTRY_H
+#define ERRATA_SERVER_API_DECISIONS_STREAM_ENTRY_H
+
+#include "server/domain/dead_letters/dead_letters.h"
+
+#include <errata/v1/decision_service.pb-c.h>
+
+/* Reads an entry into ctx->arena. ERR_INVALID, with every invalid field in ctx->fault, or ERR_MEMORY. */
+MUST_CHECK enum err stream_entry_read(struct ctx *ctx, const struct stream_entry *entry,
+                                      const Errata__V1__RecordDecisionRequest **ret_request);
+
+#endif

@@ -1,0 +1,402 @@
+/*
+ * intake_test.c: entries of a stream become decisions or dead letters by a writer with a thread of its own, without Redis.
+ */
+#include "server/api/decisions/intake_batch.h"
+#include "server/domain/decisions/decisions.h"
+#include "tests/command/fixture.h"
+
+#include <errata/v1/admin_service.pb-c.h>
+#include <errata/v1/decision_service.pb-c.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define SERVICE "/errata.v1.DecisionService/"
+#define FLAT_FIELDS 7
+
+/* A batch, and what it needs. */
+struct bench {
+    struct fixture fixture;
+    struct intake *intake;
+    bool done;
+    unsigned stored_calls;
+};
+
+static void on_done(void *user)
+{
+    struct bench *bench = user;
+
+    bench->done = true;
+}
+
+static void on_stored(void *user, struct org_id org)
+{
+    struct bench *bench = user;
+
+    (void)org;
+    bench->stored_calls++;
+}
+
+static enum err run_on_pool(void *user, void (*work)(void *job),
+                            void (*done)(void *job, enum err result), void *job)
+{
+    struct bench *bench = user;
+
+    return fixture_run_on_pool(&bench->fixture, work, done, job);
+}
+
+static void bench_init(struct bench *bench)
+{
+    struct intake_config config = {
+        .run_on_pool = run_on_pool, .on_done = on_done, .on_stored = on_stored, .user = bench};
+
+    memset(bench, 0, sizeof(*bench));
+    fixture_init(&bench->fixture);
+    config.env = &bench->fixture.env;
+    config.clock = bench->fixture.ctx.clock;
+    config.random = bench->fixture.ctx.random;
+    bench->fixture.env.writer = bench->fixture.writer;
+    assert_int_equal(intake_new(&bench->fixture.arena, &config, &bench->intake), OK);
+}
+
+static void store(struct bench *bench, const struct stream_entry *entries, size_t count)
+{
+    bench->done = false;
+    intake_start(bench->intake, bench->fixture.org, entries, count);
+    assert_false(bench->done);
+    fixture_run_until(&bench->fixture, &bench->done);
+    assert_true(intake_is_idle(bench->intake));
+}
+
+/* Fills the fields of a flat entry. */
+static struct stream_entry flat(struct entry_field fields[FLAT_FIELDS], const char *id,
+                                const char *decision_id, const char *comment)
+{
+    const struct entry_field filled[FLAT_FIELDS] = {
+        {SLICE("decision_id"), slice_text(decision_id)},
+        {SLICE("gate_id"), SLICE("HITL-1")},
+        {SLICE("epic_id"), SLICE("epic-1")},
+        {SLICE("decision"), SLICE("REJECTED")},
+        {SLICE("agent_name"), SLICE("coder")},
+        {SLICE("reviewer_id"), SLICE("anna")},
+        {SLICE("reviewer_comment"), slice_text(comment)},
+    };
+
+    memcpy(fields, filled, sizeof(filled));
+    return (struct stream_entry){.stream = SLICE("decisions"),
+                                 .id = slice_text(id),
+                                 .fields = fields,
+                                 .field_count = FLAT_FIELDS};
+}
+
+static struct stream_entry with_data(struct entry_field *field, const char *id, const char *data)
+{
+    *field = (struct entry_field){SLICE("data"), slice_text(data)};
+    return (struct stream_entry){
+        .stream = SLICE("decisions"), .id = slice_text(id), .fields = field, .field_count = 1};
+}
+
+static struct plain_call call(struct bench *bench, const char *method,
+                              const ProtobufCMessage *request)
+{
+    struct fixture *fixture = &bench->fixture;
+    struct slice head =
+        arena_printf(&fixture->arena, SERVICE "%s\nauthorization: %s\n", method, fixture->admin);
+    struct plain_call plain;
+
+    fixture_call_whole(fixture, &plain, (const char *)head.data, request, 100);
+    return plain;
+}
+
+/* Lists the dead letters. */
+static Errata__V1__ListDeadLettersResponse *list(struct bench *bench)
+{
+    Errata__V1__ListDeadLettersRequest request = ERRATA__V1__LIST_DEAD_LETTERS_REQUEST__INIT;
+    struct plain_call plain = call(bench, "ListDeadLetters", &request.base);
+    Errata__V1__ListDeadLettersResponse *response = NULL;
+    struct slice reply = {NULL, 0};
+
+    assert_int_equal(plain.code, STATUS_OK);
+    assert_true(plain_read(&plain, &reply));
+    response = errata__v1__list_dead_letters_response__unpack(NULL, reply.size, reply.data);
+    assert_non_null(response);
+    return response;
+}
+
+static struct plain_call retry(struct bench *bench, char *id)
+{
+    Errata__V1__RetryDeadLetterRequest request = ERRATA__V1__RETRY_DEAD_LETTER_REQUEST__INIT;
+
+    request.dead_letter_id = id;
+    return call(bench, "RetryDeadLetter", &request.base);
+}
+
+/* Returns the stored decision with the caller's id. */
+static struct decision_view decision_of(struct bench *bench, const char *decision_id)
+{
+    struct fixture *fixture = &bench->fixture;
+    struct store_txn *txn = NULL;
+    struct decision_view view;
+    struct event event;
+    uint64_t seq = 0;
+
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
+    assert_int_equal(decision_find(txn, fixture->org, slice_text(decision_id), &seq), OK);
+    assert_int_equal(log_read_copy(&fixture->arena, txn, fixture->org, seq, &event), OK);
+    assert_int_equal(view_read_parts(&decision_view_type, event.facts, event.content, &view), OK);
+    store_abort(txn);
+    return view;
+}
+
+/* Goal: a flat entry and one with `data` store what a call stores. Method: the same decision in three ways, compared. */
+static void test_entries_store_what_a_call_stores(void **state)
+{
+    static const char data[] =
+        "{\"decision_id\":\"d-2\",\"gate_id\":\"HITL-1\",\"epic_id\":\"epic-1\",\"decision\":"
+        "\"REJECTED\",\"agent_name\":\"coder\",\"reviewer_id\":\"anna\",\"reviewer_comment\":"
+        "\"Nice work!\",\"task_id\":null,\"event_type\":\"hitl\"}";
+    static const char *const ids[] = {"d-1", "d-2", "d-3"};
+    Errata__V1__RecordDecisionRequest request = ERRATA__V1__RECORD_DECISION_REQUEST__INIT;
+    Errata__V1__Decision given = ERRATA__V1__DECISION__INIT;
+    struct entry_field fields[FLAT_FIELDS + 1];
+    struct stream_entry entries[2];
+    struct bench bench;
+
+    (void)state;
+    bench_init(&bench);
+    entries[0] = flat(fields, "1-0", "d-1", "Nice work!");
+    entries[1] = with_data(&fields[FLAT_FIELDS], "2-0", data);
+    store(&bench, entries, 2);
+    assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_STORED);
+    assert_int_equal(intake_outcome_of(bench.intake, 1), INTAKE_STORED);
+    assert_int_equal(bench.stored_calls, 2);
+    given.decision_id = (char *)(uintptr_t) "d-3";
+    given.gate_id = (char *)(uintptr_t) "HITL-1";
+    given.epic_id = (char *)(uintptr_t) "epic-1";
+    given.agent_name = (char *)(uintptr_t) "coder";
+    given.decision = ERRATA__V1__DECISION_OUTCOME__DECISION_OUTCOME_REJECTED;
+    given._reviewer_id_case = ERRATA__V1__DECISION___REVIEWER_ID_REVIEWER_ID;
+    given.reviewer_id = (char *)(uintptr_t) "anna";
+    given.reviewer_comment = (char *)(uintptr_t) "Nice work!";
+    request.decision = &given;
+    assert_int_equal(call(&bench, "RecordDecision", &request.base).code, STATUS_OK);
+    for (size_t i = 0; i < 3; i++) {
+        struct decision_view view = decision_of(&bench, ids[i]);
+
+        assert_true(slice_equal(view.reviewer_comment, SLICE("Nice work!")));
+        assert_true(slice_equal(view.reviewer_id, SLICE("anna")));
+        assert_int_equal(view.decision, DECISION_OUTCOME_REJECTED);
+        assert_int_equal(view.classification, DECISION_CLASS_POSITIVE);
+        assert_false(view.has_task_id);
+    }
+    fixture_deinit(&bench.fixture);
+}
+
+/* Goal: an entry is stored once, regardless of how often it is delivered. Method: the same entry twice in a batch and again; another
+ * entry with the decision's id and other words, also twice. */
+static void test_entry_is_stored_once(void **state)
+{
+    struct entry_field fields[FLAT_FIELDS];
+    struct entry_field others[FLAT_FIELDS];
+    struct stream_entry entries[3];
+    Errata__V1__ListDeadLettersResponse *letters = NULL;
+    struct bench bench;
+    uint64_t last = 0;
+
+    (void)state;
+    bench_init(&bench);
+    entries[0] = entries[1] = flat(fields, "1-0", "d-1", "Nice work!");
+    entries[2] = flat(others, "2-0", "d-1", "Other words.");
+    store(&bench, entries, 3);
+    assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_STORED);
+    assert_int_equal(intake_outcome_of(bench.intake, 1), INTAKE_REPEATED);
+    assert_int_equal(intake_outcome_of(bench.intake, 2), INTAKE_DEAD);
+    last = fixture_last_seq(&bench.fixture);
+    store(&bench, entries, 3);
+    assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_REPEATED);
+    assert_int_equal(intake_outcome_of(bench.intake, 2), INTAKE_DEAD);
+    assert_int_equal(fixture_last_seq(&bench.fixture), last);
+    letters = list(&bench);
+    assert_int_equal(letters->n_dead_letters, 1);
+    assert_string_equal(letters->dead_letters[0]->entry_id, "2-0");
+    assert_non_null(strstr(letters->dead_letters[0]->reason, "with this id and other content"));
+    assert_int_equal(retry(&bench, letters->dead_letters[0]->id).code, STATUS_ALREADY_EXISTS);
+    assert_int_equal(fixture_last_seq(&bench.fixture), last);
+    errata__v1__list_dead_letters_response__free_unpacked(letters, NULL);
+    fixture_deinit(&bench.fixture);
+}
+
+static void set_gate_agent(struct bench *bench)
+{
+    Errata__V1__UpdateSettingsRequest request = ERRATA__V1__UPDATE_SETTINGS_REQUEST__INIT;
+    Errata__V1__OrganizationSettings settings = ERRATA__V1__ORGANIZATION_SETTINGS__INIT;
+    Errata__V1__GateAgents agents = ERRATA__V1__GATE_AGENTS__INIT;
+    Errata__V1__GateAgent agent = ERRATA__V1__GATE_AGENT__INIT;
+    Errata__V1__GateAgent *all[] = {&agent};
+    struct fixture *fixture = &bench->fixture;
+    struct slice head =
+        arena_printf(&fixture->arena, "/errata.v1.AdminService/UpdateSettings\nauthorization: %s\n",
+                     fixture->admin);
+    struct plain_call plain;
+
+    agent.gate_id = (char *)(uintptr_t) "HITL-9";
+    agent.agent_name = (char *)(uintptr_t) "tester";
+    agents.gates = all;
+    agents.n_gates = 1;
+    settings.gate_agents = &agents;
+    request.settings = &settings;
+    fixture_call_whole(fixture, &plain, (const char *)head.data, &request.base, 100);
+    assert_int_equal(plain.code, STATUS_OK);
+}
+
+/* Goal: a dead letter is retried once its cause is gone, and once only. Method: a gate without an agent; a retry in vain;
+ * the setting; a retry, and its repeat; the entry delivered once more. */
+static void test_dead_letter_is_retried(void **state)
+{
+    struct entry_field field;
+    struct stream_entry entry =
+        with_data(&field, "7-1",
+                  "{\"decision_id\":\"d-1\",\"gate_id\":\"HITL-9\",\"epic_id\":\"e\","
+                  "\"decision\":\"APPROVED\",\"timestamp\":1700000000.5,\"tags\":[\"a\"]}");
+    Errata__V1__ListDeadLettersResponse *letters = NULL;
+    struct decision_view view;
+    struct plain_call plain;
+    struct slice reply = {NULL, 0};
+    struct slice again = {NULL, 0};
+    struct bench bench;
+    uint64_t last = 0;
+
+    (void)state;
+    bench_init(&bench);
+    store(&bench, &entry, 1);
+    assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_DEAD);
+    letters = list(&bench);
+    assert_int_equal(letters->n_dead_letters, 1);
+    assert_non_null(strstr(letters->dead_letters[0]->reason, "decision.agent_name: missing"));
+    assert_int_equal(letters->dead_letters[0]->n_fields, 1);
+    last = fixture_last_seq(&bench.fixture);
+    assert_int_equal(retry(&bench, letters->dead_letters[0]->id).code, STATUS_INVALID_ARGUMENT);
+    assert_int_equal(fixture_last_seq(&bench.fixture), last);
+    set_gate_agent(&bench);
+    plain = retry(&bench, letters->dead_letters[0]->id);
+    assert_int_equal(plain.code, STATUS_OK);
+    assert_true(plain_read(&plain, &reply));
+    last = fixture_last_seq(&bench.fixture);
+    plain = retry(&bench, letters->dead_letters[0]->id);
+    assert_int_equal(plain.code, STATUS_OK);
+    assert_true(plain_read(&plain, &again));
+    assert_true(slice_equal(reply, again));
+    store(&bench, &entry, 1);
+    assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_DEAD);
+    assert_int_equal(fixture_last_seq(&bench.fixture), last);
+    view = decision_of(&bench, "d-1");
+    assert_int_equal(view.created_at_us, INT64_C(1700000000500000));
+    assert_true(slice_equal(view.agent_name, SLICE("tester")));
+    assert_true(slice_equal(view.reviewer_id, SLICE("redis")));
+    errata__v1__list_dead_letters_response__free_unpacked(letters, NULL);
+    letters = list(&bench);
+    assert_int_equal(letters->n_dead_letters, 0);
+    errata__v1__list_dead_letters_response__free_unpacked(letters, NULL);
+    fixture_deinit(&bench.fixture);
+}
+
+/* Goal: the reason names every invalid field; what is not whole can't be retried. Method: entries that are invalid in one
+ * way each, and the words of their reasons. */
+static void test_reasons_name_what_is_invalid(void **state)
+{
+    static const struct {
+        const char *name;
+        struct slice value;
+        const char *reason;
+        bool incomplete;
+    } cases[] = {
+        {"data", SLICE("{"), "data: ", false},
+        {"data", SLICE("[1]"), "data: not an object", false},
+        {"data", SLICE("{\"timestamp\":\"yesterday\"}"), "decision.timestamp: invalid value",
+         false},
+        {"data", SLICE("{\"decision\":\"MAYBE\"}"), "decision.decision: unknown value", false},
+        {"data", SLICE("{\"epic_id\":\"e\"}"), "decision.gate_id: ", false},
+        {"data", SLICE("{\"epic_id\":\"e\"}"), "decision.decision_id: ", false},
+        {"tags", SLICE("a,b"), "decision.tags: not a JSON list", false},
+        {"timestamp", SLICE("12 o'clock"), "decision.timestamp: invalid value", false},
+        {"task_id", SLICE("\xff\xfe"), "task_id: not UTF-8", true},
+        {"decision_id", SLICE("a\nb"), "decision.decision_id: ", false},
+    };
+    struct bench bench;
+
+    (void)state;
+    bench_init(&bench);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct entry_field field = {slice_text(cases[i].name), cases[i].value};
+        struct slice id = arena_printf(&bench.fixture.arena, "1-%zu", i);
+        const struct stream_entry entry = {
+            .stream = SLICE("decisions"), .id = id, .fields = &field, .field_count = 1};
+        Errata__V1__ListDeadLettersResponse *letters = NULL;
+
+        store(&bench, &entry, 1);
+        assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_DEAD);
+        letters = list(&bench);
+        assert_int_equal(letters->n_dead_letters, i + 1);
+        if (strstr(letters->dead_letters[0]->reason, cases[i].reason) == NULL) {
+            fail_msg("%s is not in %s", cases[i].reason, letters->dead_letters[0]->reason);
+        }
+        assert_int_equal(letters->dead_letters[0]->incomplete, cases[i].incomplete);
+        assert_int_equal(retry(&bench, letters->dead_letters[0]->id).code,
+                         cases[i].incomplete ? STATUS_FAILED_PRECONDITION
+                                             : STATUS_INVALID_ARGUMENT);
+        errata__v1__list_dead_letters_response__free_unpacked(letters, NULL);
+    }
+    assert_int_equal(retry(&bench, (char *)(uintptr_t) "01890000-0000-7000-8000-000000000000").code,
+                     STATUS_NOT_FOUND);
+    fixture_deinit(&bench.fixture);
+}
+
+/* Goal: an entry waits while the writer takes nothing, and is then stored; at the end of the server it is left. Method: a
+ * writer that drains; time passes. */
+static void test_entry_waits_for_the_writer(void **state)
+{
+    struct entry_field fields[FLAT_FIELDS];
+    struct stream_entry entry = flat(fields, "1-0", "d-1", "Nice work!");
+    struct bench bench;
+    enum err why = OK;
+    uint64_t last = 0;
+
+    (void)state;
+    bench_init(&bench);
+    last = fixture_last_seq(&bench.fixture);
+    writer_drain(bench.fixture.writer);
+    intake_start(bench.intake, bench.fixture.org, &entry, 1);
+    while (!intake_is_waiting(bench.intake, &why)) {
+        (void)uv_run(&bench.fixture.loop, UV_RUN_ONCE);
+    }
+    assert_int_equal(why, ERR_DRAINING);
+    clock_manual_advance(&bench.fixture.clock, INTAKE_RETRY_US);
+    intake_tick(bench.intake);
+    assert_true(intake_is_waiting(bench.intake, &why));
+    assert_int_equal(intake_read_counts(bench.intake).waits, 2);
+    assert_false(bench.done);
+    intake_stop(bench.intake);
+    intake_tick(bench.intake);
+    assert_true(bench.done);
+    assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_LEFT);
+    assert_int_equal(fixture_last_seq(&bench.fixture), last);
+    fixture_deinit(&bench.fixture);
+}
+
+int run_intake_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_entries_store_what_a_call_stores),
+        cmocka_unit_test(test_entry_is_stored_once),
+        cmocka_unit_test(test_dead_letter_is_retried),
+        cmocka_unit_test(test_reasons_name_what_is_invalid),
+        cmocka_unit_test(test_entry_waits_for_the_writer),
+    };
+
+    return cmocka_run_group_tests_name("intake", tests, NULL, NULL);
+}

@@ -3,7 +3,8 @@
  * change. "" is the server (reads are answered), "errata.write" whether writes are taken,
  * "errata.pdf" whether documents are measured, "errata.admin" whether a token can administer the
  * server for at least 14 more days, "errata.tokens" whether no token ends in that time without a successor,
- * "errata.clock" whether the clock agrees with the log, and "errata.embedder" whether a model compares texts.
+ * "errata.clock" whether the clock agrees with the log, "errata.redis" whether a configured stream of decisions is read, and
+ * "errata.embedder" whether a model compares texts.
  */
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
@@ -28,8 +29,8 @@ enum err grpc_health_v1_health_check_read(struct grpc_health_v1_health_check_cal
 
         return fault_say(call->ctx->fault, ERR_NOT_FOUND,
                          "service: unknown service '%.*s'; expected \"\", \"errata.write\", "
-                         "\"errata.pdf\", \"errata.admin\", \"errata.tokens\", \"errata.clock\" "
-                         "or \"errata.embedder\"",
+                         "\"errata.pdf\", \"errata.admin\", \"errata.tokens\", \"errata.clock\", "
+                         "\"errata.redis\" or \"errata.embedder\"",
                          (int)shown.size, (const char *)shown.data);
     }
     append_status(call->body, call->service->env->health[part]);

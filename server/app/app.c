@@ -138,6 +138,7 @@ static enum err listen_and_publish(struct app *app)
     app_embed_report_health(app);
     app_access_report(app);
     app_tokens_report(app);
+    app_redis_start(app);
     (void)puts(app->bound.address);
     (void)fflush(stdout);
     logger_printf(LOGGER_INFO, "serving on %s%s", app->bound.address,
@@ -168,6 +169,7 @@ static void become_ready(struct app *app)
     if (err != OK) {
         app_log_failure(app, "cannot serve calls", err);
         app->exit_status = APP_EXIT_FAILED;
+        app_redis_stop(app);
         move_to(app, APP_CLOSING);
         close_net(app);
     }
@@ -286,7 +288,7 @@ void app_close_if_idle(struct app *app)
     if (app->state != APP_CLOSING || !app->net_closed || app->metrics.open || app->warming ||
         pipeline_live_count(app->pipeline) != 0 || pool_count(app->pool) != 0 ||
         app->proposals.running || app->retention.running || !verifier_is_idle(app->verifier) ||
-        !backup_is_idle(app->backup) || !eraser_is_idle(app->eraser)) {
+        !backup_is_idle(app->backup) || !eraser_is_idle(app->eraser) || !app_redis_is_idle(app)) {
         return;
     }
     writer_drain(app->writer);
@@ -319,6 +321,7 @@ static void on_signal(uv_signal_t *handle, int number)
     logger_printf(LOGGER_INFO, "signal %d: finishing running calls", number);
     supervisor_stopping(&app->supervisor);
     atomic_store(&app->stop_warming, true);
+    app_redis_stop(app);
     switch (app->state) {
     case APP_STARTING:
         move_to(app, APP_CLOSING);
@@ -400,6 +403,7 @@ static size_t read_counters(void *user, struct env_counter *counters, size_t max
     memcpy(counters, all, count * sizeof(all[0]));
     count += app_tls_read_counters(app, counters + count, max - count);
     count += app_tokens_read_counters(app, counters + count, max - count);
+    count += app_redis_read_counters(app, counters + count, max - count);
     return count + app_pdf_read_counters(app, counters + count, max - count);
 }
 
@@ -536,7 +540,8 @@ static enum err make_services(struct app *app)
                         app->ctx.random);
     retention_sweeper_init(&app->retention, app->backend, app->writer, app->ctx.clock,
                            app->ctx.random);
-    return pipeline_new(&app->arena, &pipeline, &app->pipeline);
+    err = pipeline_new(&app->arena, &pipeline, &app->pipeline);
+    return err != OK ? err : app_redis_make(app);
 }
 
 static enum err find_role(void *user, const struct plain_request *request, struct fault *fault,

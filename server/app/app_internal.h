@@ -4,6 +4,7 @@
 #ifndef ERRATA_SERVER_APP_APP_INTERNAL_H
 #define ERRATA_SERVER_APP_APP_INTERNAL_H
 
+#include "server/api/decisions/intake_batch.h"
 #include "server/app/address_file.h"
 #include "server/app/backup.h"
 #include "server/app/config.h"
@@ -17,11 +18,13 @@
 #include "server/jobs/pdf/pdf_jobs.h"
 #include "server/jobs/pool.h"
 #include "server/mcp/mcp.h"
+#include "server/net/dial.h"
 #include "server/net/server.h"
 #include "server/pipeline/eraser.h"
 #include "server/pipeline/pipeline.h"
 #include "server/pipeline/proposal_batch.h"
 #include "server/pipeline/retention_sweeper.h"
+#include "server/redis/redis_consumer.h"
 #include "server/tls/tls.h"
 #include "store/lmdb/lmdb.h"
 
@@ -90,6 +93,29 @@ struct app_metrics {
     bool open; /* app_metrics_close was called, and has not ended */
 };
 
+/* Interval of log lines about a Redis server that can't be used. */
+#define APP_REDIS_LOG_US (60 * INT64_C(1000000))
+#define APP_REDIS_TICK_MS 100
+#define APP_REDIS_PASSWORD_BYTES_MAX 512
+
+/* app_redis.c: the stream of decisions; all NULL without one. */
+struct app_redis {
+    struct dial *dial;
+    struct redis_consumer *consumer;
+    struct intake *intake;
+    uv_timer_t timer;
+    bool has_timer; /* it was started */
+    struct org_id org; /* since the last connection */
+    struct arena arena; /* fields of the batch */
+    struct stream_entry entries[REDIS_BATCH_MAX]; /* those of the batch that are stored */
+    size_t places[REDIS_BATCH_MAX]; /* their places in the batch */
+    size_t count;
+    char password[APP_REDIS_PASSWORD_BYTES_MAX];
+    uint64_t connections; /* that were logged */
+    uint64_t failures; /* that were logged */
+    int64_t logged_us; /* time of the last log line about them; 0: none */
+};
+
 /* State of the last log line about failed handshakes. */
 struct app_handshakes {
     uint64_t failed;
@@ -133,6 +159,7 @@ struct app {
     struct proposal_batch proposals;
     uint64_t proposals_at_ms; /* time of the next batch, by the loop's clock */
     struct retention_sweeper retention;
+    struct app_redis redis;
     struct call_server *calls;
     struct plain_table plain; /* app_plain_make */
     struct mcp_server mcp_server;
@@ -271,6 +298,21 @@ MUST_CHECK enum err app_metrics_listen(struct app *app);
 void app_metrics_close(struct app *app);
 /* Frees the parts, after the loop has ended. */
 void app_metrics_free(struct app *app);
+
+/* app_redis.c */
+/* Creates the parts, if a stream is configured. */
+MUST_CHECK enum err app_redis_make(struct app *app);
+/* Begins to read it; the server serves. */
+void app_redis_start(struct app *app);
+/* Ends it; app_close_if_idle is called afterwards. May be called more than once. */
+void app_redis_stop(struct app *app);
+bool app_redis_is_idle(const struct app *app);
+/* Closes the timer. */
+void app_redis_close(struct app *app);
+/* Frees the parts, after the loop has ended. */
+void app_redis_free(struct app *app);
+/* Returns its counters for GetServerInfo; zeros without a stream. */
+size_t app_redis_read_counters(const struct app *app, struct env_counter *counters, size_t max);
 
 /* app_plain.c: fills `plain` and `open_plain`. */
 void app_plain_make(struct app *app);

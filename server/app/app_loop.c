@@ -199,6 +199,7 @@ void app_close_handles(struct app *app)
     }
     app->handles_closed = true;
     app_pdf_stop(app);
+    app_redis_close(app);
     verifier_close(app->verifier);
     backup_close(app->backup);
     uv_close((uv_handle_t *)&app->writer_async, NULL);
@@ -227,6 +228,7 @@ void app_deinit(struct app *app)
     grpc_server_free(app->grpc);
     http_server_free(app->http);
     call_server_free(app->calls);
+    app_redis_free(app);
     proposal_batch_deinit(&app->proposals);
     retention_sweeper_deinit(&app->retention);
     pipeline_free(app->pipeline);

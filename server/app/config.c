@@ -6,6 +6,7 @@
 #include "server/app/config_value.h"
 #include "server/jobs/pdf/pdf_jobs.h"
 #include "server/net/server.h"
+#include "store/base/text.h"
 #include "store/journal/journal.h"
 
 #include <stdarg.h>
@@ -16,6 +17,8 @@
 
 enum option_kind {
     OPTION_PATH,
+    OPTION_NAME,
+    OPTION_REDIS,
     OPTION_LISTEN,
     OPTION_METRICS_LISTEN,
     OPTION_ORIGINS,
@@ -79,6 +82,18 @@ static const struct option options[] = {
      "the path of the certificate's private key in PEM"},
     {"tls-client-ca", OPTION_PATH, offsetof(struct config, tls_client_ca), 0, 0,
      "the path of certificates of authorities in PEM"},
+    {"redis", OPTION_REDIS, 0, 0, 0,
+     "HOST:PORT, such as 127.0.0.1:6379, or the path of a Unix socket"},
+    {"redis-stream", OPTION_NAME, offsetof(struct config, redis_stream), 0, 0,
+     "the key of a stream, at most 255 bytes of UTF-8"},
+    {"redis-group", OPTION_NAME, offsetof(struct config, redis_group), 0, 0,
+     "a name, at most 255 bytes of UTF-8"},
+    {"redis-consumer", OPTION_NAME, offsetof(struct config, redis_consumer), 0, 0,
+     "a name, at most 255 bytes of UTF-8"},
+    {"redis-organization", OPTION_NAME, offsetof(struct config, redis_organization), 0, 0,
+     "the name of an organisation, at most 255 bytes of UTF-8"},
+    {"redis-password-file", OPTION_PATH, offsetof(struct config, redis_password_file), 0, 0,
+     "the path of a file"},
     {"path-prefix", OPTION_PATH, offsetof(struct config, path_prefix), 0, 0,
      "a path, such as /errata"},
     {"insecure-allow-remote", OPTION_SWITCH, offsetof(struct config, insecure_allow_remote), 0, 0,
@@ -93,109 +108,6 @@ static const char *const live_options[] = {
 #define VARIABLE_BYTES_MAX 64
 
 #define OPTIONS_COUNT (sizeof(options) / sizeof(options[0]))
-
-static const char help[] =
-    "erratad stores corrections and serves them to the next model call over gRPC.\n"
-    "\n"
-    "  erratad --data DIR [--listen ADDRESS:PORT] [options]\n"
-    "\n"
-    "  --data DIR                 the store's folder; created if missing. Required\n"
-    "  --listen ADDRESS:PORT      default 127.0.0.1:7443; port 0 selects a free port. The address "
-    "is\n"
-    "                             printed and written to DIR/address\n"
-    "  --metrics-listen ADDRESS:PORT\n"
-    "                             another address for /metrics, /healthz and /readyz, without a "
-    "token;\n"
-    "                             default: only on --listen, where /metrics needs a token with "
-    "the\n"
-    "                             server flag\n"
-    "  --config FILE              file of `name = value` lines with these names; variables such "
-    "as\n"
-    "                             ERRATA_LOG_LEVEL override it, and flags override both\n"
-    "  --check-config             validate flags and config, then exit\n"
-    "  --rebuild                  rebuild all tables from the log, then exit; no server may run. "
-    "The\n"
-    "                             old tables are kept until the new ones are complete\n"
-    "  --new-admin-token          write a new ADMIN token with the server flag to DIR/admin.token, "
-    "then\n"
-    "                             exit; no server may run. Earlier tokens stay valid\n"
-    "  --restore FILE             create the store in DIR, which must be empty or missing, from a\n"
-    "                             backup of `errata admin backup FILE`, then exit. Run it as the "
-    "user\n"
-    "                             that runs the server\n"
-    "  --log ENGINE               how writes become durable: journal syncs one file with each "
-    "batch,\n"
-    "                             and the tables follow it; lmdb syncs the tables. Default: the "
-    "engine\n"
-    "                             that the store has; journal for a new one. May be changed at "
-    "any start\n"
-    "  --log-level LEVEL          error, warning, info (default) or debug\n"
-    "  --log-format FORMAT        text (default) or json\n"
-    "  --log-file FILE            default standard error\n"
-    "  --map-size SIZE            maximum size of the store, default 256GiB (sparse)\n"
-    "  --journal-segment-size SIZE\n"
-    "                             size of a file of the journal, 64KiB to 256MiB, default 32MiB; "
-    "it "
-    "has at\n"
-    "                             most 8 of them\n"
-    "  --message-bytes-max SIZE   maximum size of a request, default 16MiB\n"
-    "  --connections-max N        default 10000; near the limit, the longest idle ones are closed\n"
-    "  --connections-per-address N\n"
-    "                             default 2500; raise it if many clients share a proxy\n"
-    "  --cors-origin ORIGIN       a page of this origin may call the server from a browser, such "
-    "as\n"
-    "                             https://app.example.com; repeated, or with commas. The server's "
-    "own\n"
-    "                             origin always may\n"
-    "  --drain-timeout TIME       time for running calls to finish at shutdown, default 30s\n"
-    "  --pdf-worker PATH          the program that reads PDFs, default errata-pdf-worker beside "
-    "erratad;\n"
-    "                             without it, only calls that send documents fail\n"
-    "  --pdf-slots N              PDFs measured at once, 1 or 2; default one per core\n"
-    "  --model FILE               model that compares texts, made by errata-mkmodel; without it, "
-    "only\n"
-    "                             their letters are compared\n"
-    "  --tls-cert FILE            serve TLS with this certificate (PEM, then intermediate ones); "
-    "all\n"
-    "                             connections need TLS then\n"
-    "  --tls-key FILE             the certificate's private key (PEM, not encrypted)\n"
-    "  --tls-client-ca FILE       accept only clients with a certificate of one of these "
-    "authorities\n"
-    "                             (PEM); they need tokens as well\n"
-    "  --path-prefix PATH         also serve all paths after this one, such as /errata, for "
-    "proxies "
-    "that\n"
-    "                             select a server by it and do not remove it\n"
-    "  --insecure-allow-remote    accept cleartext connections from other hosts; only for "
-    "networks\n"
-    "                             that are otherwise protected against eavesdropping\n"
-    "  --version, --help\n"
-    "\n"
-    "The first start creates the organisation `default` and writes an administrator's token to\n"
-    "DIR/admin.token. SIGTERM and SIGINT finish running calls and exit with 0.\n"
-    "\n"
-    "SIGHUP reads the file again and takes over log-level, log-format, log-file, drain-timeout, "
-    "tls-cert,\n"
-    "tls-key and tls-client-ca; it also opens the log file and reads the TLS files again. "
-    "Connections\n"
-    "stay open. If anything is invalid, that is logged, and nothing changes.\n"
-    "\n"
-    "Each option has an environment variable: ERRATA_ and its name in capitals, with _ for -, such "
-    "as\n"
-    "ERRATA_TLS_CERT. Flags precede variables, and variables precede the file.\n"
-    "\n"
-    "Examples:\n"
-    "  erratad --data /var/lib/errata\n"
-    "  erratad --data /tmp/try --listen 127.0.0.1:0 --log-level debug\n"
-    "  erratad --config /etc/errata/erratad.conf --check-config\n"
-    "  erratad --data /var/lib/errata --rebuild\n"
-    "  erratad --data /var/lib/errata --new-admin-token\n"
-    "  erratad --data /var/lib/errata-restored --restore errata.backup\n";
-
-const char *config_help(void)
-{
-    return help;
-}
 
 static void format_problem(struct config_problem *problem, const char *format, va_list values)
 {
@@ -244,6 +156,8 @@ static bool read_number(const struct option *option, const char *value, uint64_t
         read = config_value_count(value, &number);
         break;
     case OPTION_PATH:
+    case OPTION_NAME:
+    case OPTION_REDIS:
     case OPTION_LISTEN:
     case OPTION_METRICS_LISTEN:
     case OPTION_ORIGINS:
@@ -267,6 +181,11 @@ static bool set_value(struct config *config, const struct option *option, const 
     switch (option->kind) {
     case OPTION_PATH:
         return config_value_text(value, (char *)at, CONFIG_PATH_BYTES_MAX);
+    case OPTION_NAME:
+        return text_is_utf8(slice_text(value)) &&
+               config_value_text(value, (char *)at, CONFIG_NAME_BYTES_MAX);
+    case OPTION_REDIS:
+        return config_value_redis(value, config);
     case OPTION_LISTEN:
         return config_value_listen(value, config->listen_host, sizeof(config->listen_host),
                                    &config->listen_port);
@@ -320,6 +239,8 @@ static size_t member_bytes(const struct option *option)
     case OPTION_SWITCH:
         return sizeof(bool);
     case OPTION_PATH:
+    case OPTION_NAME:
+    case OPTION_REDIS:
     case OPTION_LISTEN:
     case OPTION_METRICS_LISTEN:
     case OPTION_ORIGINS:
@@ -338,7 +259,11 @@ static bool is_same(const struct option *option, const struct config *a, const s
         return strcmp(a->listen_host, b->listen_host) == 0 && a->listen_port == b->listen_port;
     case OPTION_METRICS_LISTEN:
         return strcmp(a->metrics_host, b->metrics_host) == 0 && a->metrics_port == b->metrics_port;
+    case OPTION_REDIS:
+        return strcmp(a->redis_host, b->redis_host) == 0 && a->redis_port == b->redis_port &&
+               strcmp(a->redis_path, b->redis_path) == 0;
     case OPTION_PATH:
+    case OPTION_NAME:
     case OPTION_ORIGINS:
         return strcmp(at_a, at_b) == 0;
     case OPTION_LEVEL:
@@ -647,6 +572,10 @@ bool config_read(int argc, char *const *argv, struct config *ret_config,
         .connections_max = 10000,
         .address_connections_max = NET_ADDRESS_CONNECTIONS_MAX,
         .drain_timeout_ms = 30000,
+        .redis_stream = "asdlc:events:hitl_decisions",
+        .redis_group = "errata",
+        .redis_consumer = "erratad",
+        .redis_organization = "default",
     };
     find_log_format(config, argc, argv);
     if (!read_flags(config, argc, argv, true, ret_problem)) {

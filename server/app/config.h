@@ -10,6 +10,7 @@
 
 #define CONFIG_PATH_BYTES_MAX 4096
 #define CONFIG_HOST_BYTES_MAX 256
+#define CONFIG_NAME_BYTES_MAX 256
 #define CONFIG_PROBLEM_BYTES_MAX 1024
 #define CONFIG_PREFIX_BYTES_MAX 255
 #define CONFIG_ORIGINS_BYTES_MAX 4096
@@ -65,6 +66,14 @@ struct config {
     char tls_cert[CONFIG_PATH_BYTES_MAX]; /* empty: cleartext */
     char tls_key[CONFIG_PATH_BYTES_MAX];
     char tls_client_ca[CONFIG_PATH_BYTES_MAX]; /* empty: clients need no certificate */
+    char redis_host[CONFIG_NAME_BYTES_MAX]; /* a name or an address; empty: no TCP */
+    uint16_t redis_port;
+    char redis_path[CONFIG_PATH_BYTES_MAX]; /* a Unix socket; empty: none */
+    char redis_stream[CONFIG_NAME_BYTES_MAX];
+    char redis_group[CONFIG_NAME_BYTES_MAX];
+    char redis_consumer[CONFIG_NAME_BYTES_MAX];
+    char redis_organization[CONFIG_NAME_BYTES_MAX];
+    char redis_password_file[CONFIG_PATH_BYTES_MAX]; /* empty: no password */
     char path_prefix[CONFIG_PATH_BYTES_MAX]; /* such as /errata; empty: none */
     bool insecure_allow_remote; /* accept cleartext connections from other hosts */
 };

@@ -196,6 +196,44 @@ bool config_value_listen(const char *value, char *host, size_t host_size, uint16
     return true;
 }
 
+/* Returns the first byte of a host, without the brackets around an IPv6 address, and its length; NULL for another
+ * form. */
+static const char *find_host(const char *value, const char *colon, size_t *ret_bytes)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+    bool is_bracketed = value[0] == '[' && colon > value + 2 && colon[-1] == ']';
+    const char *start = is_bracketed ? value + 1 : value;
+    size_t bytes = (size_t)(colon - start) - (is_bracketed ? 1 : 0);
+    size_t good = is_bracketed ? strspn(start, "0123456789abcdefABCDEF:.") : strspn(start, allowed);
+
+    *ret_bytes = bytes;
+    return bytes > 0 && good == bytes ? start : NULL;
+}
+
+bool config_value_redis(const char *value, struct config *config)
+{
+    const char *colon = strrchr(value, ':');
+    const char *host = NULL;
+    size_t bytes = 0;
+    uint64_t port = 0;
+
+    config->redis_host[0] = '\0';
+    config->redis_path[0] = '\0';
+    if (value[0] == '/') {
+        return config_value_text(value, config->redis_path, sizeof(config->redis_path));
+    }
+    host = colon != NULL ? find_host(value, colon, &bytes) : NULL;
+    if (host == NULL || bytes >= sizeof(config->redis_host) ||
+        !config_value_count(colon + 1, &port) || port == 0 || port > 65535) {
+        return false;
+    }
+    memcpy(config->redis_host, host, bytes);
+    config->redis_host[bytes] = '\0';
+    config->redis_port = (uint16_t)port;
+    return true;
+}
+
 /* Returns the length of the origin at the front; 0 if there is none. */
 static size_t origin_bytes(const char *text)
 {

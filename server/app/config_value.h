@@ -24,6 +24,9 @@ bool config_value_log(const char *value, enum config_log *ret_log);
 bool config_value_origins(const char *value, char *list, size_t size, size_t count_max);
 /* Parses `127.0.0.1:7443`, `[::1]:7443`, `localhost:7443`; writes the host without brackets. */
 bool config_value_listen(const char *value, char *host, size_t host_size, uint16_t *ret_port);
+/* Parses `redis.example.com:6379`, `127.0.0.1:6379` and `[::1]:6379`, with a port from 1, or the absolute path of a
+ * Unix socket. */
+bool config_value_redis(const char *value, struct config *config);
 /* Returns whether the text is a path prefix: `/` and letters, digits and `._~-/`, without `//`, `/.` and a `/` at
  * its end. */
 bool config_value_is_prefix(const char *value, size_t bytes_max);

@@ -297,3 +297,14 @@ enum err auth_resolve_org(struct ctx *ctx, struct store_txn *txn, struct org_id 
                      "or no value for the token's own",
                      (int)shown.size, (const char *)shown.data);
 }
+
+enum err auth_find_org(struct store_txn *txn, struct slice name, struct org_id *ret_org)
+{
+    bool is_suspended = false;
+    enum err err = admin_find_organization(txn, name, &ret_org->uuid);
+
+    if (err == OK) {
+        err = organization_state_is_suspended(txn, *ret_org, &is_suspended);
+    }
+    return err == OK && is_suspended ? ERR_ORGANIZATION_SUSPENDED : err;
+}

@@ -17,6 +17,7 @@ static const struct slice part_names[HEALTH_PART_COUNT] = {
     [HEALTH_PART_ADMIN] = {(const uint8_t *)"errata.admin", 12},
     [HEALTH_PART_TOKENS] = {(const uint8_t *)"errata.tokens", 13},
     [HEALTH_PART_CLOCK] = {(const uint8_t *)"errata.clock", 12},
+    [HEALTH_PART_REDIS] = {(const uint8_t *)"errata.redis", 12},
     [HEALTH_PART_EMBEDDER] = {(const uint8_t *)"errata.embedder", 15},
 };
 

@@ -20,7 +20,7 @@
 
 #define ENV_PAGE_TOKEN_KEY_BYTES 32
 /* Maximum counters of all sources; the transport has about 40. */
-#define ENV_COUNTERS_MAX 100
+#define ENV_COUNTERS_MAX 128
 
 /* The event log may be ahead of the clock by this much without a warning, since adjustments of
  * clocks by seconds are common. */
@@ -42,6 +42,7 @@ enum health_part {
     HEALTH_PART_ADMIN, /* "errata.admin": a token that can administer the server is valid for 14 days or more */
     HEALTH_PART_TOKENS, /* "errata.tokens": no token ends within 14 days without a successor; only a warning */
     HEALTH_PART_CLOCK, /* "errata.clock": the event log is not ahead of the clock; only a warning */
+    HEALTH_PART_REDIS, /* "errata.redis": the stream of decisions is read, or none is configured; only a warning */
     HEALTH_PART_EMBEDDER, /* "errata.embedder": texts are compared by a model, not only by n-grams */
     HEALTH_PART_COUNT
 };

@@ -8,7 +8,7 @@ import http.client
 
 from erratad import Server, ServerCase, main, wait_until
 
-PARTS = ("errata.write", "errata.pdf", "errata.admin", "errata.tokens", "errata.clock", "errata.embedder")
+PARTS = ("errata.write", "errata.pdf", "errata.admin", "errata.tokens", "errata.clock", "errata.redis", "errata.embedder")
 
 
 class Plain(ServerCase):

@@ -12,6 +12,7 @@ POINTS = {
     "arena.chunk": "malloc, for an arena",
     "backup.restore": "the disk, under a store that is made from a backup",
     "call.open": "malloc, for a call",
+    "dial.open": "malloc, for a connection to another service",
     "files.write": "the disk, under a small file such as the first token",
     "grpc.open": "malloc, for a connection's session",
     "http.adopt": "memory for a request over HTTP/2 that is not gRPC",

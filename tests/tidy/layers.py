@@ -25,6 +25,7 @@ PARTS = {
     r"openssl/.*": "crypto",
     r"zlib\.h": "zlib",
     r"utf8proc\.h": "utf8proc",
+    r"hiredis/.*": "hiredis",
     r"protobuf-c/.*|.*\.pb-c\.h": "protobuf_c",
     r"pb\.h|pb_(encode|decode|common)\.h|.*\.pb\.h": "nanopb",
     r"poppler.*|glib.*|fontconfig/.*": "poppler",

@@ -16,6 +16,7 @@ errata_part(crypto libcrypto)
 errata_part(ssl libssl)
 errata_part(zlib zlib)
 errata_part(utf8proc libutf8proc)
+errata_part(hiredis hiredis)
 errata_part(cmocka cmocka)
 errata_part(poppler poppler-glib)
 # Symbols that server/jobs/pdf/measure/profiles.c replaces.

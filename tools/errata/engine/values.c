@@ -40,7 +40,8 @@ static const struct command_word parts[] = {
     {SLICE("errata.pdf"), SLICE("whether documents are measured")},
     {SLICE("errata.admin"), SLICE("whether a token can administer the server for 14 days more")},
     {SLICE("errata.tokens"), SLICE("whether no token ends within 14 days without a successor")},
-    {SLICE("errata.clock"), SLICE("whether the server's clock agrees with its log")}};
+    {SLICE("errata.clock"), SLICE("whether the server's clock agrees with its log")},
+    {SLICE("errata.redis"), SLICE("whether a configured stream of decisions is read")}};
 
 /* The enum of a value name; NULL if there is none. */
 static const struct enum_info *find_enum(struct slice name)

@@ -13,7 +13,7 @@ import { List } from '../parts/list.js';
 
 const ROLE = 'ROLE_';
 const ROLES = ['VIEWER', 'OPERATOR', 'REVIEWER', 'SERVICE', 'INTEGRATOR', 'ADMIN'];
-const PARTS = ['', 'errata.write', 'errata.pdf', 'errata.embedder', 'errata.admin', 'errata.tokens', 'errata.clock'];
+const PARTS = ['', 'errata.write', 'errata.pdf', 'errata.embedder', 'errata.admin', 'errata.tokens', 'errata.clock', 'errata.redis'];
 const KIND = 'EVENT_KIND_';
 
 function adminTabs(current) {
@@ -26,7 +26,7 @@ function adminTabs(current) {
 // --- the server ---
 
 function partName(service) {
-  return { '': t('reads'), 'errata.write': t('writes'), 'errata.pdf': t('PDFs'), 'errata.embedder': t('sentence encoder'), 'errata.admin': t('admin tokens'), 'errata.tokens': t('expiry of tokens'), 'errata.clock': t('clock') }[service];
+  return { '': t('reads'), 'errata.write': t('writes'), 'errata.pdf': t('PDFs'), 'errata.embedder': t('sentence encoder'), 'errata.admin': t('admin tokens'), 'errata.tokens': t('expiry of tokens'), 'errata.clock': t('clock'), 'errata.redis': t('stream of decisions') }[service];
 }
 
 async function health(signal) {

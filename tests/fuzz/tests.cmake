@@ -45,6 +45,8 @@ set(errata_rpc_fixture ${CMAKE_SOURCE_DIR}/tests/rpc/fixture.c
     ${CMAKE_SOURCE_DIR}/tests/rpc/fake_documents.c)
 errata_fuzz(method ROUNDS 200 USES api store_memory domain_replay
             SOURCES ${errata_fuzz_method} ${errata_rpc_fixture} PARTS cmocka)
+errata_fuzz(stream_entry USES api PARTS protobuf_c)
+errata_fuzz(redis_reply ROUNDS 1000 USES redis)
 errata_fuzz(page_token USES api)
 errata_fuzz(exposure USES domain_exposures)
 errata_fuzz(pack USES base)

@@ -5,6 +5,7 @@ Goal: the report shows what reviewers taught. Method: a small run with held-out 
 """
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -35,6 +36,13 @@ class Demo(unittest.TestCase):
         tried, refused = re.search(r"Of (\d+) forbidden votes of the hostile reviewer (\d+) were refused", done.stdout).groups()
         self.assertEqual(tried, refused)
         self.assertIn("\n0 of the hostile reviewer's rules are in a prompt.", done.stdout)
+
+    @unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
+    def test_decisions_arrive_by_a_stream(self):
+        done = run("--months", "1", "--tasks", "40", "--holdout", "30", "--redis")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = re.findall(r"^\| (\w+) \| (\d+) \| \d+ \| \d+ of \d+ \| (\d+) clusters \|", done.stdout, re.M)
+        self.assertEqual(sum(int(row[1]) for row in rows), 40 + 8)
 
     def test_mistakes(self):
         for words in (("--months", "0"), ("--holdout", "101"), ("--bin", "/nowhere")):

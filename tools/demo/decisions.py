@@ -2,11 +2,14 @@
 careless ones approve everything, and a hostile one asks for the same harmful rule again and again, in every way there is. The
 rules that people approve are in the agents' prompts; most of them help."""
 import collections
+import json
 import random
+import time
 
 import grpc
 
-from erratad import decision, decision_service, extraction, guideline, guideline_service, roles
+import redis_server
+from erratad import decision, decision_service, extraction, guideline, guideline_service, roles, wait_until
 
 APPROVED, REJECTED = decision.DECISION_OUTCOME_APPROVED, decision.DECISION_OUTCOME_REJECTED
 CHANGED = decision.DECISION_OUTCOME_APPROVED_WITH_CHANGES
@@ -23,7 +26,9 @@ HABIT, LEARNED = 0.5, 0.05  # how often a habit shows, and how often with a rule
 
 
 class Reviews:
-    def __init__(self, server, admin, seed):
+    def __init__(self, server, admin, seed, stream=None):
+        """`stream`: a client of the Redis that the server reads; decisions about tasks then arrive by it."""
+        self.stream = stream
         self.draw = random.Random(f"{seed}/decisions")
         self.admin = admin
         self.people = {name: server.client(admin.create_token(roles.ROLE_REVIEWER, user_id=name).secret)
@@ -43,6 +48,7 @@ class Reviews:
         for month in range(months):
             for _ in range(tasks):
                 self.review(month)
+            self.wait_for_stream()
             self.attack(month)
             self.vote()
             self.look_back()
@@ -65,7 +71,21 @@ class Reviews:
             side = self.sides[month, prompt.arm]
             side[0] += 1
             side[1] += outcome == APPROVED
-        self.record(name, task, agent, outcome, "" if careless else flaws[0] if flaws else "Nice work!", prompt.exposure_ref)
+        record = self.add if self.stream else self.record
+        record(name, task, agent, outcome, "" if careless else flaws[0] if flaws else "Nice work!", prompt.exposure_ref)
+
+    def add(self, name, task, agent, outcome, comment, *references):
+        """Adds a decision to the stream."""
+        self.stream.add({"decision_id": f"decision-{task}-{name}", "gate_id": "HITL-1", "epic_id": f"epic-{self.count // 20}",
+                         "task_id": task, "agent_name": agent, "reviewer_id": name, "reviewer_comment": comment,
+                         "decision": decision.DecisionOutcome.Name(outcome).removeprefix("DECISION_OUTCOME_"),
+                         "exposure_refs": json.dumps(references), "timestamp": f"{time.time():.3f}"})
+
+    def wait_for_stream(self):
+        """Waits until every entry is stored."""
+        if self.stream:
+            wait_until(lambda: dict(zip(*[iter(self.stream("XINFO", "GROUPS", redis_server.STREAM)[0])] * 2))["lag"] == 0
+                       and self.stream("XPENDING", redis_server.STREAM, redis_server.GROUP)[0] == 0, "the stream to be read", 60)
 
     def record(self, name, task, agent, outcome, comment, *references):
         return self.people[name].decisions.RecordDecision(decision_service.RecordDecisionRequest(

@@ -20,7 +20,7 @@ errata_python_test(fault_power_cut FILE tools/power-cut LABEL fault
 
 # A process that is killed, has no memory, or is started on damaged files.
 errata_python_test(fault_kill9 FILE tools/kill9 LABEL fault TIMEOUT 180 ARGUMENTS --rounds 10 --seed 1)
-errata_python_test(fault_redis_kills FILE tools/redis-kills LABEL fault ARGUMENTS --rounds 10 --seed 1)
+errata_python_test(fault_redis_kills FILE tools/redis-kills LABEL fault ARGUMENTS --rounds 8 --seed 1)
 errata_python_test(fault_damaged_data FILE tools/damaged-data LABEL fault TIMEOUT 180
                    ARGUMENTS --images 46 --large 0 --seed 1)
 errata_python_test(fault_failing_malloc FILE tools/failing-malloc LABEL fault TIMEOUT 180

@@ -94,7 +94,7 @@ static void fail_attempt(struct item *item, enum err err, const struct fault *fa
 {
     bool is_last = is_servers_mistake(err) && ++item->attempts >= INTAKE_ATTEMPTS_MAX;
 
-    if (decision_intake_is_refusal(err) || is_last) {
+    if (item->reason.size == 0 && (decision_intake_is_refusal(err) || is_last)) {
         item->reason = decision_intake_reason(&item->arena, err, fault);
         if (item->reason.size == 0) {
             item->reason = slice_text(err_text(err));
@@ -194,6 +194,8 @@ static void end_if_complete(struct intake *intake)
     }
 }
 
+static void submit_ready(struct intake *intake);
+
 static void item_done(struct work_request *work, enum err result)
 {
     struct item *item = (struct item *)work;
@@ -214,6 +216,9 @@ static void item_done(struct work_request *work, enum err result)
     }
     if (atomic_load(&intake->stopping) && item->phase == ITEM_READY) {
         end_item(item, INTAKE_LEFT);
+    }
+    if (!atomic_load(&intake->stopping)) {
+        submit_ready(intake); /* as a dead letter, unless it waits */
     }
     end_if_complete(intake);
 }

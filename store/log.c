@@ -36,6 +36,7 @@ static enum err read_head(struct store_txn *txn, struct org_id org, struct log_h
     }
     ret_head->last_seq = record.last_seq;
     ret_head->last_recorded_at_us = record.last_recorded_at_us;
+    ret_head->stored_bytes = record.stored_bytes;
     ret_head->last_envelope_sha256 = record.last_envelope_sha256;
     return OK;
 }
@@ -244,18 +245,34 @@ enum err log_append(struct ctx *ctx, struct store_txn *txn, const struct event_d
     return OK;
 }
 
-static enum err put_head(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+static enum err put_head(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                         const struct log_head *head)
 {
-    struct key key = key_org(event->org);
-    struct org_head_record head = {
+    struct key key = key_org(org);
+    const struct org_head_record record = {
+        .last_seq = head->last_seq,
+        .last_recorded_at_us = head->last_recorded_at_us,
+        .last_envelope_sha256 = head->last_envelope_sha256,
+        .stored_bytes = head->stored_bytes,
+    };
+    struct slice bytes = {NULL, 0};
+    enum err err = record_encode_org_head(ctx->arena, &record, &bytes);
+
+    return err != OK ? err : store_put(txn, TABLE_ORG_HEAD, key_slice(&key), bytes);
+}
+
+/* Makes an event the last one. */
+static enum err advance_head(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                             const struct log_head *before)
+{
+    const struct log_head head = {
         .last_seq = event->seq,
         .last_recorded_at_us = event->recorded_at_us,
         .last_envelope_sha256 = sha256(event->envelope),
+        .stored_bytes = before->stored_bytes + event->facts.size + event->content.size,
     };
-    struct slice bytes = {NULL, 0};
-    enum err err = record_encode_org_head(ctx->arena, &head, &bytes);
 
-    return err != OK ? err : store_put(txn, TABLE_ORG_HEAD, key_slice(&key), bytes);
+    return put_head(ctx, txn, event->org, &head);
 }
 
 enum err log_apply_envelope(struct ctx *ctx, struct store_txn *txn, const struct event *event)
@@ -277,7 +294,7 @@ enum err log_apply_envelope(struct ctx *ctx, struct store_txn *txn, const struct
         return ERR_CORRUPT;
     }
     bytes_put_be64(seq, event->seq);
-    err = put_head(ctx, txn, event);
+    err = advance_head(ctx, txn, event, &head);
     if (err == OK) {
         err = store_append(txn, TABLE_EVENT_ID, key_slice(&id), slice_of(seq, sizeof(seq)));
     }
@@ -475,6 +492,22 @@ void log_walk_deinit(struct log_walk *walk)
     store_cursor_deinit(&walk->cursor);
 }
 
+/* Counts bytes of an organisation's events no more. */
+static enum err uncount(struct ctx *ctx, struct store_txn *txn, struct org_id org, size_t bytes)
+{
+    struct log_head head;
+    enum err err = log_read_head(txn, org, &head);
+
+    if (err == OK && bytes > head.stored_bytes) {
+        err = ERR_CORRUPT;
+    }
+    if (err != OK) {
+        return err;
+    }
+    head.stored_bytes -= bytes;
+    return put_head(ctx, txn, org, &head);
+}
+
 enum err log_remove_content(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq)
 {
     struct key key = key_event(org, seq);
@@ -489,6 +522,10 @@ enum err log_remove_content(struct ctx *ctx, struct store_txn *txn, struct org_i
         err = record_decode_event(ctx->arena, org.uuid, value, &record);
     }
     if (err != OK || record.content.size == 0) {
+        return err;
+    }
+    err = uncount(ctx, txn, org, record.content.size);
+    if (err != OK) {
         return err;
     }
     record.content_removed = true;

@@ -118,6 +118,7 @@ struct log_head {
     uint64_t last_seq; /* 0: no events */
     int64_t last_recorded_at_us;
     struct sha256_digest last_envelope_sha256;
+    uint64_t stored_bytes; /* facts and contents of all events, unpacked */
 };
 
 /* An organisation without events has a zero head, OK. */
@@ -164,7 +165,7 @@ MUST_CHECK enum err log_seq_at(struct store_txn *txn, struct org_id org, int64_t
 /* Decodes the value of an EVENT row, in part into the arena; ERR_CORRUPT for bytes that are not one, ERR_MEMORY. */
 MUST_CHECK enum err log_decode(struct arena *arena, struct org_id org, uint64_t seq,
                                struct slice record, struct event *ret_event);
-/* Removes content and salt of a stored event; its hashes stay. Does nothing for an event without content.
+/* Removes content and salt of a stored event; its hashes stay, and the head counts it no more. Does nothing for an event without content.
  * ERR_NOT_FOUND beyond the head. The rows that were made of the content are the caller's. */
 MUST_CHECK enum err log_remove_content(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                        uint64_t seq);

@@ -283,12 +283,15 @@ static bool read_org_head_in_order(struct slice bytes, struct org_head_record *r
     struct slice digest = {NULL, 0};
     uint64_t seq = 0;
     uint64_t recorded_at_us = 0;
+    uint64_t stored_bytes = 0;
 
     record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_OrgHead_last_seq_tag), &seq);
     record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_OrgHead_last_recorded_at_us_tag),
                        &recorded_at_us);
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_OrgHead_last_envelope_sha256_tag),
                       &digest);
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_OrgHead_stored_bytes_tag),
+                       &stored_bytes);
     if (reader.at != reader.end || seq == 0 || digest.size != SHA256_BYTES ||
         record_is_zero(digest.data, SHA256_BYTES)) {
         return false;
@@ -296,6 +299,7 @@ static bool read_org_head_in_order(struct slice bytes, struct org_head_record *r
     ret_record->last_seq = seq;
     ret_record->last_recorded_at_us = (int64_t)recorded_at_us;
     memcpy(ret_record->last_envelope_sha256.bytes, digest.data, SHA256_BYTES);
+    ret_record->stored_bytes = stored_bytes;
     return true;
 }
 
@@ -318,6 +322,7 @@ enum err record_decode_org_head(struct slice bytes, struct org_head_record *ret_
     ret_record->last_seq = message.last_seq;
     ret_record->last_recorded_at_us = message.last_recorded_at_us;
     memcpy(ret_record->last_envelope_sha256.bytes, message.last_envelope_sha256, SHA256_BYTES);
+    ret_record->stored_bytes = message.stored_bytes;
     return OK;
 }
 
@@ -327,6 +332,7 @@ enum err record_encode_org_head(struct arena *arena, const struct org_head_recor
     errata_record_OrgHead message = {
         .last_seq = record->last_seq,
         .last_recorded_at_us = record->last_recorded_at_us,
+        .stored_bytes = record->stored_bytes,
     };
 
     if (UNEXPECTED(record->last_seq == 0)) {

@@ -67,6 +67,7 @@ struct org_head_record {
     uint64_t last_seq; /* sequence number, from 1 */
     int64_t last_recorded_at_us;
     struct sha256_digest last_envelope_sha256;
+    uint64_t stored_bytes; /* facts and contents of all events, unpacked */
 };
 
 /* IDEMPOTENCY: the events that a write with a key appended. */

@@ -3,6 +3,7 @@
  */
 #include "server/auth/auth.h"
 
+#include "server/auth/quota_book.h"
 #include "server/auth/token.h"
 #include "server/domain/admin/organization_state.h"
 #include "server/domain/admin/records.h"
@@ -37,14 +38,17 @@ struct entry {
 struct auth {
     struct entry entries[AUTH_CACHE_ENTRIES];
     struct auth_refusal refusal; /* the last one */
+    struct quota_book *quotas;
 };
 
 enum err auth_new(struct auth **ret_auth)
 {
     struct auth *auth = calloc(1, sizeof(*auth));
+    enum err err = auth == NULL ? ERR_MEMORY : quota_book_new(&auth->quotas);
 
-    if (auth == NULL) {
-        return ERR_MEMORY;
+    if (err != OK) {
+        auth_free(auth);
+        return err;
     }
     *ret_auth = auth;
     return OK;
@@ -53,6 +57,7 @@ enum err auth_new(struct auth **ret_auth)
 void auth_free(struct auth *auth)
 {
     if (auth != NULL) {
+        quota_book_free(auth->quotas);
         OPENSSL_cleanse(auth, sizeof(*auth));
         free(auth);
     }
@@ -258,6 +263,11 @@ enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
     }
     identity_of(entry, ret_identity);
     return OK;
+}
+
+struct quota_book *auth_quota_book(struct auth *auth)
+{
+    return auth->quotas;
 }
 
 struct auth_refusal auth_last_refusal(const struct auth *auth)

@@ -18,6 +18,7 @@
 #define AUTH_USER_ID_BYTES_MAX 128
 
 struct auth;
+struct quota_book;
 
 /* The identity that a token proves. */
 struct auth_identity {
@@ -50,6 +51,9 @@ bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t v
 MUST_CHECK enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
                                struct slice authorization, uint64_t version,
                                struct auth_identity *ret_identity);
+
+/* Returns what callers have used of their quotas (quota_book.h); owned by `auth`. */
+struct quota_book *auth_quota_book(struct auth *auth);
 
 /* Returns the reason of the last refusal of auth_check. */
 struct auth_refusal auth_last_refusal(const struct auth *auth);

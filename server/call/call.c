@@ -282,7 +282,8 @@ void call_fail(struct call_core *core, enum err err, struct slice message)
     core->status.details = slice_of(NULL, 0);
     if (core->server->config.sends_reasons) {
         core->status.retry_ms = err_retry_ms(err);
-        status_details_begin(&core->arena, err, slice_of(NULL, 0), message, &details);
+        status_details_begin(&core->arena, err, core->status.retry_ms, slice_of(NULL, 0), message,
+                             &details);
         core->status.details = buffer_ok(&details) ? buffer_slice(&details) : slice_of(NULL, 0);
     }
     call_end(core, err_status(err));

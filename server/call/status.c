@@ -39,6 +39,26 @@ static void put_bad_request(struct arena *arena, struct buffer *status, const st
     }
 }
 
+/* Adds the limit that the call would exceed. */
+static void put_quota_failure(struct arena *arena, struct slice message,
+                              const struct fault_quota *quota, struct buffer *status)
+{
+    const struct quota_failure_violation_view violation = {
+        .subject = quota->subject,
+        .description = message,
+        .quota_metric = slice_text(quota->name),
+        .quota_value = (int64_t)(quota->limit < INT64_MAX ? quota->limit : INT64_MAX),
+    };
+    struct buffer failure;
+
+    buffer_init(&failure, arena, 256);
+    quota_failure_violation_view_put(&violation, QUOTA_FAILURE_VIOLATIONS_FIELD, &failure);
+    if (buffer_ok(&failure)) {
+        status_details_add(SLICE("type.googleapis.com/google.rpc.QuotaFailure"),
+                           buffer_slice(&failure), status);
+    }
+}
+
 /* Returns the message: the fault's own, the list of invalid fields, or the error's default text. */
 static struct slice message_of(struct arena *arena, enum err result, const struct fault *fault)
 {
@@ -94,16 +114,21 @@ static struct slice reason_of(struct arena *arena, const struct fault *fault)
 struct status status_of(struct arena *arena, enum err result, const struct fault *fault)
 {
     struct status status = {.code = err_status(result)};
+    bool is_quota = result == ERR_QUOTA && fault != NULL && fault->quota.subject.size != 0;
     struct buffer details;
 
     if (result == OK) {
         return status;
     }
-    status.retry_ms = err_retry_ms(result);
+    status.retry_ms = is_quota ? (int32_t)fault->quota.retry_ms : err_retry_ms(result);
     status.message = message_of(arena, result, fault);
-    status_details_begin(arena, result, reason_of(arena, fault), status.message, &details);
+    status_details_begin(arena, result, status.retry_ms, reason_of(arena, fault), status.message,
+                         &details);
     if (result == ERR_INVALID && fault != NULL && fault->count != 0) {
         put_bad_request(arena, &details, fault);
+    }
+    if (is_quota) {
+        put_quota_failure(arena, status.message, &fault->quota, &details);
     }
     if (buffer_ok(&details)) {
         status.details = buffer_slice(&details);

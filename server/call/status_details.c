@@ -40,7 +40,7 @@ static void add_retry_info(struct arena *arena, uint32_t retry_ms, struct buffer
     }
 }
 
-void status_details_begin(struct arena *arena, enum err err, struct slice reason,
+void status_details_begin(struct arena *arena, enum err err, int32_t retry_ms, struct slice reason,
                           struct slice message, struct buffer *details)
 {
     const struct status_view status = {.code = (int32_t)err_status(err), .message = message};
@@ -48,7 +48,7 @@ void status_details_begin(struct arena *arena, enum err err, struct slice reason
     buffer_init(details, arena, 256 + message.size);
     status_view_write(&status, details);
     add_error_info(arena, reason.size != 0 ? reason : slice_text(err_name(err)), details);
-    if (err_retry_ms(err) > 0) {
-        add_retry_info(arena, (uint32_t)err_retry_ms(err), details);
+    if (retry_ms > 0) {
+        add_retry_info(arena, (uint32_t)retry_ms, details);
     }
 }

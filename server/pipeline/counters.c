@@ -9,6 +9,13 @@
 /* Maximum number of counters written by read_own_counters. */
 #define OWN_COUNTERS_MAX 36
 
+static const char *const quota_names[QUOTA_KIND_COUNT] = {
+    [QUOTA_REQUESTS] = "refused_quota_requests_total",
+    [QUOTA_STREAMS] = "refused_quota_streams_total",
+    [QUOTA_STORED_BYTES] = "refused_quota_stored_bytes_total",
+    [QUOTA_PDF_JOBS] = "refused_quota_pdf_jobs_total",
+};
+
 static uint64_t counted(const _Atomic uint64_t *counter)
 {
     return atomic_load_explicit(counter, memory_order_relaxed);
@@ -68,6 +75,9 @@ static size_t read_own_counters(const struct service_env *env, const struct cloc
         (struct env_counter){"refused_disk_full_total", env->refusal_counts[REFUSAL_DISK_FULL]};
     counters[count++] =
         (struct env_counter){"refused_busy_total", env->refusal_counts[REFUSAL_BUSY]};
+    for (unsigned kind = 0; kind < QUOTA_KIND_COUNT; kind++) {
+        counters[count++] = (struct env_counter){quota_names[kind], env->quota_refusals[kind]};
+    }
     count += read_review_counters(&env->review_counters, counters + count);
     count += read_embedder_counters(env->embedder, counters + count);
     if (store_stats(env->backend, &store) == OK) {

@@ -47,8 +47,12 @@ enum err rpc_document_admit(struct rpc *rpc)
 enum err rpc_document_open(struct rpc *rpc, size_t size)
 {
     const struct document_jobs *documents = rpc->service.documents;
-    enum err err = documents->open(documents->user, rpc->principal.org, &rpc->service.job);
+    enum err err = rpc_quota_take_pdf_job(rpc);
 
+    if (err != OK) {
+        return err;
+    }
+    err = documents->open(documents->user, rpc->principal.org, &rpc->service.job);
     if (err == OK && size > 0) {
         err = documents->reserve(rpc->service.job, size);
     }
@@ -94,6 +98,7 @@ void rpc_document_cancel(struct rpc *rpc)
 void rpc_document_close(struct rpc *rpc)
 {
     ASSERT(rpc->state != RPC_ON_POOL);
+    rpc_quota_give_pdf_job(rpc);
     if (rpc->service.job != NULL) {
         rpc->service.documents->close(rpc->service.job);
         rpc->service.job = NULL;

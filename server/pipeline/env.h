@@ -8,6 +8,7 @@
 #ifndef ERRATA_SERVER_PIPELINE_ENV_H
 #define ERRATA_SERVER_PIPELINE_ENV_H
 
+#include "server/auth/quota_book.h"
 #include "server/domain/exposures/exposures.h"
 #include "server/domain/scoring/rule_cache.h"
 #include "server/domain/settings/settings_cache.h"
@@ -58,6 +59,7 @@ enum refusal_kind {
     REFUSAL_TOKEN,
     REFUSAL_DISK_FULL,
     REFUSAL_BUSY,
+    REFUSAL_QUOTA,
     REFUSAL_KIND_COUNT
 };
 
@@ -87,6 +89,7 @@ struct service_env {
     struct vector_index *similar_decisions; /* themes of their decisions; any thread */
     const struct cue_lexicon *cues; /* cues of feedback in messages; never changes; any thread */
     uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* counts of ended calls */
+    uint64_t quota_refusals[QUOTA_KIND_COUNT]; /* counts of calls beyond each quota */
     struct review_counters review_counters; /* any thread */
     atomic_bool finds_rules; /* ProposeRules runs on a thread of the pool; one at a time */
     /* Reads the transport's counters: writes at most `max`, returns their number. NULL if there is

@@ -256,10 +256,12 @@ static enum err admit(struct rpc *rpc)
         return fault_say(&rpc->fault, ERR_UNAUTHENTICATED, AUTHORIZATION_REPEATED);
     }
     err = rpc_authenticate(rpc);
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        err = rpc_quota_admit(rpc);
     }
-    err = check_role(rpc);
+    if (err == OK) {
+        err = check_role(rpc);
+    }
     if (err != OK || !rpc_takes_document(rpc)) {
         return err;
     }
@@ -316,7 +318,8 @@ static void on_start(void *user, struct call *call)
                                     .env = pipeline->config.env,
                                     .verify = pipeline->config.verify,
                                     .backup = pipeline->config.backup,
-                                    .eraser = pipeline->config.eraser};
+                                    .eraser = pipeline->config.eraser,
+                                    .quotas = auth_quota_book(pipeline->config.auth)};
     link_live(pipeline, rpc);
     err = admit(rpc);
     if (err != OK) {
@@ -501,6 +504,17 @@ static void read_now(struct rpc *rpc)
     rpc_finish(rpc, err);
 }
 
+static void write_now(struct rpc *rpc)
+{
+    enum err err = rpc_quota_check_storage(rpc);
+
+    if (err != OK) {
+        rpc_finish(rpc, err);
+        return;
+    }
+    rpc_write_submit(rpc);
+}
+
 void rpc_continue(struct rpc *rpc, enum err result)
 {
     enum err err = result;
@@ -516,7 +530,7 @@ void rpc_continue(struct rpc *rpc, enum err result)
     if (rpc->method->stream == METHOD_SERVER_STREAM) {
         rpc_stream_start(rpc);
     } else if (rpc->method->transaction == METHOD_WRITE) {
-        rpc_write_submit(rpc);
+        write_now(rpc);
     } else {
         read_now(rpc);
     }
@@ -570,6 +584,7 @@ void rpc_finish(struct rpc *rpc, enum err result)
 
     ASSERT(rpc->state != RPC_ENDED);
     rpc_document_close(rpc);
+    rpc_quota_give_stream(rpc);
     rpc->state = RPC_ENDED;
     env_count_call(pipeline->config.env, rpc->method->index, (uint32_t)status.code, duration_us);
     log_call(rpc, result, duration_us);

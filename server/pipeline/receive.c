@@ -11,7 +11,8 @@ void rpc_receive_start(struct rpc *rpc)
     enum err err = OK;
 
     rpc->service.kept = rpc->call->arena;
-    if (rpc->method->transaction == METHOD_WRITE) {
+    err = rpc_quota_take_stream(rpc);
+    if (err == OK && rpc->method->transaction == METHOD_WRITE) {
         err = rpc_write_begin(rpc);
     }
     if (err == OK && rpc_takes_document(rpc)) {

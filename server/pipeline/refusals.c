@@ -18,6 +18,7 @@ static const char *const refusal_lines[REFUSAL_KIND_COUNT] = {
     [REFUSAL_TOKEN] = "token refused",
     [REFUSAL_DISK_FULL] = "write refused: the disk or the store's map is full",
     [REFUSAL_BUSY] = "call refused: too much to do",
+    [REFUSAL_QUOTA] = "call refused: a quota is used up",
 };
 
 static bool kind_of(enum err result, enum refusal_kind *ret_kind)
@@ -28,6 +29,8 @@ static bool kind_of(enum err result, enum refusal_kind *ret_kind)
         *ret_kind = REFUSAL_DISK_FULL;
     } else if (result == ERR_BUSY) {
         *ret_kind = REFUSAL_BUSY;
+    } else if (result == ERR_QUOTA) {
+        *ret_kind = REFUSAL_QUOTA;
     } else {
         return false;
     }

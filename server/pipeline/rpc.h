@@ -1,6 +1,6 @@
 /*
  * rpc.h: one call in the services; private to the pipeline's files (methods.c, receive.c, stage.c,
- * documents.c, read.c, pool_read.c, write.c, stream.c). In the call's arena, until rpc_finish.
+ * documents.c, read.c, pool_read.c, quotas.c, write.c, stream.c). In the call's arena, until rpc_finish.
  *
  *   RECEIVING --a large message of a stream--> ON_POOL --> RECEIVING
  *   RECEIVING --half-close--> [ON_POOL] --> [READ_WAITING] --> [ON_POOL] --> read and answered --> ENDED
@@ -49,6 +49,9 @@ struct rpc {
     struct principal principal;
     uint64_t identity_version; /* pipeline_identity_version at the creation of the principal */
     int64_t token_expire_at_us; /* 0: never expires */
+    struct quota_user quota_user; /* whose streams and PDFs the call counts for, if it has any */
+    bool has_quota_stream;
+    bool has_quota_pdf_job;
     struct service service;
     struct ctx ctx;
     struct fault fault;
@@ -168,6 +171,17 @@ void pipeline_note_refusal(struct pipeline *pipeline, const struct refused *refu
                            enum err result);
 /* Does the same at the end of a call. */
 void rpc_note_refusal(const struct rpc *rpc, enum err result);
+
+/* quotas.c: all on the loop. ERR_QUOTA, with a fault, beyond a limit. */
+/* Counts the call as a request of its organisation and token. */
+MUST_CHECK enum err rpc_quota_admit(struct rpc *rpc);
+/* Count a stream, and a document job; both are given back once. */
+MUST_CHECK enum err rpc_quota_take_stream(struct rpc *rpc);
+MUST_CHECK enum err rpc_quota_take_pdf_job(struct rpc *rpc);
+void rpc_quota_give_stream(struct rpc *rpc);
+void rpc_quota_give_pdf_job(struct rpc *rpc);
+/* Checks that the organisation may store more. */
+MUST_CHECK enum err rpc_quota_check_storage(struct rpc *rpc);
 
 /* receive.c */
 /* Begins a streamed request: opens the resources that its messages need. May end the call. */

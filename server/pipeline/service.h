@@ -70,6 +70,7 @@ struct as_of {
     uint64_t seq; /* the last event that the response may depend on; UINT64_MAX: not given */
 };
 
+struct quota_book; /* server/auth/quota_book.h */
 struct service_env; /* health, counters, page-token key: server/pipeline/env.h */
 
 struct service {
@@ -92,6 +93,7 @@ struct service {
     const struct verify_jobs *verify; /* NULL: this server verifies nothing */
     const struct backup_jobs *backup; /* NULL: this server makes no backups */
     struct eraser *eraser; /* NULL: this server erases nothing */
+    struct quota_book *quotas; /* what callers have used of their quotas; for the loop */
     atomic_bool
         cancelled; /* the call was cancelled while on the pool; read by service_is_cancelled */
 };

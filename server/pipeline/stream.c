@@ -178,6 +178,11 @@ void rpc_stream_start(struct rpc *rpc)
         rpc_finish(rpc, ERR_BUSY);
         return;
     }
+    err = rpc_quota_take_stream(rpc);
+    if (err != OK) {
+        rpc_finish(rpc, err);
+        return;
+    }
     rpc->stream = (struct stream){.service = &rpc->service};
     pipeline->stream_count++;
     rpc->state = RPC_STREAMING;

@@ -18,6 +18,14 @@ struct fault_entry {
     struct slice description; /* a sentence: what is wrong and what is expected */
 };
 
+/* The limit that a call would exceed. */
+struct fault_quota {
+    struct slice subject; /* `organization:ID` or `token:KEYID`; empty: not a quota */
+    const char *name; /* a literal: the limit's field, such as requests_per_second */
+    uint64_t limit;
+    uint32_t retry_ms; /* time after which a call may fit; from 1 */
+};
+
 struct fault {
     struct arena *arena; /* arena of the entries' texts */
     struct fault_entry *entries;
@@ -25,6 +33,7 @@ struct fault {
     size_t total_count; /* number of entries, including those that are not listed */
     struct slice message; /* replaces err_text if it is not empty */
     const char *reason; /* a literal code, such as too_many_pages; NULL: the error's name */
+    struct fault_quota quota; /* for ERR_QUOTA */
 };
 
 void fault_init(struct fault *fault, struct arena *arena);

@@ -203,6 +203,8 @@ class Tokens(ServerCase):
             request.token.role = roles.ROLE_SERVICE
         if "settings" in method.input_type.fields_by_name:
             request.settings.holdout_percent = 0
+        if "quota" in method.input_type.fields_by_name:
+            request.quota.pdf_jobs = 0
         if "session_id" in method.input_type.fields_by_name:
             request.session_id = "s"
         if "reason" in method.input_type.fields_by_name:

@@ -210,7 +210,8 @@ class Version7(Upgrade, unittest.TestCase):
 
 
 class Version8(Upgrade, unittest.TestCase):
-    """The store of version 7, as the next version made its tables again; those of dead letters are missing."""
+    """The store of version 7, as the next version made its tables again; those of dead letters and quotas are missing, and
+    the heads of logs do not count bytes."""
 
     VERSION = 8
 

@@ -17,10 +17,10 @@ import recount
 from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, artifact, decision, decision_service, event_log, event_service,
                      extraction, extraction_service, feedback, feedback_service, fragment_set, guideline, guideline_service,
                      is_client_stream, learning, layout, event_service_grpc, mappings, measured_weight, methods, options, organization, organization_settings, prompt_service,
-                     prompt_template, review, review_prompts, review_service, review_triggers, roles, run_item, sku_mapping, turn, turn_service, verdict_service, verdicts)
+                     prompt_template, quota, review, review_prompts, review_service, review_triggers, roles, run_item, sku_mapping, turn, turn_service, verdict_service, verdicts)
 
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
-          ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("rotate", 2), ("document", 6), ("upload", 2),
+          ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("rotate", 2), ("quota", 2), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
           ("organization", 2), ("suspend", 1), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
           ("weights", 1), ("find", 1),
@@ -57,6 +57,7 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "split": "/errata.v1.LayoutService/SplitFamily",
          "token": "/errata.v1.AdminService/CreateToken",
          "revoke": "/errata.v1.AdminService/RevokeToken",
+         "quota": "/errata.v1.AdminService/SetQuota",
          "rotate": "/errata.v1.AdminService/RotateToken",
          "verdict": "/errata.v1.VerdictService/SubmitVerdict",
          "rule": "/errata.v1.VerdictService/SetLearnedRuleEnabled",
@@ -101,7 +102,7 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "template": prompt_service.PutPromptTemplateResponse, "suggest": mappings.SuggestMappingResponse,
            "confirm": mappings.ConfirmMappingResponse, "reject": mappings.RejectMappingResponse,
            "judge": mappings.BatchJudgeMappingsResponse,
-           "matches": mappings.RecordMatchesResponse, "settings": admin.UpdateSettingsResponse,
+           "matches": mappings.RecordMatchesResponse, "settings": admin.UpdateSettingsResponse, "quota": admin.SetQuotaResponse,
            "merge": layout.MergeFamiliesResponse, "split": layout.SplitFamilyResponse,
            "verdict": verdict_service.SubmitVerdictResponse,
            "rule": verdict_service.SetLearnedRuleEnabledResponse,
@@ -718,6 +719,17 @@ class Load:
             self.keep("token", org, key + "-r", b"", b"",
                       [admin.RotateTokenResponse.FromString(reply).token.key_id])
 
+    def quota(self, key, org, token):
+        """Limits a token that this write has created; without its response there is no token to limit."""
+        body = admin.CreateTokenRequest(token=admin.Token(role=roles.ROLE_VIEWER)).SerializeToString()
+        made = self.call("token", key, token, body, (grpc.StatusCode.ALREADY_EXISTS,))
+        if isinstance(made, grpc.RpcError):
+            return
+        key_id = admin.CreateTokenResponse.FromString(made).token.key_id
+        self.keep("token", org, key, b"", b"", [key_id])
+        self.write("quota", key + "-q", org, token, admin.SetQuotaRequest(
+            key_id=key_id, quota=quota.Quota(pdf_jobs=1 + number_of(key, 9))), lambda reported: [key_id])
+
     def organization(self, key, _org, _token):
         if len(self.orgs) >= ORGS_MAX:
             return
@@ -864,6 +876,8 @@ class Log:
             return "revoked " + reported.key_id
         if payload == "token_rotated":
             return "rotated " + reported.key_id
+        if payload == "quota_set":
+            return "limited " + reported.key_id
         return None
 
     def ids(self, org, name):
@@ -887,6 +901,8 @@ def names_of(ack):
         return [(f"generated {one}", one) for one in ack.ids]
     if ack.kind == "rotate":
         return [("rotated " + ack.ids[0], None)]
+    if ack.kind == "quota":
+        return [("limited " + ack.ids[0], None)]
     if ack.kind == "find":
         return [(f"found {one}", one) for one in ack.ids]
     if ack.kind in ("merge", "split"):

@@ -14,6 +14,7 @@
 #include "server/domain/layouts/records.h"
 #include "server/domain/mappings/records.h"
 #include "server/domain/prompts/records.h"
+#include "server/domain/quotas/records.h"
 #include "server/domain/reviews/records.h"
 #include "server/domain/settings/records.h"
 #include "server/domain/verdicts/records.h"
@@ -64,6 +65,7 @@ ROUND_TRIP(mapping)
 ROUND_TRIP(mapping_confirmed)
 ROUND_TRIP(prompt_template)
 ROUND_TRIP(settings)
+ROUND_TRIP(quota)
 ROUND_TRIP(artifact)
 ROUND_TRIP(learned_rule)
 ROUND_TRIP(verdict)
@@ -195,7 +197,7 @@ static void (*const checks[])(struct arena *arena, struct slice bytes) = {
     check_layout_stats,      check_extraction,      check_extraction_key, check_mapping,
     check_mapping_confirmed, check_prompt_template, check_settings,       check_artifact,
     check_learned_rule,      check_verdict,         check_review,         check_review_run,
-    check_review_thresholds, check_fragment_set,    check_proposal,
+    check_review_thresholds, check_fragment_set,    check_proposal,       check_quota,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

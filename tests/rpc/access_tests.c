@@ -30,6 +30,8 @@ static const struct {
     {"/errata.v1.AdminService/PreviewRetention", "A"},
     {"/errata.v1.AdminService/ResumeOrganization", "A"},
     {"/errata.v1.AdminService/SuspendOrganization", "A"},
+    {"/errata.v1.AdminService/SetQuota", "A"},
+    {"/errata.v1.AdminService/ListQuotas", "A"},
     {"/errata.v1.AdminService/EraseContent", "A"},
     {"/errata.v1.AdminService/UpdateSettings", "A"},
     {"/errata.v1.AdminService/Verify", "A"},

@@ -528,6 +528,8 @@ const ProtobufCMessageDescriptor *fixture_reply_of(const struct method_info *met
         &errata__v1__list_tokens_response__descriptor,
         &errata__v1__revoke_token_response__descriptor,
         &errata__v1__get_settings_response__descriptor,
+        &errata__v1__list_quotas_response__descriptor,
+        &errata__v1__set_quota_response__descriptor,
         &errata__v1__update_settings_response__descriptor,
         &errata__v1__get_server_info_response__descriptor,
         &errata__v1__capture_feedback_event_response__descriptor,

@@ -178,6 +178,7 @@ int run_backtest_tests(void);
 int run_analytics_tests(void);
 int run_experiment_tests(void);
 int run_settings_tests(void);
+int run_quota_tests(void);
 int run_prompt_tests(void);
 int run_prompt_template_tests(void);
 int run_extraction_tests(void);

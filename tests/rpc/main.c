@@ -38,6 +38,7 @@ int main(void)
     failed += run_analytics_tests();
     failed += run_experiment_tests();
     failed += run_settings_tests();
+    failed += run_quota_tests();
     failed += run_prompt_tests();
     failed += run_prompt_template_tests();
     failed += run_extraction_tests();

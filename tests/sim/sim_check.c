@@ -161,6 +161,7 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_GUIDELINE_SUNSET_PROPOSED:
     case EVENT_DEAD_LETTER_STORED:
     case EVENT_DEAD_LETTER_RETRIED:
+    case EVENT_QUOTA_SET:
     case EVENT_TOKEN_ROTATED:
     case EVENT_CONTENT_SWEPT:
     case EVENT_CONTENT_ERASED:

@@ -62,6 +62,7 @@ from errata.v1 import organization_settings_pb2 as organization_settings  # noqa
 from errata.v1 import prompt_service_pb2 as prompt_service  # noqa: E402
 from errata.v1 import prompt_service_pb2_grpc as prompt_service_grpc  # noqa: E402
 from errata.v1 import prompt_template_pb2 as prompt_template  # noqa: E402
+from errata.v1 import quota_pb2 as quota  # noqa: E402
 from errata.v1 import review_pb2 as review  # noqa: E402
 from errata.v1 import review_service_pb2 as review_service  # noqa: E402
 from errata.v1 import review_service_pb2_grpc as review_service_grpc  # noqa: E402

@@ -44,8 +44,8 @@ static void assert_busy_details(struct wire_answer *answer)
     struct slice text;
 
     arena_init(&arena, 1 << 16);
-    status_details_begin(&arena, ERR_BUSY, slice_of(NULL, 0), slice_text(err_text(ERR_BUSY)),
-                         &details);
+    status_details_begin(&arena, ERR_BUSY, err_retry_ms(ERR_BUSY), slice_of(NULL, 0),
+                         slice_text(err_text(ERR_BUSY)), &details);
     assert_int_equal(grpc_base64_encode(&arena, buffer_slice(&details), &text), OK);
     assert_non_null(memmem(answer->fields, strlen(answer->fields), text.data, text.size));
     assert_true(wire_has_field(answer, "grpc-retry-pushback-ms: 200\n"));

@@ -76,6 +76,7 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     case EVENT_KIND_GUIDELINE_SUNSET_PROPOSED:
     case EVENT_KIND_DEAD_LETTER_STORED:
     case EVENT_KIND_DEAD_LETTER_RETRIED:
+    case EVENT_KIND_QUOTA_SET:
     case EVENT_KIND_TOKEN_ROTATED:
     case EVENT_KIND_CONTENT_SWEPT:
     case EVENT_KIND_CONTENT_ERASED:

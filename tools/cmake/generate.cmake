@@ -50,7 +50,8 @@ list(APPEND errata_package_options private=errata.options private=errata.payload
 set(errata_foreign_view_protos google/protobuf/any.proto google/protobuf/duration.proto
     google/rpc/error_details.proto google/rpc/status.proto grpc/health/v1/health.proto)
 foreach(message google.protobuf.Any google.protobuf.Duration google.rpc.BadRequest
-        google.rpc.BadRequest.FieldViolation google.rpc.ErrorInfo google.rpc.RetryInfo google.rpc.Status
+        google.rpc.BadRequest.FieldViolation google.rpc.ErrorInfo google.rpc.QuotaFailure
+        google.rpc.QuotaFailure.Violation google.rpc.RetryInfo google.rpc.Status
         grpc.health.v1.HealthCheckResponse)
     list(APPEND errata_package_options view=${message})
 endforeach()

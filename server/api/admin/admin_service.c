@@ -3,6 +3,7 @@
  * needs its `server` flag (auth_resolve_org). Lists and the server's numbers are in admin_list.c
  * and server_info.c.
  */
+#include "server/api/admin/admin_quotas.h"
 #include "server/api/admin/admin_wire.h"
 #include "server/auth/token.h"
 #include "server/domain/admin/records.h"
@@ -162,6 +163,22 @@ enum err admin_service_rotate_token_prepare(struct admin_service_rotate_token_ca
     return make_secret(call->ctx, &call->prepared);
 }
 
+/* Gives the new token the quota of the old one. */
+static enum err inherit_quota(struct admin_service_rotate_token_call *call, struct org_id org,
+                              uint32_t old_key_id)
+{
+    const struct quota_actor actor = admin_quota_actor(call->service);
+    uint32_t key_ids[2] = {old_key_id, 0};
+    struct event event;
+    enum err err = log_read(call->txn, org, call->result->first_seq, &event);
+
+    if (err == OK) {
+        err = admin_created_key_id(&event, &key_ids[1]);
+    }
+    return err != OK ? err
+                     : quota_inherit(call->ctx, call->txn, &actor, org, key_ids, call->result);
+}
+
 enum err admin_service_rotate_token_write(struct admin_service_rotate_token_call *call)
 {
     const Errata__V1__RotateTokenRequest *request = call->request;
@@ -179,7 +196,8 @@ enum err admin_service_rotate_token_write(struct admin_service_rotate_token_call
         rotation.overlap_us = (int64_t)request->overlap_seconds * 1000000;
     }
     rotation.secret_sha256 = token_hash_secret((const struct token_secret *)call->prepared);
-    return admin_rotate_token(call->ctx, call->txn, &actor, &rotation, call->result);
+    err = admin_rotate_token(call->ctx, call->txn, &actor, &rotation, call->result);
+    return err != OK ? err : inherit_quota(call, rotation.org, rotation.key_id);
 }
 
 enum err admin_service_rotate_token_answer(struct admin_service_rotate_token_call *call)

@@ -21,6 +21,7 @@
 #include "server/domain/layouts/keys.h"
 #include "server/domain/mappings/keys.h"
 #include "server/domain/prompts/keys.h"
+#include "server/domain/quotas/keys.h"
 #include "server/domain/reviews/records.h"
 #include "server/domain/turns/records.h"
 #include "server/domain/verdicts/keys.h"
@@ -313,6 +314,7 @@ static void test_examples_of_the_format_are_current(void **state)
         {"rule_set_measure", key_org(org), sample_of(&arena, "rule_set_measure")},
         {"measured_verdict", key_measured_verdict(org, 2, 1, 4), slice_of(seq, sizeof(seq))},
         {"settings", key_org(org), sample_of(&arena, "settings")},
+        {"quota", key_quota_of_token(org, 0x01020304), sample_of(&arena, "quota")},
         {"organization", key_organization_global(sample_uuid(0x11)),
          sample_of(&arena, "organization")},
         {"organization_name", key_organization_name_global(SLICE("default")),

@@ -54,6 +54,7 @@ KIND(turn)
 KIND(rule_measure)
 KIND(rule_set_measure)
 KIND(settings)
+KIND(quota)
 KIND(organization)
 KIND(token)
 KIND(idempotency)
@@ -126,6 +127,7 @@ const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
     {"rule_measure", sample_of_rule_measure, rule_measure_again},
     {"rule_set_measure", sample_of_rule_set_measure, rule_set_measure_again},
     {"settings", sample_of_settings, settings_again},
+    {"quota", sample_of_quota, quota_again},
     {"organization", sample_of_organization, organization_again},
     {"token", sample_of_token, token_again},
     {"idempotency", sample_of_idempotency, idempotency_again},

@@ -15,7 +15,7 @@ struct record_kind {
     enum err (*again)(struct arena *arena, struct slice bytes, struct slice *ret_bytes);
 };
 
-#define RECORD_KIND_COUNT 38
+#define RECORD_KIND_COUNT 39
 
 extern const struct record_kind record_kinds[RECORD_KIND_COUNT];
 

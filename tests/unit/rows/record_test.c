@@ -590,6 +590,7 @@ static void test_invalid_record_is_not_written(void **state)
     BROKEN(turn, record.seq = 0);
     BROKEN(turn, record.status = 0);
     BROKEN(turn, record.status = 4);
+    BROKEN(quota, record = (struct quota_record){0});
     BROKEN(settings, record.seq = 0);
     BROKEN(settings, record.holdout_percent = 101);
     BROKEN(settings, record.suspicious_at = 1000000002);

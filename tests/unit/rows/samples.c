@@ -68,6 +68,7 @@ struct org_head_record sample_org_head(void)
         .last_seq = 2,
         .last_recorded_at_us = SAMPLE_TIME_US,
         .last_envelope_sha256 = sample_digest(0x90),
+        .stored_bytes = 4096,
     };
 
     return record;
@@ -458,6 +459,19 @@ struct settings_record sample_settings(void)
         .fake_at = 500000001,
         .reviews_needed = 3,
         .votes_needed = 1,
+    };
+
+    return record;
+}
+
+struct quota_record sample_quota(void)
+{
+    struct quota_record record = {
+        .requests_per_second = 200,
+        .request_burst = 1000,
+        .concurrent_streams = 10,
+        .pdf_jobs = 2,
+        .stored_bytes = 1000000,
     };
 
     return record;

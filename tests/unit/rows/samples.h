@@ -17,6 +17,7 @@
 #include "server/domain/layouts/records.h"
 #include "server/domain/mappings/records.h"
 #include "server/domain/prompts/records.h"
+#include "server/domain/quotas/records.h"
 #include "server/domain/reviews/records.h"
 #include "server/domain/settings/records.h"
 #include "server/domain/turns/records.h"
@@ -64,6 +65,7 @@ struct turn_record sample_turn(void);
 struct rule_measure_record sample_rule_measure(void);
 struct rule_set_measure_record sample_rule_set_measure(void);
 struct settings_record sample_settings(void);
+struct quota_record sample_quota(void);
 struct organization_record sample_organization(void);
 struct token_record sample_token(void);
 struct idempotency_record sample_idempotency(void);

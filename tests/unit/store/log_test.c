@@ -57,6 +57,34 @@ static void fill(struct store_fixture *fixture, uint8_t org, size_t count)
     }
 }
 
+/* Goal: a head counts the bytes of its organisation's facts and contents, and no more those of
+ * removed ones. Method: events of two organisations, and a content that is removed twice. */
+static void test_head_counts_stored_bytes(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = NULL;
+    struct log_head head;
+
+    fill(fixture, 1, 3);
+    fill(fixture, 2, 1);
+    txn = begin(fixture->backend, STORE_WRITE);
+    assert_int_equal(log_read_head(txn, store_fixture_org(1), &head), OK);
+    assert_true(head.stored_bytes == 3 * strlen("factscontent"));
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(log_remove_content(&fixture->ctx, txn, store_fixture_org(1), 2), OK);
+        assert_int_equal(log_read_head(txn, store_fixture_org(1), &head), OK);
+        assert_true(head.stored_bytes == 3 * strlen("factscontent") - strlen("content"));
+        assert_int_equal(head.last_seq, 3);
+    }
+    assert_int_equal(log_read_head(txn, store_fixture_org(2), &head), OK);
+    assert_true(head.stored_bytes == strlen("factscontent"));
+    log_begin_write(txn, NULL);
+    (void)append(fixture, txn, 1, "");
+    assert_int_equal(log_read_head(txn, store_fixture_org(1), &head), OK);
+    assert_true(head.stored_bytes == 4 * strlen("factscontent") - 2 * strlen("content"));
+    store_abort(txn);
+}
+
 /* Goal: a read transaction has the head of its snapshot, until it is renewed. Method: two
  * organisations, queried by turns while another transaction appends, before and after a renewal. */
 static void test_reader_keeps_the_head_of_its_snapshot(void **state)
@@ -557,6 +585,8 @@ int run_log_tests(void)
         cmocka_unit_test_setup_teardown(test_walk_returns_events_in_order, store_fixture_set_up,
                                         store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_chain_detects_any_change, store_fixture_set_up,
+                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_head_counts_stored_bytes, store_fixture_set_up,
                                         store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_reader_keeps_the_head_of_its_snapshot,
                                         store_fixture_set_up, store_fixture_tear_down),

@@ -192,6 +192,8 @@ def _method(model, method):
         parts.append(f".roles = {_role_set(rules.roles)}")
         parts.append(f".backfill_roles = {_role_set(rules.backfill_roles)}")
         parts.append(f".default_deadline_ms = {rules.default_deadline_ms}u")
+        if rules.outside_quotas:
+            parts.append(".outside_quotas = true")
     if method.open:
         parts.append(".open = true")
     if method.proto.options.idempotency_level == 1:

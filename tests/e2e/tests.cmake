@@ -13,6 +13,7 @@ errata_python_test(e2e_strategy_exposures FILE tests/e2e/strategy_exposures.py L
 errata_python_test(e2e_redis_ingest FILE tests/e2e/redis_ingest.py LABEL e2e)
 errata_python_test(e2e_decisions FILE tests/e2e/decisions.py LABEL e2e)
 errata_python_test(e2e_retention FILE tests/e2e/retention.py LABEL e2e)
+errata_python_test(e2e_quotas FILE tests/e2e/quotas.py LABEL e2e)
 errata_python_test(e2e_erasure FILE tests/e2e/erasure.py LABEL e2e)
 errata_python_test(e2e_organizations FILE tests/e2e/organizations.py LABEL e2e)
 errata_python_test(e2e_guidelines FILE tests/e2e/guidelines.py LABEL e2e)

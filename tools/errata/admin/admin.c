@@ -3,6 +3,7 @@
  */
 #include "tools/errata/admin/backup.h"
 #include "tools/errata/admin/erase.h"
+#include "tools/errata/admin/quota.h"
 #include "tools/errata/admin/verify.h"
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
@@ -274,7 +275,8 @@ const struct command admin_commands[] = {
      .summary = "list who changed tokens, settings and rules",
      .help =
          "Lists administrative and rule-changing events, newest first: organisations, tokens, "
-         "settings, templates, thresholds, learned rules, layout families, votes, guidelines and "
+         "settings, quotas, templates, thresholds, learned rules, layout families, votes, "
+         "guidelines and "
          "retractions. `--json` prints them with the values before and after. They are events of "
          "the log, and cannot be removed. Needs an ADMIN token.",
      .examples = {{"errata admin audit", NULL},
@@ -282,6 +284,23 @@ const struct command admin_commands[] = {
                    "settings that ada changed"}},
      .options = audit_options,
      COMMAND_CALL("AdminService/ListAudit", .nothing = "no changes")},
+    {.group = "admin",
+     .name = "quota",
+     .summary = "show or change the quotas of an organisation and its tokens",
+     .help = "Lists the limits of the organisation and of its tokens that have some, with what is "
+             "in use of them. Given limits are changed first, those of the organisation or, with "
+             "--key-id, of a token; then they are shown. A call counts for both. Beyond a limit "
+             "it fails with RESOURCE_EXHAUSTED, and says when another attempt may succeed. Needs "
+             "an ADMIN token; one with the server flag to change the limits of an organisation.",
+     .examples = {{"errata admin quota", NULL},
+                  {"errata admin quota --requests-per-second 200 --request-burst 1000",
+                   "200 calls per second on average, 1,000 at once after a pause"},
+                  {"errata admin quota --key-id 1a2b3c4d --concurrent-streams 10 --pdf-jobs 2",
+                   "limits of one token"},
+                  {"errata admin quota --stored-bytes 0", "end a limit"}},
+     .options = quota_options,
+     .run = quota_run,
+     .call = &(const struct command_call){.method = "/errata.v1.AdminService/ListQuotas"}},
     {.group = "admin",
      .name = "verify",
      .summary = "verify the store of a running server",

@@ -34,6 +34,14 @@ struct slice cell_method(struct cli *cli, struct json_value object, const char *
 struct slice cell_code(struct cli *cli, struct json_value object, const char *name);
 /* a counter of bytes or microseconds with a unit */
 struct slice cell_counter_meaning(struct cli *cli, struct json_value object, const char *name);
+/* `organisation`, or the key id of a token */
+struct slice cell_quota_holder(struct cli *cli, struct json_value object, const char *name);
+/* `100, burst 300` */
+struct slice cell_quota_requests(struct cli *cli, struct json_value object, const char *name);
+/* `3 of 10`, also of the following */
+struct slice cell_quota_streams(struct cli *cli, struct json_value object, const char *name);
+struct slice cell_quota_stored(struct cli *cli, struct json_value object, const char *name);
+struct slice cell_quota_pdf_jobs(struct cli *cli, struct json_value object, const char *name);
 /* layouts/ */
 /* four digits of a mean */
 struct slice cell_mean(struct cli *cli, struct json_value object, const char *name);

@@ -177,7 +177,10 @@ async function administer({ browser, Tab, server }) {
   await tab.sees('is revoked.');
   const refused = await server.call('FeedbackService/ListFeedbackEvents', { pageSize: 1 }, secret).catch((error) => error.message);
   isTrue(String(refused).includes('unauthenticated'), 'the revoked token is refused');
+  await server.call('AdminService/SetQuota', { quota: { pdfJobs: 50, storedBytes: 1 << 30 } });
   await tab.go('#/administration/settings');
+  await tab.sees('0 of 50');
+  await tab.sees('of 1.0 GiB');
   await tab.fill('holdout_percent', '20');
   await tab.press('Save settings');
   await tab.sees('Settings saved.');

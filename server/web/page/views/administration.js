@@ -177,19 +177,33 @@ function settingsForm(settings, org, reload) {
   });
 }
 
+// What is in use of a limit; without a limit only that.
+function useOf(used, limit, text = number) {
+  return limit ? t('{used} of {limit}', { used: text(count(used)), limit: text(count(limit)) }) : text(count(used));
+}
+
+function quotaTable(quotas) {
+  return section(t('Quotas'), plainTable(t('Quotas'), [{ head: t('Whose'), cell: (one) => (one.keyId ? mono(one.keyId) : t('the organisation')) },
+    { head: t('Calls a second'), cell: (one) => (one.quota?.requestsPerSecond ? number(count(one.quota.requestsPerSecond)) : t('no limit')) },
+    { head: t('Open streams'), cell: (one) => useOf(one.concurrentStreams, one.quota?.concurrentStreams) }, { head: t('PDFs at a time'), cell: (one) => useOf(one.pdfJobs, one.quota?.pdfJobs) },
+    { head: t('Stored'), cell: (one) => (one.keyId ? '–' : useOf(one.storedBytes, one.quota?.storedBytes, bytesText)) }], quotas));
+}
+
 function openSettings(root, route, signal) {
   const org = route.parameters.get('org') || '';
   const place = h('div', { class: 'card narrow' });
+  const quotas = h('div', null);
   const load = () => fillFrom(place, async () => settingsForm((await read('AdminService/GetSettings', { orgId: org || undefined }, { signal })).settings || {}, org, load), signal);
-  show(root, heading(t('Settings'), t('Of this organisation. Every change is an event; the last one can be undone.')), adminTabs('settings'), org && h('p', { class: 'muted' }, t('Of the organisation '), mono(org)), place);
+  show(root, heading(t('Settings'), t('Of this organisation. Every change is an event; the last one can be undone.')), adminTabs('settings'), org && h('p', { class: 'muted' }, t('Of the organisation '), mono(org)), place, quotas);
   load();
+  fillFrom(quotas, async () => quotaTable((await read('AdminService/ListQuotas', { orgId: org || undefined }, { signal })).quotas || []), signal);
   return {};
 }
 
 // --- the log ---
 
 const KINDS = ['FEEDBACK', 'MAPPING_SUGGESTED', 'MAPPING_APPLIED', 'DOCUMENT_INGESTED', 'EXPOSURE_RECORDED', 'EXTRACTION_RECORDED', 'RETRACTED', 'VERDICT_SUBMITTED', 'LEARNED_RULE_CREATED', 'LEARNED_RULE_ENABLED_SET', 'ARTIFACT_STATE_SET',
-  'LEARNED_RULE_WEIGHT_SET', 'LEARNED_RULE_IMPORTED', 'REVIEW_SUBMITTED', 'TRIGGER_THRESHOLDS_SET', 'RUN_ITEM_PUT', 'FRAGMENT_SET_PUT', 'FRAGMENT_SET_APPROVED', 'PROMPT_TEMPLATE_PUT', 'SETTINGS_UPDATED', 'FAMILIES_MERGED', 'FAMILY_SPLIT', 'TOKEN_CREATED', 'TOKEN_REVOKED', 'ORGANIZATION_CREATED'];
+  'LEARNED_RULE_WEIGHT_SET', 'LEARNED_RULE_IMPORTED', 'REVIEW_SUBMITTED', 'TRIGGER_THRESHOLDS_SET', 'RUN_ITEM_PUT', 'FRAGMENT_SET_PUT', 'FRAGMENT_SET_APPROVED', 'PROMPT_TEMPLATE_PUT', 'SETTINGS_UPDATED', 'QUOTA_SET', 'FAMILIES_MERGED', 'FAMILY_SPLIT', 'TOKEN_CREATED', 'TOKEN_REVOKED', 'ORGANIZATION_CREATED'];
 
 function eventPanel(event) {
   return [h('h2', null, kindName(event.kind)),

@@ -34,7 +34,7 @@ static void test_random_writes_reach_every_table(void **state)
     struct fixture fixture;
 
     (void)state;
-    fixture_init(&fixture, FIXTURE_MEMORY, 38);
+    fixture_init(&fixture, FIXTURE_MEMORY, 36);
     fixture_write_many(&fixture, 16 * WRITES);
     fixture_sweep(&fixture);
     for (int i = 0; i < TABLE_COUNT; i++) {

@@ -9,6 +9,7 @@
 #include "server/domain/layouts/documents.h"
 #include "server/domain/layouts/family_change.h"
 #include "server/domain/layouts/family_records.h"
+#include "server/domain/quotas/quotas.h"
 #include "server/domain/retention/retention.h"
 #include "store/base/bytes.h"
 #include "store/lmdb/lmdb.h"
@@ -401,11 +402,33 @@ void fixture_sweep(struct fixture *fixture)
     assert_int_equal(store_commit(txn), OK);
 }
 
+/* Sets a limit of each organisation, and one more that is ended. */
+static void write_quotas(struct fixture *fixture)
+{
+    struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_WRITE);
+    const struct quota_actor anna = {.user_id = SLICE("anna")};
+    const struct quota_view changes[] = {
+        {.has_pdf_jobs = true, .pdf_jobs = 3, .has_stored_bytes = true, .stored_bytes = 1000000},
+        {.has_stored_bytes = true},
+    };
+
+    for (size_t i = 0; i < FIXTURE_ORGS * sizeof(changes) / sizeof(changes[0]); i++) {
+        const struct quota_holder holder = {.org = fixture->orgs[i % FIXTURE_ORGS]};
+        struct work_result result;
+
+        log_begin_write(txn, NULL);
+        assert_int_equal(
+            quota_set(&fixture->ctx, txn, &anna, &holder, &changes[i / FIXTURE_ORGS], &result), OK);
+    }
+    assert_int_equal(store_commit(txn), OK);
+}
+
 void fixture_write_many(struct fixture *fixture, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         fixture_write(fixture);
     }
+    write_quotas(fixture);
 }
 
 static int64_t no_time(const struct clock *clock)

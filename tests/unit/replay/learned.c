@@ -14,7 +14,6 @@
 #include "server/domain/learning/state.h"
 #include "server/domain/mappings/mappings.h"
 #include "server/domain/prompts/prompt_templates.h"
-#include "server/domain/quotas/quotas.h"
 #include "server/domain/retractions/retractions.h"
 #include "server/domain/reviews/fragment_sets.h"
 #include "server/domain/reviews/items.h"
@@ -190,17 +189,6 @@ static enum err write_settings(struct fixture *fixture, struct store_txn *txn, s
     uint64_t seq = 0;
 
     return settings_update(&fixture->ctx, txn, org, SLICE("anna"), &change, &seq);
-}
-
-/* Sets a limit, or ends it. */
-static enum err write_quota(struct fixture *fixture, struct store_txn *txn, struct org_id org)
-{
-    const struct quota_actor anna = {.user_id = SLICE("anna")};
-    const struct quota_holder holder = {.org = org};
-    const struct quota_view change = {.has_pdf_jobs = true, .pdf_jobs = fixture_draw(fixture, 3)};
-    struct work_result result;
-
-    return quota_set(&fixture->ctx, txn, &anna, &holder, &change, &result);
 }
 
 static enum err write_template(struct fixture *fixture, struct store_txn *txn, struct org_id org)
@@ -640,8 +628,7 @@ static enum err write_any(struct fixture *fixture, struct store_txn *txn, struct
     case 10:
         return write_retraction(fixture, txn, org);
     case 0:
-        return fixture_draw(fixture, 3) == 0 ? write_quota(fixture, txn, org)
-                                             : write_settings(fixture, txn, org);
+        return write_settings(fixture, txn, org);
     case 1:
         return write_template(fixture, txn, org);
     case 2:

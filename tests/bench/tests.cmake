@@ -11,6 +11,11 @@ if(TARGET domain_corrections AND TARGET store_lmdb)
     add_dependencies(bench bench_store_lookup)
 endif()
 
+# Reads a stream of Redis and stores nothing, beside a server that stores it (tools/bench-redis).
+add_executable(bench_redis_loop EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/redis_loop.c)
+target_link_libraries(bench_redis_loop PRIVATE warnings defines part_hiredis)
+add_dependencies(bench bench_redis_loop)
+
 # Measures the journal's rows in memory.
 if(TARGET store_journal)
     add_executable(bench_memtable EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/memtable.c)

@@ -78,6 +78,9 @@ static const char *find_org(struct app *app)
     if (err == ERR_ORGANIZATION_SUSPENDED) {
         return "redis-organization: the organisation is suspended";
     }
+    if (err == ERR_QUOTA) {
+        return "redis-organization: the organisation stores as much as its quota allows";
+    }
     return err != OK ? "the organisation can't be read" : NULL;
 }
 

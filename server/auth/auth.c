@@ -7,6 +7,7 @@
 #include "server/auth/token.h"
 #include "server/domain/admin/organization_state.h"
 #include "server/domain/admin/records.h"
+#include "server/domain/quotas/quotas.h"
 
 #include <openssl/crypto.h>
 #include <stdlib.h>
@@ -308,6 +309,22 @@ enum err auth_resolve_org(struct ctx *ctx, struct store_txn *txn, struct org_id 
                      (int)shown.size, (const char *)shown.data);
 }
 
+/* ERR_QUOTA if an organisation stores as much as its quota allows. */
+static enum err check_storage(struct store_txn *txn, struct org_id org)
+{
+    const struct quota_holder holder = {.org = org};
+    struct quota_record quota;
+    struct log_head head;
+    enum err err = quota_read(txn, &holder, &quota);
+
+    if (err == OK) {
+        err = log_read_head(txn, org, &head);
+    }
+    return err == OK && quota.stored_bytes != 0 && head.stored_bytes >= quota.stored_bytes
+               ? ERR_QUOTA
+               : err;
+}
+
 enum err auth_find_org(struct store_txn *txn, struct slice name, struct org_id *ret_org)
 {
     bool is_suspended = false;
@@ -316,5 +333,8 @@ enum err auth_find_org(struct store_txn *txn, struct slice name, struct org_id *
     if (err == OK) {
         err = organization_state_is_suspended(txn, *ret_org, &is_suspended);
     }
-    return err == OK && is_suspended ? ERR_ORGANIZATION_SUSPENDED : err;
+    if (err == OK) {
+        err = is_suspended ? ERR_ORGANIZATION_SUSPENDED : check_storage(txn, *ret_org);
+    }
+    return err;
 }

@@ -63,7 +63,8 @@ struct auth_refusal auth_last_refusal(const struct auth *auth);
  * ERR_NOT_FOUND, with the same message in both cases. */
 MUST_CHECK enum err auth_resolve_org(struct ctx *ctx, struct store_txn *txn, struct org_id own,
                                      bool server, struct slice org_id, struct org_id *ret_org);
-/* Finds the organisation that the configuration names. ERR_NOT_FOUND, or ERR_ORGANIZATION_SUSPENDED. */
+/* Finds the organisation that the configuration names, for a component that stores in it without a call.
+ * ERR_NOT_FOUND, ERR_ORGANIZATION_SUSPENDED, or ERR_QUOTA if it stores as much as it may. */
 MUST_CHECK enum err auth_find_org(struct store_txn *txn, struct slice name, struct org_id *ret_org);
 
 #endif

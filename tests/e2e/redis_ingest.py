@@ -13,7 +13,8 @@ import unittest
 
 import grpc
 
-from erratad import Server, admin, decision, decision_service, health_pb2, main, organization_settings, roles, wait_until
+from erratad import (Server, admin, decision, decision_service, health_pb2, main, organization, organization_settings, quota, roles,
+                     wait_until)
 from errata_cli import CliCase
 from redis_server import GROUP, STREAM, RedisServer
 
@@ -222,6 +223,36 @@ class Trouble(unittest.TestCase):
         self.assertEqual(len(own.decisions.ListDecisions(decision_service.ListDecisionsRequest()).decisions), 1)
         self.assertEqual(len(client.decisions.ListDecisions(decision_service.ListDecisionsRequest()).decisions), 0)
         self.assertNotIn("secret", server.read_log())
+
+    def test_suspended_or_full_organisation_waits(self):
+        """Goal: entries wait in Redis while their organisation may not store. Method: suspended and resumed under a server that
+        reads; a quota of stored bytes, and none."""
+        redis = RedisServer().start()
+        self.addCleanup(redis.close)
+        server = self.start(redis)
+        client = server.client()
+        org = client.create_org("other").id
+        server.stop()
+        server.arguments += ["--redis-organization", "other"]
+        server.start()
+        client = server.client()
+        self.wait_for_health(client, health_pb2.HealthCheckResponse.SERVING)
+        producer = redis.client()
+        self.addCleanup(producer.close)
+        holds = ((lambda: client.admin.SuspendOrganization(organization.SuspendOrganizationRequest(org_id=org, reason="test")),
+                  lambda: client.admin.ResumeOrganization(organization.ResumeOrganizationRequest(org_id=org, reason="test")), "is suspended"),
+                 (lambda: client.admin.SetQuota(admin.SetQuotaRequest(org_id=org, quota=quota.Quota(stored_bytes=1))),
+                  lambda: client.admin.SetQuota(admin.SetQuotaRequest(org_id=org, quota=quota.Quota(stored_bytes=0))),
+                  "as much as its quota allows"))
+        for number, (hold, release, why) in enumerate(holds):
+            hold()
+            producer.add(fields_of(number))
+            self.wait_for_health(client, health_pb2.HealthCheckResponse.NOT_SERVING)
+            self.assertEqual(server.counters(client)["redis_entries_stored_total"], number)
+            release()
+            wait_until(lambda: server.counters(client)["redis_entries_stored_total"] == number + 1, "the entry", 20)
+            self.wait_for_health(client, health_pb2.HealthCheckResponse.SERVING)
+            self.assertIn(why, server.read_log())
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include "store/backend_ops.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
+#include "store/log_deletion.h"
 #include "store/records.h"
 
 _Static_assert(EVENT_SUBJECTS_MAX == RECORD_SUBJECTS_MAX, "an event and its record hold as many");
@@ -95,8 +96,12 @@ enum err log_next_stamp(struct ctx *ctx, struct store_txn *txn, struct org_id or
     struct log_stamp stamp = {.created_at_us = clock_wall_us(ctx->clock)};
     struct log_head head;
     struct event last;
-    enum err err = log_read_head(txn, org, &head);
+    bool is_marked = false;
+    enum err err = log_deletion_is_marked(txn, org, &is_marked);
 
+    if (err == OK) {
+        err = is_marked ? ERR_NOT_FOUND : log_read_head(txn, org, &head);
+    }
     if (err != OK) {
         return err;
     }

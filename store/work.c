@@ -5,6 +5,7 @@
 #include "store/work.h"
 
 #include "store/base/assert.h"
+#include "store/log_deletion.h"
 
 /* Runs the request, and stores its key with the events that it appended. */
 static enum err run_with_key(struct work_request *request, struct store_txn *txn)
@@ -28,10 +29,28 @@ static enum err run_with_key(struct work_request *request, struct store_txn *txn
     return idempotency_keep(ctx, txn, &request->key, &request->written);
 }
 
+/* Refuses a write of an organisation that is being deleted: it was admitted before, and its row would be left over. */
+static enum err check_organization(struct work_request *request, struct store_txn *txn)
+{
+    bool is_marked = false;
+    enum err err = log_deletion_is_marked(txn, request->org, &is_marked);
+
+    if (err != OK || !is_marked) {
+        return err;
+    }
+    return request->ctx == NULL ? ERR_NOT_FOUND
+                                : fault_say(request->ctx->fault, ERR_NOT_FOUND,
+                                            "authorization: the token's organisation is being "
+                                            "deleted; expected a token of another one");
+}
+
 static enum err run_and_answer(struct work_request *request, struct store_txn *txn)
 {
-    enum err err = OK;
+    enum err err = check_organization(request, txn);
 
+    if (err != OK) {
+        return err;
+    }
     if (request->key.present) {
         err = run_with_key(request, txn);
     } else {

@@ -193,6 +193,7 @@ static void on_health_timer(uv_timer_t *handle)
         app_access_check(app);
         app_tokens_check(app);
         retention_sweeper_tick(&app->retention);
+        organization_deleter_tick(app->deleter);
     }
     app_close_if_idle(app);
 }
@@ -288,7 +289,8 @@ void app_close_if_idle(struct app *app)
     if (app->state != APP_CLOSING || !app->net_closed || app->metrics.open || app->warming ||
         pipeline_live_count(app->pipeline) != 0 || pool_count(app->pool) != 0 ||
         app->proposals.running || app->retention.running || !verifier_is_idle(app->verifier) ||
-        !backup_is_idle(app->backup) || !eraser_is_idle(app->eraser) || !app_redis_is_idle(app)) {
+        !backup_is_idle(app->backup) || !eraser_is_idle(app->eraser) || !app_redis_is_idle(app) ||
+        !organization_deleter_is_idle(app->deleter)) {
         return;
     }
     writer_drain(app->writer);
@@ -325,11 +327,13 @@ static void on_signal(uv_signal_t *handle, int number)
     switch (app->state) {
     case APP_STARTING:
         move_to(app, APP_CLOSING);
+        organization_deleter_stop(app->deleter);
         pipeline_drain(app->pipeline);
         close_net(app);
         return;
     case APP_SERVING:
         move_to(app, APP_DRAINING);
+        organization_deleter_stop(app->deleter);
         pipeline_drain(app->pipeline);
         net_server_drain(app->net, app->config->drain_timeout_ms, on_net_drained, app);
         return;
@@ -521,6 +525,9 @@ static enum err make_services(struct app *app)
         return err;
     }
     err = app_erase_make(app);
+    if (err == OK) {
+        err = app_delete_make(app);
+    }
     if (err != OK) {
         return err;
     }

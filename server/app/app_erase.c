@@ -5,14 +5,14 @@
 
 #include "store/journal/journal.h"
 
-static enum err erase_journal(void *user)
+enum err app_erase_journal(void *user)
 {
     const struct app *app = (const struct app *)user;
 
     return store_journal_erase(app_store_journal(app));
 }
 
-static void on_news(void *user, struct org_id org)
+void app_on_news(void *user, struct org_id org)
 {
     struct app *app = (struct app *)user;
 
@@ -27,8 +27,8 @@ enum err app_erase_make(struct app *app)
         .clock = app->ctx.clock,
         .random = app->ctx.random,
         .run_on_pool = app_run_on_pool,
-        .settle = app_store_journal(app) != NULL ? erase_journal : NULL,
-        .on_news = on_news,
+        .settle = app_store_journal(app) != NULL ? app_erase_journal : NULL,
+        .on_news = app_on_news,
         .on_idle = app_on_idle,
         .user = app,
     };

@@ -21,6 +21,7 @@
 #include "server/net/dial.h"
 #include "server/net/server.h"
 #include "server/pipeline/eraser.h"
+#include "server/pipeline/organization_deleter.h"
 #include "server/pipeline/pipeline.h"
 #include "server/pipeline/proposal_batch.h"
 #include "server/pipeline/retention_sweeper.h"
@@ -152,6 +153,7 @@ struct app {
     struct verifier *verifier;
     struct backup *backup;
     struct eraser *eraser;
+    struct organization_deleter *deleter;
     struct pdf_jobs *pdf; /* NULL without a worker program */
     struct auth *auth;
     struct writer *writer;
@@ -205,8 +207,14 @@ void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle));
 /* Returns the number of connections that was configured, or that the limit of descriptors allows
  * besides other uses; raises the soft limit first, and logs a reduction. */
 uint32_t app_allow_connections(const struct config *config);
+/* Callbacks of components that remove data, whose `user` is the app: overwrites the journal, on the pool; wakes the streams
+ * of an organisation. */
+MUST_CHECK enum err app_erase_journal(void *user);
+void app_on_news(void *user, struct org_id org);
 /* Makes the eraser, for the pipeline; the pool and the writer exist. */
 MUST_CHECK enum err app_erase_make(struct app *app);
+/* Makes the deleter of organisations; the pool and the writer exist. */
+MUST_CHECK enum err app_delete_make(struct app *app);
 /* Reports to the service manager that the server serves. */
 void app_report_ready(const struct app *app);
 /* Logs connections that were closed or refused for lack of room, at most once in

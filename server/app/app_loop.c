@@ -231,6 +231,7 @@ void app_deinit(struct app *app)
     app_redis_free(app);
     proposal_batch_deinit(&app->proposals);
     retention_sweeper_deinit(&app->retention);
+    organization_deleter_deinit(app->deleter);
     pipeline_free(app->pipeline);
     writer_free(app->writer);
     auth_free(app->auth);

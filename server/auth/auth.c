@@ -9,6 +9,8 @@
 #include "server/domain/admin/records.h"
 #include "server/domain/quotas/quotas.h"
 
+#include "store/log_deletion.h"
+
 #include <openssl/crypto.h>
 #include <stdlib.h>
 
@@ -278,6 +280,26 @@ struct auth_refusal auth_last_refusal(const struct auth *auth)
 
 enum err auth_resolve_org(struct ctx *ctx, struct store_txn *txn, struct org_id own, bool server,
                           struct slice org_id, struct org_id *ret_org)
+{
+    struct org_id org = own;
+    bool is_marked = false;
+    enum err err = auth_resolve_any_org(ctx, txn, own, server, org_id, &org);
+
+    if (err == OK) {
+        err = log_deletion_is_marked(txn, org, &is_marked);
+    }
+    if (err == OK && is_marked) {
+        return fault_say(ctx->fault, ERR_PRECONDITION,
+                         "org_id: the organisation is being deleted; expected another one");
+    }
+    if (err == OK) {
+        *ret_org = org;
+    }
+    return err;
+}
+
+enum err auth_resolve_any_org(struct ctx *ctx, struct store_txn *txn, struct org_id own,
+                              bool server, struct slice org_id, struct org_id *ret_org)
 {
     struct organization_record record;
     struct uuid uuid;

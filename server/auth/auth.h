@@ -60,9 +60,12 @@ struct auth_refusal auth_last_refusal(const struct auth *auth);
 
 /* Resolves the organisation that an AdminService request names: the caller's own if the text is
  * empty or names it; another one if it exists and the token has the `server` flag; else
- * ERR_NOT_FOUND, with the same message in both cases. */
+ * ERR_NOT_FOUND, with the same message in both cases. ERR_PRECONDITION for one that is being deleted. */
 MUST_CHECK enum err auth_resolve_org(struct ctx *ctx, struct store_txn *txn, struct org_id own,
                                      bool server, struct slice org_id, struct org_id *ret_org);
+/* Does the same, and also finds organisations that are being deleted. */
+MUST_CHECK enum err auth_resolve_any_org(struct ctx *ctx, struct store_txn *txn, struct org_id own,
+                                         bool server, struct slice org_id, struct org_id *ret_org);
 /* Finds the organisation that the configuration names, for a component that stores in it without a call.
  * ERR_NOT_FOUND, ERR_ORGANIZATION_SUSPENDED, or ERR_QUOTA if it stores as much as it may. */
 MUST_CHECK enum err auth_find_org(struct store_txn *txn, struct slice name, struct org_id *ret_org);

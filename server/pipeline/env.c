@@ -117,6 +117,14 @@ void env_deinit(struct service_env *env)
     env->embedder = NULL;
 }
 
+void env_forget(struct service_env *env, struct org_id org)
+{
+    settings_cache_forget(&env->settings_cache, org);
+    rule_cache_forget(&env->rule_cache, org);
+    vector_index_forget(env->strategies, org);
+    vector_index_forget(env->similar_decisions, org);
+}
+
 bool env_set_health(struct service_env *env, enum health_part part, enum health_status status)
 {
     if (env->health[part] == status) {

@@ -116,6 +116,8 @@ struct slice env_part_name(enum health_part part);
 /* Returns the time by which the newest event of all organisations is ahead of the clock; 0: it is
  * not ahead. */
 int64_t env_log_ahead_us(const struct service_env *env, const struct clock *clock);
+/* Frees what is kept in memory of an organisation that was deleted. Called only on the loop. */
+void env_forget(struct service_env *env, struct org_id org);
 /* Counts one ended call. */
 void env_count_call(struct service_env *env, uint16_t method_index, uint32_t code,
                     int64_t duration_us);

@@ -6,6 +6,7 @@
 
 #include "store/base/assert.h"
 #include "store/base/logger.h"
+#include "store/log_deletion.h"
 
 /* Memory of a step: its list of events, and the event that it appends. Each listed event is decoded in memory of its own. */
 #define STEP_BYTES_MAX (256u << 20)
@@ -92,8 +93,15 @@ static void step_done(struct work_request *work, enum err result)
 static bool find_class(struct retention_sweeper *sweeper, struct store_txn *txn, int64_t from_us)
 {
     const struct retention_position *position = &sweeper->position;
-    enum err err = retention_find_due(txn, position->org, from_us, position->class, &sweeper->step);
+    bool is_deleted = false;
+    enum err err = log_deletion_is_marked(txn, position->org, &is_deleted);
 
+    if (err == OK && is_deleted) {
+        return false;
+    }
+    if (err == OK) {
+        err = retention_find_due(txn, position->org, from_us, position->class, &sweeper->step);
+    }
     if (err != OK) {
         report_org(position->org, err);
     }

@@ -11,7 +11,7 @@ import uuid
 import grpc
 
 from erratad import (ALL_ROLES, NEED_THE_FLAG, ServerCase, admin, event_service, feedback, feedback_service, main, methods,
-                     options, roles)
+                     options, organization, roles)
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 REFUSED = (grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.UNAUTHENTICATED)
@@ -185,13 +185,20 @@ class Tokens(ServerCase):
             asked += 1
             # A method may end the token that it names, so each gets a new one.
             known = self.admin.create_token(roles.ROLE_SERVICE, org_id=org.id).token.key_id
+            named = self.ended_org() if path.endswith("/DeleteOrganization") else org
             for role in ALL_ROLES:
-                self.expect_unknown(plain[role], path, method, org.id, known, role in rules.roles)
+                self.expect_unknown(plain[role], path, method, named.id, known, role in rules.roles)
                 self.assertEqual(
-                    flagged[role].raw_any(path, self.naming(method, org.id, known))[0],
+                    flagged[role].raw_any(path, self.naming(method, named.id, known))[0],
                     grpc.StatusCode.OK if role in rules.roles else grpc.StatusCode.PERMISSION_DENIED,
                     f"{path} by {roles.Role.Name(role)} with the flag")
         self.assertGreaterEqual(asked, 3)
+
+    def ended_org(self):
+        """A suspended organisation, which is called as `naming` confirms it."""
+        ended = self.admin.create_org("ended")
+        self.admin.admin.SuspendOrganization(organization.SuspendOrganizationRequest(org_id=ended.id, reason="ended"))
+        return ended
 
     @staticmethod
     def naming(method, org_id, key_id):
@@ -207,6 +214,8 @@ class Tokens(ServerCase):
             request.quota.pdf_jobs = 0
         if "session_id" in method.input_type.fields_by_name:
             request.session_id = "s"
+        if "confirm_name" in method.input_type.fields_by_name:
+            request.confirm_name = "ended"
         if "reason" in method.input_type.fields_by_name:
             request.reason = "a request"
         return request.SerializeToString()

@@ -22,6 +22,7 @@ ENDLESS = ("errata events watch\n", "events watch --kind", "WatchEvents")
 ON_TERMINAL = ("corrections review", "reviews fill")  # refused without a terminal; cli_review runs it on one
 NOT_THERE = ("fragments approve", "proposals show 0192f0c0", "proposals approve 0192f0c0", "proposals reject 0192f0c0",
              "proposals retract 0192f0c0", "guidelines retire 0192f0c0", "token revoke 0123abcd", "quota --key-id 1a2b3c4d", "token rotate 0123abcd",
+             "org delete 0192f0c0",
              "corrections show 0192f0c0",
              "mappings show 0192f0c0",
              "mappings confirm 0192f0c0", "layouts merge 0196f3a1", "layouts split 0196f3a1",

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Organisations over their life: suspended and resumed.
+"""Organisations over their life: suspended and resumed, and deleted.
 
-Goal: a suspended organisation is refused in every protocol until it is resumed, and nothing of it is lost. Method: both
-engines, the command line, a watcher of its log, a restart.
+Goal: a suspended organisation is refused in every protocol until it is resumed, and nothing of it is lost; of a deleted one
+nothing is left, although the server is killed meanwhile, and other data stay. Method: both engines, the command line, a
+watcher of its log, restarts, kill -9, a rebuild.
 """
 import json
 import os
@@ -15,9 +16,11 @@ import urllib.request
 
 import grpc
 
-from erratad import BIN, Server, event_service, feedback, main, roles
+from erratad import BIN, Server, event_service, feedback, feedback_service, main, roles, wait_until
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+BATCHES = 3
+BATCH = 100
 
 
 class Organizations(unittest.TestCase):
@@ -100,6 +103,10 @@ class Suspension(Organizations):
         self.assertEqual(reasons, ["contract renewed", "contract ended"])
         self.assertIn("everything holds", self.cli("admin", "verify"))
 
+
+class SuspensionWithAJournal(Suspension):
+    engine = "journal"
+
     def test_own_organisation_of_the_server_stays(self):
         default = json.loads(self.cli("org", "list", "--json"))["organizations"][0]
         self.assertEqual(default["name"], "default")
@@ -109,8 +116,80 @@ class Suspension(Organizations):
         self.assertIn("--reason", self.cli("org", "suspend", self.org, expected=2))
 
 
-class SuspensionWithAJournal(Suspension):
+class Deletions(Organizations):
+    def fill(self):
+        """Corrections of both organisations, and a suspension."""
+        for batch in range(BATCHES):
+            self.theirs.feedback.BatchCaptureFeedbackEvents(feedback_service.BatchCaptureFeedbackEventsRequest(events=[
+                feedback.FeedbackEvent(event_type=LINE, layout_fingerprint=f"layout {batch}", document_id=f"d{number}",
+                                       actor_user_id="ada", entity_type="line", entity_id=f"{batch}/{number}",
+                                       after_json='{"qty":%d,"note":"Zebra"}' % number)
+                for number in range(BATCH)]))
+        self.correct(self.client, 1)
+        self.cli("org", "suspend", self.org, "--reason", "contract ended")
+
+    def delete(self, *arguments, **options):
+        return self.cli("org", "delete", self.org, "--confirm-name", "Acme", "--reason", "request 17", *arguments, **options)
+
+    def listed(self):
+        return [org["id"] for org in json.loads(self.cli("org", "list", "--all", "--json"))["organizations"]]
+
+    def audited(self):
+        """The events of the deletion, oldest first."""
+        events = json.loads(self.cli("admin", "audit", "--all", "--json"))["events"]
+        return [event["organizationDeleted"] for event in reversed(events) if "organizationDeleted" in event]
+
+    def in_journal(self, text):
+        folder = os.path.join(self.data, "journal")
+        for name in os.listdir(folder) if os.path.isdir(folder) else ():
+            with open(os.path.join(folder, name), "rb") as f:
+                if text.encode() in f.read():
+                    return True
+        return False
+
+    def expect_gone(self):
+        wait_until(lambda: self.org not in self.listed(), "the end of the deletion", 60)
+        self.assertIn("everything holds", self.cli("admin", "verify"))
+        self.assertFalse(self.in_journal("Zebra"))
+        begun, ended = self.audited()
+        self.assertEqual((begun["name"], begun["reason"], ended["completed"]), ("Acme", "request 17", True))
+        self.assertEqual(int(begun["eventCount"]), BATCHES * BATCH + 3)  # created, its token, suspended
+        self.assertNotEqual(self.cli("org", "create", "Acme").strip(), self.org)
+        self.correct(self.server.client(), 2)
+
+
+class Deletion(Deletions):
+    def test_deletion_is_confirmed_and_leaves_nothing(self):
+        self.assertIn("FAILED_PRECONDITION", self.delete(expected=1))
+        self.fill()
+        wrong = self.cli("org", "delete", self.org, "--confirm-name", "acme", "--reason", "x", expected=1)
+        self.assertIn("confirm_name: not the organisation's name; expected 'Acme'", wrong)
+        shown = self.delete()
+        self.assertIn(f"organisation {self.org} is deleted", shown)
+        self.assertEqual(self.refused(lambda: self.correct(self.theirs, 2)).code(), grpc.StatusCode.UNAUTHENTICATED)
+        self.expect_gone()
+
+    def test_deletion_ends_after_a_rebuild(self):
+        self.fill()
+        self.delete("--no-wait")
+        self.server.kill9()
+        done = subprocess.run([os.path.join(BIN, "erratad"), "--rebuild", "--data", self.data], capture_output=True, text=True,
+                              timeout=120)
+        self.assertEqual(done.returncode, 0, done)
+        self.server.start()
+        self.expect_gone()
+
+
+class KilledDeletion(Deletions):
     engine = "journal"
+
+    def test_deletion_ends_after_kills(self):
+        self.fill()
+        self.delete("--no-wait")
+        for _ in range(2):
+            self.server.kill9()
+            self.server.start()
+        self.expect_gone()
 
 
 if __name__ == "__main__":

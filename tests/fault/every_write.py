@@ -22,7 +22,7 @@ from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, artifact, decis
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("rotate", 2), ("quota", 2), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
-          ("organization", 2), ("suspend", 1), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
+          ("organization", 2), ("suspend", 1), ("delete", 1), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
           ("weights", 1), ("find", 1),
           ("review", 8), ("thresholds", 2), ("item", 4), ("fragments", 2), ("approve_fragments", 2),
           ("decision", 6), ("evaluation", 2), ("generate", 1), ("override", 2), ("retry_dead_letter", 1), ("guideline", 3), ("vote", 4), ("votes", 1), ("reject_guideline", 1), ("retract_vote", 1), ("retire_guideline", 1),
@@ -88,7 +88,8 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "judge_turn": "/errata.v1.TurnService/SetFeedback",
          "organization": "/errata.v1.AdminService/CreateOrganization",
          "suspend": "/errata.v1.AdminService/SuspendOrganization",
-         "resume": "/errata.v1.AdminService/ResumeOrganization"}
+         "resume": "/errata.v1.AdminService/ResumeOrganization",
+         "delete": "/errata.v1.AdminService/DeleteOrganization"}
 READS = {"examples": "/errata.v1.PromptService/GetExamples",
          "prompt": "/errata.v1.PromptService/PreparePrompt",
          "match": "/errata.v1.MappingService/MatchLines",
@@ -171,6 +172,7 @@ class Load:
         self.turns = {}  # org -> (session, turn)
         self.served = {}  # (kind, org) -> [(request, id of what it stored), or the reference of prompts]
         self.suspended = 0
+        self.deleted = 0
         self.repeats = 0
         self.problems = []
         self.channel = None
@@ -760,6 +762,26 @@ class Load:
             state = organization.ResumeOrganizationResponse.FromString(reply).organization.state
         self.keep("suspend", org.id, key, b"", reply, [state])
 
+    def delete(self, key, _org, _token):
+        """An organisation of its own, with a few rows, suspended and deleted."""
+        with self.lock:
+            if self.deleted >= ORGS_MAX:
+                return
+            self.deleted += 1
+        body = admin.CreateOrganizationRequest(organization=organization.Organization(name=key)).SerializeToString()
+        org = admin.CreateOrganizationResponse.FromString(self.call("organization", key, self.master, body)).organization
+        body = admin.CreateTokenRequest(org_id=org.id, token=admin.Token(role=roles.ROLE_ADMIN)).SerializeToString()
+        made = self.call("token", key + "-t", self.master, body, (grpc.StatusCode.ALREADY_EXISTS,))
+        if not isinstance(made, grpc.RpcError):
+            token = admin.CreateTokenResponse.FromString(made).secret
+            for number in range(20):
+                request = feedback_service.CaptureFeedbackEventRequest(event=event_of(f"{key}/{number}"))
+                self.call("capture", f"{key}-{number}", token, request.SerializeToString())
+        body = organization.SuspendOrganizationRequest(org_id=org.id, reason=key).SerializeToString()
+        self.call("suspend", key + "-s", self.master, body)
+        body = organization.DeleteOrganizationRequest(org_id=org.id, confirm_name=key, reason=key).SerializeToString()
+        self.keep("delete", org.id, key, b"", self.call("delete", key + "-d", self.master, body), [])
+
 
 # The subject of a write follows from its key.
 
@@ -907,7 +929,7 @@ def names_of(ack):
         return [(f"found {one}", one) for one in ack.ids]
     if ack.kind in ("merge", "split"):
         return [("changed " + ack.ids[0], ack.ids[0])]
-    if ack.kind in ("organization", "suspend", "settings", "rule", "thresholds", "approve_fragments", "vote", "votes",
+    if ack.kind in ("organization", "suspend", "delete", "settings", "rule", "thresholds", "approve_fragments", "vote", "votes",
                     "reject_guideline", "retract_vote", "retire_guideline"):
         return []
     if ack.kind == "judge_turn":
@@ -952,6 +974,25 @@ def check_counts(address, load, log):
     return problems
 
 
+def list_organizations(load, channel):
+    return admin_grpc.AdminServiceStub(channel).ListOrganizations(
+        admin.ListOrganizationsRequest(page_size=1000), timeout=CALL_SECONDS,
+        metadata=[("authorization", f"Bearer {load.master}")]).organizations
+
+
+def check_deleted(load, channel):
+    """Deletions that were begun end without a further request."""
+    with load.lock:
+        deleted = {ack.org: ack.key for ack in load.acks if ack.kind == "delete"}
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        left = deleted.keys() & {org.id for org in list_organizations(load, channel)}
+        if not left:
+            return []
+        time.sleep(0.1)
+    return [f"delete {deleted[org]}: {org} is still listed" for org in left]
+
+
 def check_repeats(load, channel, moments):
     """A repeat gets the first answer; tokens are what was said of them."""
     problems = []
@@ -978,13 +1019,11 @@ def check_repeats(load, channel, moments):
             # A token that is being revoked may have either state.
             if works == (ack.ids[0] in revoked):
                 problems.append(f"token {ack.ids[0]}: works {works}, revoked {ack.ids[0] in revoked}")
-    stored = admin_grpc.AdminServiceStub(channel).ListOrganizations(
-        admin.ListOrganizationsRequest(page_size=1000), timeout=CALL_SECONDS,
-        metadata=[("authorization", f"Bearer {load.master}")]).organizations
+    stored = list_organizations(load, channel)
     for ack in by_kind.get("organization", []):
         if [org.id for org in stored if org.name == ack.key] != ack.ids:
             problems.append(f"organization {ack.key}: acknowledged as {ack.ids}, not stored so")
     for ack in by_kind.get("suspend", []):
         if [org.state for org in stored if org.id == ack.org] != ack.ids:
             problems.append(f"suspend {ack.key}: acknowledged as {ack.ids}, not stored so")
-    return problems
+    return problems + check_deleted(load, channel)

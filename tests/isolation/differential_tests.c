@@ -154,10 +154,12 @@ static void run_deinit(struct run *run)
 /* Methods that need the server's rights, which neither of the two has. */
 static bool is_of_the_server(const struct method_info *method)
 {
-    static const char *const paths[] = {
-        "/errata.v1.AdminService/CreateOrganization", "/errata.v1.AdminService/SuspendOrganization",
-        "/errata.v1.AdminService/ResumeOrganization", "/errata.v1.AdminService/Verify",
-        "/errata.v1.AdminService/Backup"};
+    static const char *const paths[] = {"/errata.v1.AdminService/CreateOrganization",
+                                        "/errata.v1.AdminService/SuspendOrganization",
+                                        "/errata.v1.AdminService/ResumeOrganization",
+                                        "/errata.v1.AdminService/DeleteOrganization",
+                                        "/errata.v1.AdminService/Verify",
+                                        "/errata.v1.AdminService/Backup"};
 
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         if (slice_equal(method->path, slice_text(paths[i]))) {

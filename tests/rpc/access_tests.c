@@ -20,6 +20,7 @@ static const struct {
 } allowed[] = {
     {"/errata.v1.AdminService/CreateOrganization", "A"},
     {"/errata.v1.AdminService/CreateToken", "A"},
+    {"/errata.v1.AdminService/DeleteOrganization", "A"},
     {"/errata.v1.AdminService/GetServerInfo", "A"},
     {"/errata.v1.AdminService/GetSettings", "A"},
     {"/errata.v1.AdminService/ListOrganizations", "A"},

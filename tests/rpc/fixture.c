@@ -564,6 +564,7 @@ const ProtobufCMessageDescriptor *fixture_reply_of(const struct method_info *met
         &errata__v1__list_audit_response__descriptor,
         &errata__v1__suspend_organization_response__descriptor,
         &errata__v1__resume_organization_response__descriptor,
+        &errata__v1__delete_organization_response__descriptor,
         &errata__v1__rotate_token_response__descriptor,
         &errata__v1__get_mapping_response__descriptor,
         &errata__v1__list_mappings_response__descriptor,

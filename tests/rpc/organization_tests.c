@@ -1,7 +1,10 @@
 /*
- * organization_tests.c: suspended organisations: whose calls and streams end, who may suspend which, and what stays.
+ * organization_tests.c: suspended organisations: whose calls and streams end, who may suspend which, and what stays; deleted
+ * ones: which may be deleted, and that nothing of them is left at the end and nothing is wrong before it.
  */
 #include "tests/rpc/fixture.h"
+
+#include "server/domain/admin/organization_deletion.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -219,6 +222,225 @@ static void test_repeats_change_nothing(void **state)
     fixture_deinit(&fixture);
 }
 
+static struct exchange delete (struct fixture *fixture, const char *org_id, const char *name)
+{
+    Errata__V1__DeleteOrganizationRequest request = ERRATA__V1__DELETE_ORGANIZATION_REQUEST__INIT;
+    const struct exchange_start start = {.path = "errata.v1.AdminService/DeleteOrganization",
+                                         .authorization = fixture->admin};
+
+    request.org_id = (char *)(uintptr_t)org_id;
+    request.confirm_name = (char *)(uintptr_t)name;
+    request.reason = (char *)(uintptr_t) "request 17";
+    return fixture_call_whole(fixture, &start, &request.base);
+}
+
+/* Takes a step of the deletion, as its component does; returns the number of deleted rows. */
+static size_t take_step(struct fixture *fixture, struct org_id org, size_t rows_max,
+                        struct organization_deletion_position *position)
+{
+    struct store_txn *txn = NULL;
+    size_t count = 0;
+
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
+    log_begin_write(txn, NULL);
+    assert_int_equal(
+        organization_deletion_step(&fixture->ctx, txn, org, rows_max, position, &count), OK);
+    assert_int_equal(store_commit(txn), OK);
+    return count;
+}
+
+static void end_deletion(struct fixture *fixture, struct org_id org, enum err expected)
+{
+    struct work_result result;
+    struct store_txn *txn = NULL;
+    enum err err = store_begin(fixture->backend, STORE_WRITE, &txn);
+
+    assert_int_equal(err, OK);
+    log_begin_write(txn, NULL);
+    assert_int_equal(organization_deletion_end(&fixture->ctx, txn, org, &result), expected);
+    if (expected == OK) {
+        assert_int_equal(store_commit(txn), OK);
+    } else {
+        store_abort(txn);
+    }
+}
+
+/* Returns whether the store has nothing of an organisation in any table. */
+static bool is_gone(struct fixture *fixture, struct org_id org)
+{
+    struct organization_record record;
+    struct store_txn *txn = NULL;
+    bool is_complete = false;
+    enum err err = OK;
+
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
+    assert_int_equal(organization_deletion_is_complete(txn, org, &is_complete), OK);
+    err = admin_read_organization(txn, org.uuid, &record);
+    store_abort(txn);
+    return is_complete && err == ERR_NOT_FOUND;
+}
+
+/* The only organisation that is listed beside `default`; NULL: there is none. */
+static Errata__V1__Organization *list_other(struct fixture *fixture)
+{
+    Errata__V1__ListOrganizationsRequest list = ERRATA__V1__LIST_ORGANIZATIONS_REQUEST__INIT;
+    Errata__V1__ListOrganizationsResponse *listed = NULL;
+    const struct exchange_start start = {.path = "errata.v1.AdminService/ListOrganizations",
+                                         .authorization = fixture->admin};
+
+    assert_int_equal(fixture_call(fixture, &start, &list.base, &listed), STATUS_OK);
+    assert_in_range(listed->n_organizations, 1, 2);
+    return listed->n_organizations == 2 ? listed->organizations[1] : NULL;
+}
+
+/* Goal: only a suspended organisation is deleted, and only by its name; what is being deleted is refused to everything else.
+ * Method: one refusal after another, and a repeat. */
+static void test_which_organisations_are_deleted(void **state)
+{
+    struct fixture fixture;
+    char admin[FIXTURE_TOKEN_BYTES];
+    const char *org_id = NULL;
+    const Errata__V1__Organization *listed = NULL;
+    struct exchange exchange;
+
+    (void)state;
+    fixture_init(&fixture);
+    org_id = fixture_make_org(&fixture, "second", admin);
+    exchange = delete (&fixture, org_id, "second");
+    assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
+    assert_true(slice_has(exchange.message, "is active; expected a suspended one"));
+    assert_int_equal(suspend(&fixture, fixture.admin, org_id).code, STATUS_OK);
+    exchange = delete (&fixture, org_id, "first");
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
+    assert_true(slice_has(exchange.message, "confirm_name"));
+    assert_int_equal(delete (&fixture, org_id, "second").code, STATUS_OK);
+    assert_int_equal(delete (&fixture, org_id, "second").code, STATUS_OK);
+    listed = list_other(&fixture);
+    assert_int_equal(listed->state, (int)ORGANIZATION_STATE_DELETING);
+    assert_int_equal(listed->deletion->event_count, 3); /* created, its token, suspended */
+    assert_int_equal(resume(&fixture, fixture.admin, org_id).code, STATUS_FAILED_PRECONDITION);
+    assert_int_equal(read_settings(&fixture, fixture.admin, org_id).code,
+                     STATUS_FAILED_PRECONDITION);
+    assert_int_equal(read_settings(&fixture, admin, NULL).code, STATUS_PERMISSION_DENIED);
+    fixture_deinit(&fixture);
+}
+
+/* Goal: nothing of a deleted organisation is left; before that, verify finds no difference, and no other data changes.
+ * Method: an organisation with corrections and tokens, deleted in steps of few rows, with a replay after each; then an
+ * organisation with the same name. */
+static void test_deletion_leaves_nothing(void **state)
+{
+    struct fixture fixture;
+    char admin[FIXTURE_TOKEN_BYTES];
+    char viewer[FIXTURE_TOKEN_BYTES];
+    const char *org_id = NULL;
+    const char *next_id = NULL;
+    struct org_id org;
+    struct organization_deletion_position position = {.table = 0};
+    size_t steps = 0;
+
+    (void)state;
+    fixture_init(&fixture);
+    org_id = fixture_make_org(&fixture, "second", admin);
+    assert_true(uuid_parse(slice_text(org_id), &org.uuid));
+    fixture_make_token(&fixture, admin, ROLE_VIEWER, viewer);
+    for (size_t i = 0; i < 5; i++) {
+        (void)fixture_capture(&fixture, admin, i == 0 ? "key" : NULL, "layout");
+        (void)fixture_capture(&fixture, fixture.admin, NULL, "layout");
+    }
+    assert_int_equal(suspend(&fixture, fixture.admin, org_id).code, STATUS_OK);
+    assert_int_equal(delete (&fixture, org_id, "second").code, STATUS_OK);
+    fixture_check_replay(&fixture);
+    end_deletion(&fixture, org, ERR_PRECONDITION); /* rows are left */
+    while (take_step(&fixture, org, 7, &position) > 0) {
+        fixture_check_replay(&fixture);
+        steps++;
+    }
+    assert_true(steps >= 3);
+    assert_false(is_gone(&fixture, org));
+    assert_non_null(list_other(&fixture));
+    end_deletion(&fixture, org, OK);
+    assert_true(is_gone(&fixture, org));
+    assert_null(list_other(&fixture));
+    assert_int_equal(delete (&fixture, org_id, "second").code, STATUS_NOT_FOUND);
+    assert_int_equal(read_settings(&fixture, admin, NULL).code, STATUS_UNAUTHENTICATED);
+
+    next_id = fixture_make_org(&fixture, "second", admin);
+    assert_string_not_equal(next_id, org_id);
+    (void)fixture_capture(&fixture, admin, NULL, "layout");
+    fixture_deinit(&fixture);
+}
+
+/* Goal: a rebuild in the middle of a deletion leaves nothing of the organisation but its mark, with which the deletion ends; an
+ * organisation that got the name meanwhile keeps it. Method: one step, a rebuild, the name again, the end. */
+static void test_rebuild_during_a_deletion(void **state)
+{
+    struct fixture fixture;
+    char admin[FIXTURE_TOKEN_BYTES];
+    const char *org_id = NULL;
+    const char *next_id = NULL;
+    struct org_id org;
+    struct organization_deletion_position position = {.table = 0};
+
+    (void)state;
+    fixture_init(&fixture);
+    org_id = fixture_make_org(&fixture, "second", admin);
+    assert_true(uuid_parse(slice_text(org_id), &org.uuid));
+    (void)fixture_capture(&fixture, admin, NULL, "layout");
+    assert_int_equal(suspend(&fixture, fixture.admin, org_id).code, STATUS_OK);
+    assert_int_equal(delete (&fixture, org_id, "second").code, STATUS_OK);
+    assert_int_equal(take_step(&fixture, org, 4, &position), 2); /* its token's rows */
+    fixture_rebuild(&fixture);
+    assert_true(is_gone(&fixture, org));
+    next_id = fixture_make_org(&fixture, "second", admin);
+    position.table = 0;
+    assert_int_equal(take_step(&fixture, org, 4, &position), 0);
+    end_deletion(&fixture, org, OK);
+    assert_string_equal(list_other(&fixture)->id, next_id);
+    (void)fixture_capture(&fixture, admin, NULL, "layout");
+    fixture_deinit(&fixture);
+}
+
+/* Goal: the log of the server's own organisation says who deleted what and how much. Method: the audit. */
+static void test_deletion_is_audited(void **state)
+{
+    struct fixture fixture;
+    char admin[FIXTURE_TOKEN_BYTES];
+    const char *org_id = NULL;
+    struct org_id org;
+    struct organization_deletion_position position = {.table = 0};
+    Errata__V1__ListAuditRequest audit = ERRATA__V1__LIST_AUDIT_REQUEST__INIT;
+    Errata__V1__ListAuditResponse *audited = NULL;
+    struct exchange_start start = {.path = "errata.v1.AdminService/ListAudit"};
+    size_t count = 0;
+
+    (void)state;
+    fixture_init(&fixture);
+    start.authorization = fixture.admin;
+    org_id = fixture_make_org(&fixture, "second", admin);
+    assert_true(uuid_parse(slice_text(org_id), &org.uuid));
+    assert_int_equal(suspend(&fixture, fixture.admin, org_id).code, STATUS_OK);
+    assert_int_equal(delete (&fixture, org_id, "second").code, STATUS_OK);
+    for (size_t step = take_step(&fixture, org, 100, &position); step > 0;
+         step = take_step(&fixture, org, 100, &position)) {
+        count += step;
+    }
+    end_deletion(&fixture, org, OK);
+    assert_int_equal(fixture_call(&fixture, &start, &audit.base, &audited), STATUS_OK);
+    assert_true(audited->n_events > 2);
+    assert_string_equal(audited->events[1]->organization_deleted->reason, "request 17");
+    assert_false(audited->events[1]->organization_deleted->completed);
+    assert_true(audited->events[0]->organization_deleted->completed);
+    assert_string_equal(audited->events[0]->organization_deleted->org_id, org_id);
+    assert_string_equal(audited->events[0]->organization_deleted->name, "second");
+    assert_int_equal(audited->events[0]->organization_deleted->event_count, 3);
+    assert_int_equal(audited->events[0]->organization_deleted->deleted_row_count, count);
+    assert_int_equal(audited->events[0]->organization_deleted->started_seq,
+                     audited->events[1]->seq);
+    assert_string_equal(audited->events[0]->actor_user_id, audited->events[1]->actor_user_id);
+    fixture_deinit(&fixture);
+}
+
 int run_organization_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,7 +449,11 @@ int run_organization_tests(void)
         cmocka_unit_test(test_who_may_suspend_which),
         cmocka_unit_test(test_own_organisation_of_the_server_stays),
         cmocka_unit_test(test_repeats_change_nothing),
+        cmocka_unit_test(test_which_organisations_are_deleted),
+        cmocka_unit_test(test_deletion_leaves_nothing),
+        cmocka_unit_test(test_rebuild_during_a_deletion),
+        cmocka_unit_test(test_deletion_is_audited),
     };
 
-    return cmocka_run_group_tests_name("suspended organisations", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("suspended and deleted organisations", tests, NULL, NULL);
 }

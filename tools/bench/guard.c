@@ -81,6 +81,7 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     case EVENT_KIND_CONTENT_SWEPT:
     case EVENT_KIND_CONTENT_ERASED:
     case EVENT_KIND_ORGANIZATION_STATE_SET:
+    case EVENT_KIND_ORGANIZATION_DELETED:
     case EVENT_KIND_FAMILIES_MERGED:
     case EVENT_KIND_FAMILY_SPLIT:
         *ret_evidence = EVIDENCE_NONE;

@@ -2,12 +2,40 @@
  * admin_list.c: AdminService's lists: organisations by id, tokens by key id.
  */
 #include "server/api/admin/admin_wire.h"
-#include "server/domain/admin/admin.h"
+#include "server/domain/admin/organization_deletion.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/id_filter.h"
 
 #include <errata/v1/admin_service.fields.h>
 #include <errata/v1/admin_service.handlers.h>
+
+/* Appends an organisation of the list in its state. */
+static enum err put_listed(struct admin_service_list_organizations_call *call,
+                           const struct organization_record *record)
+{
+    struct org_id org = {.uuid = record->id};
+    struct organization_deleted_view facts;
+    struct admin_wire_deletion progress = {.row_count = 0};
+    struct log_deletion deletion;
+    enum err err = log_deletion_read(call->txn, org, &deletion);
+
+    if (err == ERR_NOT_FOUND) {
+        admin_wire_put_organization(record, LIST_ORGANIZATIONS_RESPONSE_ORGANIZATIONS_FIELD,
+                                    call->body);
+        return OK;
+    }
+    if (err == OK) {
+        err = organization_deletion_read(call->txn, deletion.audit_org, deletion.audit_seq, &facts,
+                                         &progress.started_at_us);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    progress.event_count = facts.event_count;
+    progress.row_count = deletion.row_count;
+    return admin_wire_put_deleted(call->ctx->arena, record, &progress,
+                                  LIST_ORGANIZATIONS_RESPONSE_ORGANIZATIONS_FIELD, call->body);
+}
 
 static enum err list_own(struct admin_service_list_organizations_call *call,
                          const struct id_prefix *prefix)
@@ -44,8 +72,7 @@ enum err admin_service_list_organizations_read(struct admin_service_list_organiz
     while (err == OK) {
         err = admin_organization_list_next(&prefix, call->page, &record);
         if (err == OK) {
-            admin_wire_put_organization(&record, LIST_ORGANIZATIONS_RESPONSE_ORGANIZATIONS_FIELD,
-                                        call->body);
+            err = put_listed(call, &record);
         }
     }
     return err == ERR_NOT_FOUND ? OK : err;

@@ -1,7 +1,9 @@
 /*
- * admin_organizations.c: AdminService's SuspendOrganization and ResumeOrganization.
+ * admin_organizations.c: AdminService's SuspendOrganization, ResumeOrganization and DeleteOrganization.
  */
 #include "server/api/admin/admin_wire.h"
+#include "server/auth/auth.h"
+#include "server/domain/admin/organization_deletion.h"
 #include "server/domain/admin/organization_state.h"
 #include "server/pipeline/caller.h"
 
@@ -72,4 +74,43 @@ admin_service_resume_organization_answer(struct admin_service_resume_organizatio
 {
     return answer(call->txn, call->result, RESUME_ORGANIZATION_RESPONSE_ORGANIZATION_FIELD,
                   call->body);
+}
+
+enum err
+admin_service_delete_organization_write(struct admin_service_delete_organization_call *call)
+{
+    const struct principal *principal = call->service->principal;
+    const struct admin_actor actor = admin_wire_actor(call->service);
+    struct organization_deletion_request request = {
+        .caller_org = principal->org,
+        .confirm_name = slice_text(call->request->confirm_name),
+        .reason = slice_text(call->request->reason),
+    };
+    enum err err = auth_resolve_any_org(call->ctx, call->txn, principal->org, principal->server,
+                                        slice_text(call->request->org_id), &request.org);
+
+    return err != OK
+               ? err
+               : organization_deletion_begin(call->ctx, call->txn, &actor, &request, call->result);
+}
+
+/* Answers only from the event: the organisation may be gone when the request is repeated. */
+enum err
+admin_service_delete_organization_answer(struct admin_service_delete_organization_call *call)
+{
+    struct admin_wire_deletion progress = {.row_count = 0};
+    struct organization_record record = {.suspended_at_us = 0};
+    struct organization_deleted_view facts;
+    enum err err = organization_deletion_read(call->txn, call->result->org, call->result->first_seq,
+                                              &facts, &progress.started_at_us);
+
+    if (err != OK) {
+        return err;
+    }
+    record.id = facts.org_id;
+    record.name = facts.name;
+    record.created_at_us = facts.organization_created_at_us;
+    progress.event_count = facts.event_count;
+    return admin_wire_put_deleted(call->ctx->arena, &record, &progress,
+                                  DELETE_ORGANIZATION_RESPONSE_ORGANIZATION_FIELD, call->body);
 }

@@ -33,6 +33,34 @@ void admin_wire_put_organization(const struct organization_record *record, uint3
     organization_view_put(&view, field, body);
 }
 
+enum err admin_wire_put_deleted(struct arena *arena, const struct organization_record *record,
+                                const struct admin_wire_deletion *deletion, uint32_t field,
+                                struct buffer *body)
+{
+    char id[UUID_TEXT_BYTES];
+    const struct deletion_progress_view progress = {
+        .started_at_us = deletion->started_at_us,
+        .has_started_at = true,
+        .event_count = deletion->event_count,
+        .deleted_row_count = deletion->row_count,
+    };
+    struct organization_view view = {
+        .id = slice_of(id, sizeof(id)),
+        .name = record->name,
+        .created_at_us = record->created_at_us,
+        .has_created_at = true,
+        .state = ORGANIZATION_STATE_DELETING,
+        .has_deletion = true,
+    };
+
+    uuid_format(record->id, id);
+    if (!view_encode(&deletion_progress_view_type, &progress, arena, &view.deletion)) {
+        return ERR_MEMORY;
+    }
+    organization_view_put(&view, field, body);
+    return OK;
+}
+
 void admin_wire_put_token(uint32_t key_id, const struct token_record *record, uint32_t field,
                           struct buffer *body)
 {

@@ -135,6 +135,9 @@ enum err admin_apply(struct ctx *ctx, struct store_txn *txn, const struct event 
     if (event->kind == EVENT_ORGANIZATION_STATE_SET) {
         return organization_state_apply(ctx, txn, event);
     }
+    if (event->kind == EVENT_ORGANIZATION_DELETED) {
+        return OK; /* it says that another log is not replayed any more */
+    }
     return event->kind == EVENT_TOKEN_REVOKED ? apply_token_revoked(ctx, txn, event)
                                               : apply_token_rotated(ctx, txn, event);
 }

@@ -33,9 +33,8 @@ enum err organization_state_is_suspended(struct store_txn *txn, struct org_id or
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Checks the caller in the transaction of the write: its organisation may have been suspended after its token was checked. */
-static enum err check_caller(struct ctx *ctx, struct store_txn *txn,
-                             const struct admin_actor *actor, struct org_id caller_org)
+enum err organization_state_check_caller(struct ctx *ctx, struct store_txn *txn,
+                                         const struct admin_actor *actor, struct org_id caller_org)
 {
     bool is_suspended = false;
     enum err err = OK;
@@ -43,7 +42,7 @@ static enum err check_caller(struct ctx *ctx, struct store_txn *txn,
     if (!actor->server) {
         return fault_say(ctx->fault, ERR_DENIED,
                          "authorization: the token lacks the server flag; expected a token with "
-                         "the flag to suspend or resume organisations");
+                         "the flag to suspend, resume or delete organisations");
     }
     err = organization_state_is_suspended(txn, caller_org, &is_suspended);
     if (err == OK && is_suspended) {
@@ -109,7 +108,7 @@ enum err organization_state_set(struct ctx *ctx, struct store_txn *txn,
                                 struct work_result *ret_result)
 {
     struct organization_record record;
-    enum err err = check_caller(ctx, txn, actor, change->caller_org);
+    enum err err = organization_state_check_caller(ctx, txn, actor, change->caller_org);
 
     if (err == OK) {
         err = admin_read_organization(txn, change->org.uuid, &record);

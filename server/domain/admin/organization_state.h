@@ -20,6 +20,11 @@ struct organization_state_change {
     struct slice reason;
 };
 
+/* Checks in the transaction of a write whether its caller may change other organisations: its own may have been suspended
+ * after its token was checked. ERR_DENIED without the server flag; ERR_ORGANIZATION_SUSPENDED. */
+MUST_CHECK enum err organization_state_check_caller(struct ctx *ctx, struct store_txn *txn,
+                                                    const struct admin_actor *actor,
+                                                    struct org_id caller_org);
 /* Appends the change; if the organisation has the state already, nothing: a count of 0, and the event
  * that set the state as first_seq (0: none, it was never suspended). ERR_DENIED without the server
  * flag; ERR_ORGANIZATION_SUSPENDED for a caller whose own organisation was suspended meanwhile;

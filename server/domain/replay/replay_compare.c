@@ -2,6 +2,7 @@
  * replay_compare.c: compares the stored rows with those of the replay, organisation by organisation
  * and table by table, with two cursors. Equal rows need no memory.
  */
+#include "server/domain/admin/organization_deletion.h"
 #include "server/domain/replay/replay_internal.h"
 
 /* One of the two cursors over a table. */
@@ -49,6 +50,23 @@ static void note_difference(struct replay *replay, enum replay_difference_kind k
     report->difference_count++;
 }
 
+/* Returns whether a stored row without an organisation belongs to one that is being deleted, whose log is not replayed. */
+static bool is_of_deleted(const struct side *stored, enum store_table table)
+{
+    struct org_id owner;
+    bool is_marked = false;
+
+    return admin_row_owner(table, stored->key, stored->value, &owner.uuid) &&
+           log_deletion_is_marked(stored->cursor.txn, owner, &is_marked) == OK && is_marked;
+}
+
+static void note_extra(struct replay *replay, enum store_table table, const struct side *stored)
+{
+    if (!is_of_deleted(stored, table)) {
+        note_difference(replay, REPLAY_ROW_EXTRA, table, stored->key);
+    }
+}
+
 /* Compares the current rows of both cursors, and advances the cursors of compared rows. */
 static enum err compare_row(struct replay *replay, enum store_table table, struct side *stored,
                             struct side *made)
@@ -57,7 +75,7 @@ static enum err compare_row(struct replay *replay, enum store_table table, struc
     enum err err = OK;
 
     if (order < 0) {
-        note_difference(replay, REPLAY_ROW_EXTRA, table, stored->key);
+        note_extra(replay, table, stored);
     } else if (order > 0) {
         note_difference(replay, REPLAY_ROW_MISSING, table, made->key);
     } else if (!slice_equal(stored->value, made->value)) {
@@ -133,8 +151,13 @@ static enum err is_whole(struct replay *replay, struct store_txn *source, struct
 static enum err compare_org(struct replay *replay, struct store_txn *source,
                             struct store_txn *target, struct uuid org)
 {
+    bool is_marked = false;
     bool whole = false;
-    enum err err = is_whole(replay, source, target, org, &whole);
+    enum err err = log_deletion_is_marked(source, (struct org_id){.uuid = org}, &is_marked);
+
+    if (err == OK && !is_marked) {
+        err = is_whole(replay, source, target, org, &whole);
+    }
 
     for (size_t i = 0; i < TABLE_COUNT && err == OK && whole; i++) {
         if (store_table_class((enum store_table)i) == STORE_PROJECTION) {

@@ -4,6 +4,7 @@
  * organisation: later events cannot be trusted.
  */
 #include "server/domain/replay/replay_internal.h"
+#include "store/log_deletion.h"
 #include "store/work.h"
 
 #include <event_apply.h>
@@ -239,7 +240,12 @@ static enum err note_broken(struct replay *replay, const struct org_walk *walk)
 static enum err replay_or_break(struct replay *replay, struct store_txn *source, struct uuid org)
 {
     struct org_walk walk = {.org = {org}};
-    enum err err = OK;
+    bool is_marked = false;
+    enum err err = log_deletion_is_marked(source, walk.org, &is_marked);
+
+    if (err != OK || is_marked) {
+        return err; /* a part of the log may be deleted */
+    }
 
     replay->report->organizations++;
     if (replay_is_no_org(org)) {
@@ -259,8 +265,12 @@ static enum err count_events(struct replay *replay, struct store_txn *source)
 
     while (err == OK) {
         uint64_t last_seq = 0;
+        bool is_marked = false;
 
-        err = replay_last_seq(source, org, &last_seq);
+        err = log_deletion_is_marked(source, (struct org_id){.uuid = org}, &is_marked);
+        if (err == OK && !is_marked) {
+            err = replay_last_seq(source, org, &last_seq);
+        }
         if (err != OK && err != ERR_CORRUPT) {
             return err;
         }

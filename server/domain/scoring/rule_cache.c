@@ -87,6 +87,18 @@ void rule_cache_offer(struct rule_cache *cache, struct rule_set *take_set)
     rule_set_free(atomic_exchange(&slot_of(cache, take_set->org)->incoming, take_set));
 }
 
+void rule_cache_forget(struct rule_cache *cache, struct org_id org)
+{
+    struct rule_cache_slot *slot = slot_of(cache, org);
+
+    take_incoming(cache, slot,
+                  org); /* a set of another organisation is loaded again when it is needed */
+    if (slot->set != NULL && uuid_equal(slot->set->org.uuid, org.uuid)) {
+        rule_set_free(slot->set);
+        slot->set = NULL;
+    }
+}
+
 void rule_cache_deinit(struct rule_cache *cache)
 {
     for (size_t i = 0; i < RULE_CACHE_SLOTS; i++) {

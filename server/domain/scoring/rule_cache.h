@@ -36,6 +36,8 @@ MUST_CHECK enum err rule_cache_find(struct rule_cache *cache, struct store_txn *
                                     struct rule_set **ret_set);
 /* Transfers a set to the loop; may be called on any thread. */
 void rule_cache_offer(struct rule_cache *cache, struct rule_set *take_set);
+/* Frees the set of an organisation that was deleted. Called only on the loop. */
+void rule_cache_forget(struct rule_cache *cache, struct org_id org);
 /* Frees all sets. Called after the pool has ended. */
 void rule_cache_deinit(struct rule_cache *cache);
 

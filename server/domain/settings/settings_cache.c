@@ -20,3 +20,13 @@ enum err settings_cache_read(struct settings_cache *cache, struct store_txn *txn
     }
     return err;
 }
+
+void settings_cache_forget(struct settings_cache *cache, struct org_id org)
+{
+    struct settings_cache_entry *entry =
+        &cache->entries[org.uuid.bytes[UUID_BYTES - 1] & (SETTINGS_CACHE_ENTRIES - 1)];
+
+    if (uuid_equal(entry->org.uuid, org.uuid)) {
+        *entry = (struct settings_cache_entry){.last_seq = 0};
+    }
+}

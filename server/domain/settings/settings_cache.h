@@ -28,5 +28,7 @@ struct settings_cache {
 MUST_CHECK enum err settings_cache_read(struct settings_cache *cache, struct store_txn *txn,
                                         struct org_id org, uint64_t last_seq,
                                         struct settings *ret_settings);
+/* Empties the entry of an organisation that was deleted. */
+void settings_cache_forget(struct settings_cache *cache, struct org_id org);
 
 #endif

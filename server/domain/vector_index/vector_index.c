@@ -266,6 +266,24 @@ enum err vector_index_begin(struct vector_index *index, struct store_txn *txn, s
     return err;
 }
 
+void vector_index_forget(struct vector_index *index, struct org_id org)
+{
+    (void)pthread_mutex_lock(&index->lock);
+    for (size_t i = 0; i < VECTOR_INDEX_ORGS_MAX; i++) {
+        struct place *place = &index->places[i];
+
+        if (place->is_taken && uuid_equal(place->org.uuid, org.uuid)) {
+            place->used_at = 0;
+            if (place->users == 0) {
+                empty_rows(&place->rows);
+                place->kept_rows = 0;
+                place->is_taken = false;
+            }
+        }
+    }
+    (void)pthread_mutex_unlock(&index->lock);
+}
+
 /* Empties places that are not in use, least recently used first, while too many rows are kept. */
 static void evict(struct vector_index *index)
 {

@@ -1,6 +1,7 @@
 /*
  * org.c: `errata org`: organisations of a server.
  */
+#include "tools/errata/admin/org_delete.h"
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/fill.h"
@@ -278,6 +279,13 @@ static const struct option_spec state_options[] = {
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 
+static const struct option_spec delete_options[] = {
+    {"confirm-name", "NAME", "name of the organisation, as a confirmation"},
+    {"reason", "TEXT", "why; shown by `errata admin audit`"},
+    {"no-wait", NULL, "only begin the deletion"},
+    IDEMPOTENCY_OPTION,
+    {NULL, NULL, NULL}};
+
 /* Dims organisations whose tokens are refused. */
 static void colour_organization(struct cli *cli, struct json_value row, struct table *table)
 {
@@ -339,6 +347,21 @@ const struct command org_commands[] = {
                    NULL}},
      .options = state_options,
      COMMAND_CALL("AdminService/ResumeOrganization", .print = print_state)},
+    {.group = "org",
+     .name = "delete",
+     .arguments = "ORG --confirm-name NAME --reason TEXT",
+     .summary = "delete a suspended organisation with all of its data",
+     .help =
+         "Deletes an organisation that is suspended: its tokens, its events and everything that "
+         "was made of them. It cannot be undone; backups keep their copy. Waits until nothing "
+         "is left; the server goes on if the command is interrupted, and after a restart. "
+         "`errata admin audit` of `default` shows who began it and how much it removed. Needs "
+         "an ADMIN token with the server flag.",
+     .examples = {{"errata org delete 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10 \\\n"
+                   "  --confirm-name \"Acme Ltd\" --reason \"request 17\"",
+                   NULL}},
+     .options = delete_options,
+     .run = org_delete_run},
     {.group = "org",
      .name = "settings",
      .arguments = "[ORG]",

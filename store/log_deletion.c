@@ -1,0 +1,187 @@
+/*
+ * log_deletion.c: see log_deletion.h. The mark's key is the name `deletion` and the organisation's id; its bytes are the id
+ * of the organisation whose log records the deletion, and the number of the event.
+ */
+#include "store/log_deletion.h"
+
+#include "store/base/assert.h"
+#include "store/base/bytes.h"
+#include "store/records.h"
+#include "store/scan.h"
+
+#define MARK_BYTES (UUID_BYTES + sizeof(uint64_t))
+
+static struct key mark_prefix(void)
+{
+    return key_meta_global(SLICE(KEY_META_DELETION));
+}
+
+static struct key mark_key(struct org_id org)
+{
+    struct key key = mark_prefix();
+
+    key_put_bytes(&key, org.uuid.bytes, UUID_BYTES);
+    return key;
+}
+
+static enum err decode(struct slice key, struct slice value, struct log_deletion *ret_deletion)
+{
+    struct key prefix = mark_prefix();
+    struct meta_record record = {.number = 0};
+    enum err err = record_decode_meta(value, &record);
+
+    if (err != OK || key.size != prefix.size + UUID_BYTES || record.bytes.size != MARK_BYTES) {
+        return ERR_CORRUPT;
+    }
+    memcpy(ret_deletion->org.uuid.bytes, key.data + prefix.size, UUID_BYTES);
+    memcpy(ret_deletion->audit_org.uuid.bytes, record.bytes.data, UUID_BYTES);
+    ret_deletion->audit_seq = bytes_get_be64(record.bytes.data + UUID_BYTES);
+    ret_deletion->row_count = record.number;
+    return OK;
+}
+
+enum err log_deletion_read(struct store_txn *txn, struct org_id org,
+                           struct log_deletion *ret_deletion)
+{
+    struct key key = mark_key(org);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_META, key_slice(&key), &value);
+
+    return err != OK ? err : decode(key_slice(&key), value, ret_deletion);
+}
+
+enum err log_deletion_is_marked(struct store_txn *txn, struct org_id org, bool *ret_is_marked)
+{
+    struct key key = mark_key(org);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_META, key_slice(&key), &value);
+
+    *ret_is_marked = err == OK;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err log_deletion_next(struct store_txn *txn, const struct uuid *after,
+                           struct log_deletion *ret_deletion)
+{
+    struct key from = {.size = 0};
+    struct scan_range range = {.table = TABLE_META, .prefix = mark_prefix(), .rows_max = 1};
+    struct scan scan = {.row_count = 0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = OK;
+
+    if (after != NULL) {
+        from = mark_key((struct org_id){.uuid = *after});
+        range.after = key_slice(&from);
+    }
+    err = scan_init(&scan, txn, &range);
+    if (err == OK) {
+        err = scan_next(&scan, &key, &value);
+    }
+    if (err == OK) {
+        err = decode(key, value, ret_deletion);
+    }
+    scan_deinit(&scan);
+    return err;
+}
+
+enum err log_deletion_put(struct ctx *ctx, struct store_txn *txn,
+                          const struct log_deletion *deletion)
+{
+    struct key key = mark_key(deletion->org);
+    uint8_t bytes[MARK_BYTES];
+    struct meta_record record = {.number = deletion->row_count,
+                                 .bytes = slice_of(bytes, sizeof(bytes))};
+    struct slice value = {NULL, 0};
+    enum err err = OK;
+
+    ASSERT(deletion->audit_seq != 0);
+    ASSERT(!uuid_equal(deletion->org.uuid, deletion->audit_org.uuid));
+    memcpy(bytes, deletion->audit_org.uuid.bytes, UUID_BYTES);
+    bytes_put_be64(bytes + UUID_BYTES, deletion->audit_seq);
+    err = record_encode_meta(ctx->arena, &record, &value);
+    return err != OK ? err : store_put(txn, TABLE_META, key_slice(&key), value);
+}
+
+enum err log_deletion_end(struct store_txn *txn, struct org_id org)
+{
+    struct key key = mark_key(org);
+
+    return store_del(txn, TABLE_META, key_slice(&key));
+}
+
+/* Reads the keys of the first rows of an organisation in a table: a deletion would invalidate the cursor. */
+static enum err list_keys(struct store_txn *txn, enum store_table table, struct org_id org,
+                          struct key *keys, size_t keys_max, size_t *ret_count)
+{
+    const struct scan_range range = {
+        .table = table, .prefix = key_org(org), .rows_max = (uint32_t)keys_max};
+    struct scan scan = {.row_count = 0};
+    size_t count = 0;
+    enum err err = scan_init(&scan, txn, &range);
+
+    while (err == OK && count < keys_max) {
+        struct slice key = {NULL, 0};
+        struct slice value = {NULL, 0};
+
+        err = scan_next(&scan, &key, &value);
+        if (err == OK) {
+            keys[count].size = 0;
+            key_put_bytes(&keys[count], key.data, key.size);
+            count++;
+        }
+    }
+    scan_deinit(&scan);
+    *ret_count = count;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+static enum err delete_keys(struct store_txn *txn, enum store_table table, const struct key *keys,
+                            size_t count)
+{
+    enum err err = OK;
+
+    for (size_t i = 0; i < count && err == OK; i++) {
+        err = store_del(txn, table, key_slice(&keys[i]));
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+enum err log_deletion_delete_rows(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                  size_t rows_max, size_t *table, size_t *ret_count)
+{
+    struct key *keys = arena_alloc(ctx->arena, rows_max * sizeof(*keys));
+    size_t total = 0;
+    enum err err = keys != NULL ? OK : ERR_MEMORY;
+
+    ASSERT(rows_max > 0 && rows_max <= LOG_DELETION_ROWS_MAX);
+    while (err == OK && *table < TABLE_COUNT && total < rows_max) {
+        size_t at = *table;
+        size_t count = 0;
+
+        err = list_keys(txn, (enum store_table)at, org, keys, rows_max - total, &count);
+        if (err == OK) {
+            err = delete_keys(txn, (enum store_table)at, keys, count);
+        }
+        if (err == OK && total + count < rows_max) {
+            (*table)++; /* it has no more */
+        }
+        total += count;
+    }
+    *ret_count = total;
+    return err;
+}
+
+enum err log_deletion_has_rows(struct store_txn *txn, struct org_id org, bool *ret_has)
+{
+    size_t count = 0;
+    enum err err = OK;
+
+    for (size_t table = 0; table < TABLE_COUNT && err == OK && count == 0; table++) {
+        struct key key;
+
+        err = list_keys(txn, (enum store_table)table, org, &key, 1, &count);
+    }
+    *ret_has = count > 0;
+    return err;
+}

@@ -109,11 +109,6 @@ static const char *const live_options[] = {
 
 #define OPTIONS_COUNT (sizeof(options) / sizeof(options[0]))
 
-static void format_problem(struct config_problem *problem, const char *format, va_list values)
-{
-    (void)vsnprintf(problem->text, sizeof(problem->text), format, values);
-}
-
 static bool refuse_config(struct config_problem *ret_problem, const char *format, ...)
     PRINTF_LIKE(2, 3);
 
@@ -123,7 +118,7 @@ static bool refuse_config(struct config_problem *ret_problem, const char *format
     va_list values;
 
     va_start(values, format);
-    format_problem(ret_problem, format, values);
+    (void)vsnprintf(ret_problem->text, sizeof(ret_problem->text), format, values);
     va_end(values);
     return false;
 }

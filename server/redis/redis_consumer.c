@@ -113,7 +113,9 @@ static void fail_with(struct redis_consumer *consumer, const char *what, struct 
     (void)snprintf(why, sizeof(why), "%s: %.*s", what, (int)(text.size < 150 ? text.size : 150),
                    (const char *)text.data);
     for (char *at = why; *at != '\0'; at++) {
-        *at = *at < ' ' ? '?' : *at; /* a line of the log */
+        if (*at < ' ') {
+            *at = '?'; /* a line of the log */
+        }
     }
     redis_consumer_fail(consumer, why);
 }

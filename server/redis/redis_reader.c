@@ -35,7 +35,10 @@ static struct redis_reader *reader_of(const redisReadTask *task)
 static void mark_cut(const redisReadTask *task)
 {
     for (const redisReadTask *at = task->parent; at != NULL; at = at->parent) {
-        ((struct redis_value *)at->obj)->is_cut = true;
+        struct redis_value *list = at->obj;
+
+        ASSERT(list != NULL); /* made before the values in it */
+        list->is_cut = true;
     }
 }
 

@@ -10,6 +10,7 @@ foreach(name connect protocols plain metrics rest mcp web corrections retraction
 endforeach()
 errata_python_test(e2e_strategies FILE tests/e2e/strategies.py LABEL e2e)
 errata_python_test(e2e_strategy_exposures FILE tests/e2e/strategy_exposures.py LABEL e2e)
+errata_python_test(e2e_decision_gate FILE tests/e2e/decision_gate.py LABEL e2e)
 errata_python_test(e2e_redis_ingest FILE tests/e2e/redis_ingest.py LABEL e2e)
 errata_python_test(e2e_decisions FILE tests/e2e/decisions.py LABEL e2e)
 errata_python_test(e2e_retention FILE tests/e2e/retention.py LABEL e2e)

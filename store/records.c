@@ -7,13 +7,42 @@
 #include "store/base/pack.h"
 #include "store/base/timestamp.h"
 #include "store/record_fast.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/store.pb.h>
+#include <record/store.views.h>
 
 #define US_PER_SECOND INT64_C(1000000)
 
-static void envelope_from_message(struct record_check *check, const errata_record_Envelope *message,
+static void take_subjects(struct record_check *check, const struct view_list *list,
+                          struct envelope_record *record)
+{
+    struct slice run = list->run;
+    struct slice message = {NULL, 0};
+    struct envelope_subject_view subject;
+
+    record_need(check, list->count <= RECORD_SUBJECTS_MAX);
+    while (!check->failed && view_next(&run, &message)) {
+        record_need(check, envelope_subject_view_read(message, &subject) == OK &&
+                               subject.kind != 0 && subject.kind <= UINT8_MAX &&
+                               subject.id.size > 0);
+        record->subjects[record->subject_count].kind = subject.kind;
+        record->subjects[record->subject_count].id = subject.id;
+        record->subject_count++;
+    }
+}
+
+static void take_idempotency(struct record_check *check, struct slice message,
+                             struct envelope_record *record)
+{
+    struct envelope_idempotency_view idempotency;
+
+    record_need(check, envelope_idempotency_view_read(message, &idempotency) == OK);
+    memcpy(record->idempotency.org.bytes, idempotency.org, UUID_BYTES);
+    memcpy(record->idempotency.key_hash, idempotency.key_hash, KEY_HASH_BYTES);
+    memcpy(record->idempotency.request_sha256.bytes, idempotency.request_sha256, SHA256_BYTES);
+}
+
+static void envelope_from_message(struct record_check *check, const struct envelope_view *message,
                                   struct envelope_record *record)
 {
     memset(record, 0, sizeof(*record));
@@ -25,23 +54,14 @@ static void envelope_from_message(struct record_check *check, const errata_recor
     record->source = message->source;
     record->recorded_at_us = message->recorded_at_us;
     record->created_at_us = message->created_at_us;
-    record->actor_user_id = record_take(check, message->actor_user_id);
-    record->subject_count = message->subjects_count;
-    for (size_t i = 0; i < record->subject_count; i++) {
-        record->subjects[i].kind = message->subjects[i].kind;
-        record->subjects[i].id = record_take(check, message->subjects[i].id);
-        record_need(check, record->subjects[i].kind != 0 && record->subjects[i].kind <= UINT8_MAX &&
-                               record->subjects[i].id.size > 0);
-    }
+    record->actor_user_id = message->actor_user_id;
+    take_subjects(check, &message->subjects, record);
     memcpy(record->facts_sha256.bytes, message->facts_sha256, SHA256_BYTES);
     memcpy(record->content_sha256.bytes, message->content_sha256, SHA256_BYTES);
     memcpy(record->previous_sha256.bytes, message->previous_sha256, SHA256_BYTES);
     record->write_index = message->write_index;
     record->has_idempotency = message->has_idempotency;
-    memcpy(record->idempotency.org.bytes, message->idempotency.org, UUID_BYTES);
-    memcpy(record->idempotency.key_hash, message->idempotency.key_hash, KEY_HASH_BYTES);
-    memcpy(record->idempotency.request_sha256.bytes, message->idempotency.request_sha256,
-           SHA256_BYTES);
+    take_idempotency(check, message->idempotency, record);
 }
 
 /* A time that the contract can represent; so sums of times and spans fit. */
@@ -66,13 +86,11 @@ static bool envelope_is_whole(const struct envelope_record *record)
 
 enum err record_decode_envelope(struct slice bytes, struct envelope_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_Envelope message;
+    struct record_check check = {.failed = false};
+    struct envelope_view message;
     struct envelope_record record;
-    enum err err = OK;
+    enum err err = envelope_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_Envelope_msg, &message);
     if (err != OK) {
         return err;
     }
@@ -84,10 +102,38 @@ enum err record_decode_envelope(struct slice bytes, struct envelope_record *ret_
     return record_check_result(&check);
 }
 
+static enum err give_subjects(struct arena *arena, const struct envelope_record *record,
+                              struct view_list *ret_list)
+{
+    struct buffer run;
+
+    buffer_init(&run, arena, 0);
+    for (size_t i = 0; i < record->subject_count; i++) {
+        const struct envelope_subject_view subject = {.kind = record->subjects[i].kind,
+                                                      .id = record->subjects[i].id};
+
+        envelope_subject_view_put(&subject, ENVELOPE_SUBJECTS_FIELD, &run);
+    }
+    ret_list->run = buffer_slice(&run);
+    return buffer_ok(&run) ? OK : ERR_MEMORY;
+}
+
+static enum err give_idempotency(struct arena *arena, const struct envelope_record *record,
+                                 struct slice *ret_bytes)
+{
+    struct envelope_idempotency_view idempotency;
+
+    memcpy(idempotency.org, record->idempotency.org.bytes, UUID_BYTES);
+    memcpy(idempotency.key_hash, record->idempotency.key_hash, KEY_HASH_BYTES);
+    memcpy(idempotency.request_sha256, record->idempotency.request_sha256.bytes, SHA256_BYTES);
+    return record_encode(arena, &envelope_idempotency_view_type, &idempotency, ret_bytes);
+}
+
 enum err record_encode_envelope(struct arena *arena, const struct envelope_record *record,
                                 struct slice *ret_bytes)
 {
-    errata_record_Envelope message;
+    struct envelope_view message;
+    enum err err = OK;
 
     if (UNEXPECTED(!envelope_is_whole(record))) {
         return ERR_INTERNAL;
@@ -102,21 +148,16 @@ enum err record_encode_envelope(struct arena *arena, const struct envelope_recor
     message.recorded_at_us = record->recorded_at_us;
     message.created_at_us = record->created_at_us;
     message.actor_user_id = record->actor_user_id;
-    message.subjects_count = (pb_size_t)record->subject_count;
-    for (size_t i = 0; i < record->subject_count; i++) {
-        message.subjects[i].kind = record->subjects[i].kind;
-        message.subjects[i].id = record->subjects[i].id;
-    }
     memcpy(message.facts_sha256, record->facts_sha256.bytes, SHA256_BYTES);
     memcpy(message.content_sha256, record->content_sha256.bytes, SHA256_BYTES);
     memcpy(message.previous_sha256, record->previous_sha256.bytes, SHA256_BYTES);
     message.write_index = record->write_index;
     message.has_idempotency = record->has_idempotency;
-    memcpy(message.idempotency.org, record->idempotency.org.bytes, UUID_BYTES);
-    memcpy(message.idempotency.key_hash, record->idempotency.key_hash, KEY_HASH_BYTES);
-    memcpy(message.idempotency.request_sha256, record->idempotency.request_sha256.bytes,
-           SHA256_BYTES);
-    return record_pb_encode(arena, &errata_record_Envelope_msg, &message, ret_bytes);
+    err = give_subjects(arena, record, &message.subjects);
+    if (err == OK && record->has_idempotency) {
+        err = give_idempotency(arena, record, &message.idempotency);
+    }
+    return err != OK ? err : record_encode(arena, &envelope_view_type, &message, ret_bytes);
 }
 
 /* Returns the dictionary of the packed envelope: the organisation, which is in the key. The seq is
@@ -166,7 +207,7 @@ static enum err unpack(struct arena *arena, struct slice dictionary, struct slic
 }
 
 static enum err unpack_event(struct arena *arena, const struct uuid *org,
-                             const errata_record_EventRecord *message, struct event_record *record)
+                             const struct event_record_view *message, struct event_record *record)
 {
     struct slice dictionary = {NULL, 0};
     enum err err = OK;
@@ -188,23 +229,19 @@ static enum err unpack_event(struct arena *arena, const struct uuid *org,
 enum err record_decode_event(struct arena *arena, struct uuid org, struct slice bytes,
                              struct event_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_EventRecord message;
+    struct record_check check = {.failed = false};
+    struct event_record_view message;
     struct event_record record;
-    enum err err = OK;
+    enum err err = event_record_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_EventRecord_msg, &message);
     if (err != OK) {
         return err;
     }
-    record.envelope_bytes = record_take(&check, message.envelope);
-    record.facts = record_take(&check, message.facts);
-    record.content = record_take(&check, message.content);
-    record.salt = record_take_sized(&check, message.salt, RECORD_SALT_BYTES);
+    record.envelope_bytes = message.envelope;
+    record.facts = message.facts;
+    record.content = message.content;
+    record.salt = record_sized(&check, message.salt, RECORD_SALT_BYTES);
     record.content_removed = message.content_removed;
-    message.packed_envelope = record_take(&check, message.packed_envelope);
-    message.packed_facts = record_take(&check, message.packed_facts);
     record_need(&check, record.envelope_bytes.size == 0 || message.packed_envelope.size == 0);
     record_need(&check, record.facts.size == 0 || message.packed_facts.size == 0);
     record_need(&check, (record.content.size == 0) == (record.salt.size == 0));
@@ -221,11 +258,9 @@ enum err record_decode_event(struct arena *arena, struct uuid org, struct slice 
 
 enum err record_event_is_removed(struct slice bytes, bool *ret_is_removed)
 {
-    errata_record_EventRecord message;
-    enum err err = OK;
+    struct event_record_view message;
+    enum err err = event_record_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_EventRecord_msg, &message);
     if (err == OK) {
         *ret_is_removed = message.content_removed;
     }
@@ -250,7 +285,7 @@ static enum err pack_shorter(struct arena *arena, struct slice dictionary, struc
 enum err record_encode_event(struct arena *arena, const struct event_record *record,
                              struct slice *ret_bytes)
 {
-    errata_record_EventRecord message = {
+    struct event_record_view message = {
         .salt = record->salt,
         .content = record->content,
         .content_removed = record->content_removed,
@@ -271,8 +306,7 @@ enum err record_encode_event(struct arena *arena, const struct event_record *rec
     if (err == OK) {
         err = pack_shorter(arena, dictionary, record->facts, &message.packed_facts, &message.facts);
     }
-    return err != OK ? err
-                     : record_pb_encode(arena, &errata_record_EventRecord_msg, &message, ret_bytes);
+    return err != OK ? err : record_encode(arena, &event_record_view_type, &message, ret_bytes);
 }
 
 /* Reads a head in the field order of our encoder, as every lookup does; returns false for any other
@@ -285,13 +319,11 @@ static bool read_org_head_in_order(struct slice bytes, struct org_head_record *r
     uint64_t recorded_at_us = 0;
     uint64_t stored_bytes = 0;
 
-    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_OrgHead_last_seq_tag), &seq);
-    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_OrgHead_last_recorded_at_us_tag),
+    record_fast_number(&reader, RECORD_NUMBER_TAG(ORG_HEAD_LAST_SEQ_FIELD), &seq);
+    record_fast_number(&reader, RECORD_NUMBER_TAG(ORG_HEAD_LAST_RECORDED_AT_US_FIELD),
                        &recorded_at_us);
-    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_OrgHead_last_envelope_sha256_tag),
-                      &digest);
-    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_OrgHead_stored_bytes_tag),
-                       &stored_bytes);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(ORG_HEAD_LAST_ENVELOPE_SHA256_FIELD), &digest);
+    record_fast_number(&reader, RECORD_NUMBER_TAG(ORG_HEAD_STORED_BYTES_FIELD), &stored_bytes);
     if (reader.at != reader.end || seq == 0 || digest.size != SHA256_BYTES ||
         record_is_zero(digest.data, SHA256_BYTES)) {
         return false;
@@ -305,14 +337,13 @@ static bool read_org_head_in_order(struct slice bytes, struct org_head_record *r
 
 enum err record_decode_org_head(struct slice bytes, struct org_head_record *ret_record)
 {
-    errata_record_OrgHead message;
+    struct org_head_view message;
     enum err err = OK;
 
     if (read_org_head_in_order(bytes, ret_record)) {
         return OK;
     }
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_OrgHead_msg, &message);
+    err = org_head_view_read(bytes, &message);
     if (err != OK) {
         return err;
     }
@@ -329,7 +360,7 @@ enum err record_decode_org_head(struct slice bytes, struct org_head_record *ret_
 enum err record_encode_org_head(struct arena *arena, const struct org_head_record *record,
                                 struct slice *ret_bytes)
 {
-    errata_record_OrgHead message = {
+    struct org_head_view message = {
         .last_seq = record->last_seq,
         .last_recorded_at_us = record->last_recorded_at_us,
         .stored_bytes = record->stored_bytes,
@@ -339,16 +370,14 @@ enum err record_encode_org_head(struct arena *arena, const struct org_head_recor
         return ERR_INTERNAL;
     }
     memcpy(message.last_envelope_sha256, record->last_envelope_sha256.bytes, SHA256_BYTES);
-    return record_pb_encode(arena, &errata_record_OrgHead_msg, &message, ret_bytes);
+    return record_encode(arena, &org_head_view_type, &message, ret_bytes);
 }
 
 enum err record_decode_idempotency(struct slice bytes, struct idempotency_record *ret_record)
 {
-    errata_record_IdempotencyRow message;
-    enum err err = OK;
+    struct idempotency_row_view message;
+    enum err err = idempotency_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_IdempotencyRow_msg, &message);
     if (err != OK) {
         return err;
     }
@@ -366,7 +395,7 @@ enum err record_decode_idempotency(struct slice bytes, struct idempotency_record
 enum err record_encode_idempotency(struct arena *arena, const struct idempotency_record *record,
                                    struct slice *ret_bytes)
 {
-    errata_record_IdempotencyRow message = {
+    struct idempotency_row_view message = {
         .first_seq = record->first_seq,
         .count = record->count,
     };
@@ -377,32 +406,26 @@ enum err record_encode_idempotency(struct arena *arena, const struct idempotency
     }
     memcpy(message.request_sha256, record->request_sha256.bytes, SHA256_BYTES);
     memcpy(message.log_org, record->log_org.bytes, UUID_BYTES);
-    return record_pb_encode(arena, &errata_record_IdempotencyRow_msg, &message, ret_bytes);
+    return record_encode(arena, &idempotency_row_view_type, &message, ret_bytes);
 }
 
 enum err record_decode_meta(struct slice bytes, struct meta_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_MetaRow message;
-    enum err err = OK;
+    struct meta_row_view message;
+    enum err err = meta_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_MetaRow_msg, &message);
     if (err != OK) {
         return err;
     }
-    message.value = record_take(&check, message.value);
-    if (!check.failed) {
-        ret_record->number = message.number;
-        ret_record->bytes = message.value;
-    }
-    return record_check_result(&check);
+    ret_record->number = message.number;
+    ret_record->bytes = message.value;
+    return OK;
 }
 
 enum err record_encode_meta(struct arena *arena, const struct meta_record *record,
                             struct slice *ret_bytes)
 {
-    errata_record_MetaRow message = {.number = record->number, .value = record->bytes};
+    struct meta_row_view message = {.number = record->number, .value = record->bytes};
 
-    return record_pb_encode(arena, &errata_record_MetaRow_msg, &message, ret_bytes);
+    return record_encode(arena, &meta_row_view_type, &message, ret_bytes);
 }

@@ -35,11 +35,13 @@ static enum wire_type wire_type_of(enum view_kind kind)
     case VIEW_INT32:
     case VIEW_UINT64:
     case VIEW_INT64:
+    case VIEW_SINT64:
     case VIEW_BOOL:
         return WIRE_VARINT;
-    case VIEW_DOUBLE:
+    case VIEW_FIXED64:
         return WIRE_FIXED64;
     case VIEW_TEXT:
+    case VIEW_ARRAY:
     case VIEW_UUID:
     case VIEW_TIME:
     case VIEW_MESSAGE:
@@ -70,13 +72,18 @@ static bool read_number(const struct view_field *entry, uint64_t raw, uint8_t *v
                (entry->is_value == NULL || entry->is_value((int32_t)low));
     case VIEW_UINT64:
     case VIEW_INT64:
-    case VIEW_DOUBLE:
+    case VIEW_FIXED64:
+        store_member(view, entry->offset, &raw, sizeof(raw));
+        return true;
+    case VIEW_SINT64:
+        raw = raw >> 1 ^ (0 - (raw & 1));
         store_member(view, entry->offset, &raw, sizeof(raw));
         return true;
     case VIEW_BOOL:
         store_member(view, entry->offset, &is_true, sizeof(is_true));
         return raw <= 1;
     case VIEW_TEXT:
+    case VIEW_ARRAY:
     case VIEW_UUID:
     case VIEW_TIME:
     case VIEW_MESSAGE:
@@ -103,6 +110,12 @@ static bool read_bytes(const struct view_field *entry, struct slice bytes, uint8
 
         store_member(view, entry->offset, &time_us, sizeof(time_us));
         return ok;
+    }
+    if (entry->kind == VIEW_ARRAY) {
+        if (bytes.size == entry->size) {
+            store_member(view, entry->offset, bytes.data, bytes.size);
+        }
+        return bytes.size == entry->size;
     }
     store_member(view, entry->offset, &bytes, sizeof(bytes));
     return true;
@@ -231,6 +244,16 @@ static bool read_fields(struct view_reading *reading, uint32_t end, struct slice
     return true;
 }
 
+static bool is_zero(const uint8_t *bytes, size_t size)
+{
+    uint8_t any = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        any |= bytes[i];
+    }
+    return any == 0;
+}
+
 /* Returns whether the member is present: set, or different from the zero of an absent one. */
 static bool is_present(const struct view_field *entry, const void *view)
 {
@@ -249,13 +272,16 @@ static bool is_present(const struct view_field *entry, const void *view)
         return memcmp(member, zeros, sizeof(uint32_t)) != 0;
     case VIEW_UINT64:
     case VIEW_INT64:
-    case VIEW_DOUBLE:
+    case VIEW_SINT64:
+    case VIEW_FIXED64:
     case VIEW_TIME:
         return memcmp(member, zeros, sizeof(uint64_t)) != 0;
     case VIEW_BOOL:
         return *member != 0;
     case VIEW_UUID:
         return memcmp(member, zeros, sizeof(struct uuid)) != 0;
+    case VIEW_ARRAY:
+        return !is_zero(member, entry->size);
     case VIEW_TEXT:
     case VIEW_MESSAGE:
         load_member(view, entry->offset, &text, sizeof(text));
@@ -338,6 +364,11 @@ bool view_next_number(struct slice *run, uint64_t *ret_number)
     return wire_take_packed(run, WIRE_VARINT, ret_number);
 }
 
+bool view_next_fixed(struct slice *run, uint64_t *ret_number)
+{
+    return wire_take_packed(run, WIRE_FIXED64, ret_number);
+}
+
 /* --- writing --- */
 
 /* Returns the raw bits of a number for a varint or fixed64; negative ones take ten bytes. */
@@ -359,15 +390,17 @@ static uint64_t load_number(const struct view_field *entry, const void *view)
         return is_true ? 1 : 0;
     case VIEW_UINT64:
     case VIEW_INT64:
-    case VIEW_DOUBLE:
+    case VIEW_SINT64:
+    case VIEW_FIXED64:
     case VIEW_TIME:
     case VIEW_TEXT:
+    case VIEW_ARRAY:
     case VIEW_UUID:
     case VIEW_MESSAGE:
         break;
     }
     load_member(view, entry->offset, &raw, sizeof(raw));
-    return raw;
+    return entry->kind == VIEW_SINT64 ? raw << 1 ^ (0 - (raw >> 63)) : raw;
 }
 
 static int64_t load_time(const struct view_field *entry, const void *view)
@@ -401,12 +434,15 @@ static size_t field_bytes(const struct view_field *entry, const void *view)
     case VIEW_INT32:
     case VIEW_UINT64:
     case VIEW_INT64:
+    case VIEW_SINT64:
     case VIEW_BOOL:
         return tag + wire_varint_bytes(load_number(entry, view));
-    case VIEW_DOUBLE:
+    case VIEW_FIXED64:
         return tag + sizeof(uint64_t);
     case VIEW_UUID:
         return bytes_field_size(entry->number, UUID_TEXT_BYTES);
+    case VIEW_ARRAY:
+        return bytes_field_size(entry->number, entry->size);
     case VIEW_TIME:
         return bytes_field_size(entry->number, wire_timestamp_bytes(load_time(entry, view)));
     case VIEW_TEXT:
@@ -452,15 +488,20 @@ static void write_field(const struct view_field *entry, const void *view, struct
     case VIEW_INT32:
     case VIEW_UINT64:
     case VIEW_INT64:
+    case VIEW_SINT64:
     case VIEW_BOOL:
         ASSERT(entry->is_value == NULL || entry->is_value((int32_t)load_number(entry, view)));
         wire_put_varint(buffer, entry->number, load_number(entry, view));
         return;
-    case VIEW_DOUBLE:
+    case VIEW_FIXED64:
         wire_put_raw(buffer, entry->number, WIRE_FIXED64, load_number(entry, view));
         return;
     case VIEW_UUID:
         write_uuid(entry, view, buffer);
+        return;
+    case VIEW_ARRAY:
+        wire_put_bytes(buffer, entry->number,
+                       slice_of((const uint8_t *)view + entry->offset, entry->size));
         return;
     case VIEW_TIME:
         wire_put_timestamp(buffer, entry->number, load_time(entry, view));

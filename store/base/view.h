@@ -17,6 +17,7 @@
  * |                             | `int32_t` if the values lack the prefix of their type, as      |
  * |                             | those of google.rpc.Code do; then any number passes            |
  * | string, bytes               | `struct slice`                                                 |
+ * | bytes with `exact_bytes`    | an array of that size; all zeros are absent                    |
  * | string with FORMAT_UUID     | `struct uuid`; the nil UUID is absent                          |
  * | google.protobuf.Timestamp   | `int64_t NAME_us`, microseconds since 1970, and `bool has_NAME` |
  * | message                     | `struct slice` of its bytes, and `bool has_NAME`               |
@@ -45,9 +46,11 @@ enum view_kind {
     VIEW_INT32, /* int32 and enums */
     VIEW_UINT64,
     VIEW_INT64,
+    VIEW_SINT64,
     VIEW_BOOL,
-    VIEW_DOUBLE,
+    VIEW_FIXED64, /* double, fixed64, sfixed64 */
     VIEW_TEXT, /* string or bytes */
+    VIEW_ARRAY, /* bytes of one size */
     VIEW_UUID,
     VIEW_TIME,
     VIEW_MESSAGE
@@ -62,6 +65,7 @@ struct view_field {
     uint8_t oneof; /* number of the oneof, from 1; 0: not in a oneof */
     bool repeated;
     bool always_set;
+    uint16_t size; /* of VIEW_ARRAY */
     uint16_t offset; /* offset of the member in the view */
     uint16_t has_offset; /* offset of the member's presence flag; or VIEW_ALWAYS */
     bool (*is_value)(
@@ -116,5 +120,7 @@ MUST_CHECK bool view_encode_parts(const struct view_type *type, const void *view
 bool view_next(struct slice *run, struct slice *ret_element);
 /* Takes the next number of a list of unsigned or signed integers, bools or enums. */
 bool view_next_number(struct slice *run, uint64_t *ret_number);
+/* Takes the next number of a list of fixed64 or sfixed64. */
+bool view_next_fixed(struct slice *run, uint64_t *ret_number);
 
 #endif

@@ -211,10 +211,15 @@ class Refusals(unittest.TestCase):
         view = "option (errata.options.message).view = true;"
         text = method().replace("message A {", f"message A {{ {view} ")
         self.assertEqual(self.run_on(text, what="views"), (0, ""))
-        for kind in ("float", "fixed32", "sint64"):
+        for kind in ("float", "fixed32", "sint32"):
             code, errors = self.run_on(text.replace("string a = 1", f"{kind} a = 1"), what="views")
             self.assertNotEqual(code, 0, kind)
             self.assertIn("faulty.v1.A.a: a view has no member for this type", errors)
+        for kind in ("repeated bytes", "optional bytes"):
+            sized = f"{kind} a = 1 [(errata.options.field).exact_bytes = 16]"
+            code, errors = self.run_on(text.replace("string a = 1", sized), what="views")
+            self.assertNotEqual(code, 0, kind)
+            self.assertIn("faulty.v1.A.a: exact_bytes is for a field that is neither", errors)
         code, errors = self.run_on(text + "enum AView { A_VIEW_UNSPECIFIED = 0; }", what="views")
         self.assertNotEqual(code, 0, "two things of one name")
         self.assertIn("faulty.v1.A: its view would have the name of an enum", errors)

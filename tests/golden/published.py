@@ -29,7 +29,7 @@ PRIVATE = ("errata/options/", "errata/payload/")
 PRIVATE_OPTION = 50801
 # The server's inside, which no caller needs to know.
 INSIDE = re.compile(r"\b(transactions?|TRANSACTION_\w+|STAGE_\w+|stages?|reactor|group commit|event loop|"
-                    r"thread ?pool|on the pool|writer thread|LMDB|libuv|nanopb|protobuf-c|"
+                    r"thread ?pool|on the pool|writer thread|LMDB|libuv|protobuf-c|"
                     r"errata\.(options|payload)|errata/(options|payload)|options\.proto)\b")
 
 SOURCE = """syntax = "proto3";

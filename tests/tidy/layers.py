@@ -27,7 +27,6 @@ PARTS = {
     r"utf8proc\.h": "utf8proc",
     r"hiredis/.*": "hiredis",
     r"protobuf-c/.*|.*\.pb-c\.h": "protobuf_c",
-    r"pb\.h|pb_(encode|decode|common)\.h|.*\.pb\.h": "nanopb",
     r"poppler.*|glib.*|fontconfig/.*": "poppler",
     r"cairo.*": "cairo",
     r"seccomp\.h|linux/(landlock|seccomp|filter)\.h": "seccomp",

@@ -15,7 +15,7 @@
 #   dispatch     <errata/v1/NAME.handlers.h>, the table of server/pipeline/dispatch.h
 #   stubs        <errata/v1/NAME.client.h>, <errata/v1/NAME.set.h>
 #
-# Stored records have a generator and rules of their own: record.cmake.
+# Stored records and the worker's answers: record.cmake.
 
 set(errata_proto ${CMAKE_SOURCE_DIR}/proto)
 set(errata_gen ${CMAKE_BINARY_DIR}/gen)

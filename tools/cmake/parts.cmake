@@ -33,9 +33,5 @@ target_link_libraries(part_dl INTERFACE ${CMAKE_DL_LIBS})
 add_library(part_threads INTERFACE)
 target_link_libraries(part_threads INTERFACE Threads::Threads)
 
-add_library(part_nanopb INTERFACE)
-find_library(NANOPB_LIBRARY protobuf-nanopb REQUIRED)
-target_link_libraries(part_nanopb INTERFACE ${NANOPB_LIBRARY})
-
 # The system's sockets, part of libc: named so that the table of modules shows who uses them.
 add_library(part_sockets INTERFACE)

@@ -1,39 +1,21 @@
-# Targets `record` and `pdf_record`: nanopb's code for the stored messages (proto/record) and for what
-# the PDF worker answers (proto/worker), into ${CMAKE_BINARY_DIR}/gen/TARGET; included as
-# <record/NAME.pb.h> and <pdf_worker.pb.h>. Generated code is built without our warnings and its headers
-# are system headers.
-find_program(PROTOC protoc REQUIRED)
-find_program(PROTOC_GEN_NANOPB protoc-gen-nanopb REQUIRED)
-set(nanopb_proto /usr/lib/python3/dist-packages/proto)
+# Messages of the server's own as views: targets `record` (<record/NAME.views.h>), the stored rows, and `pdf_record`
+# (<worker/pdf_worker.views.h>), what the PDF worker answers; and their numbers (<record/NAME.fields.h> ...), targets
+# `record_fields` and `pdf_record_fields`.
 
-# errata_nanopb(TARGET root names...): the module TARGET of the files root/NAME.proto; a header is included as
-# <NAME.pb.h>.
-function(errata_nanopb target root)
-    set(gen ${CMAKE_BINARY_DIR}/gen/${target})
-    set(sources "")
-    set(files "")
-    foreach(name ${ARGN})
-        get_filename_component(folder ${gen}/${name} DIRECTORY)
-        file(MAKE_DIRECTORY ${folder})
-        list(APPEND sources ${gen}/${name}.pb.c)
-        list(APPEND files ${gen}/${name}.pb.c ${gen}/${name}.pb.h)
-        add_custom_command(
-            OUTPUT ${gen}/${name}.pb.c ${gen}/${name}.pb.h
-            COMMAND ${PROTOC} --plugin=protoc-gen-nanopb=${PROTOC_GEN_NANOPB} -I${root}
-                    -I${nanopb_proto} --nanopb_out=${gen} ${name}.proto
-            DEPENDS ${root}/${name}.proto
-            COMMENT "nanopb: ${name}.proto" VERBATIM)
-    endforeach()
-    add_custom_target(${target}_generated DEPENDS ${files})
-    add_library(${target} OBJECT ${sources})
-    target_link_libraries(${target} PUBLIC part_nanopb)
-    target_include_directories(${target} SYSTEM PUBLIC ${gen})
-    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR})
-    add_dependencies(${target} ${target}_generated)
+# errata_own_views(TARGET protos...)
+function(errata_own_views target)
+    set(files ${ARGN})
+    list(TRANSFORM files PREPEND ${errata_proto}/)
+    set(depends ${files} ${errata_proto_files} ${errata_plugin_files})
+    errata_outputs(fields_outputs ${target}_fields "${ARGN}" .fields.h)
+    errata_plugin_command(fields_command ${target}_fields fields)
+    errata_generated(${target}_fields OUTPUTS ${fields_outputs} COMMAND ${fields_command} ${ARGN} DEPENDS ${depends})
+    errata_outputs(views_outputs ${target} "${ARGN}" .views.h .views.c)
+    errata_plugin_command(views_command ${target} views)
+    errata_generated(${target} OUTPUTS ${views_outputs} COMMAND ${views_command} ${ARGN} DEPENDS ${depends}
+                     USES base ${target}_fields)
 endfunction()
 
-file(GLOB record_names CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/proto
-     ${CMAKE_SOURCE_DIR}/proto/record/*.proto)
-list(TRANSFORM record_names REPLACE "\\.proto$" "")
-errata_nanopb(record ${CMAKE_SOURCE_DIR}/proto ${record_names})
-errata_nanopb(pdf_record ${CMAKE_SOURCE_DIR}/proto/worker pdf_worker)
+file(GLOB errata_record_protos RELATIVE ${errata_proto} CONFIGURE_DEPENDS ${errata_proto}/record/*.proto)
+errata_own_views(record ${errata_record_protos})
+errata_own_views(pdf_record worker/pdf_worker.proto)

@@ -4,22 +4,19 @@
 #include "server/domain/admin/records.h"
 
 #include "store/base/assert.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/admin.pb.h>
+#include <record/admin.views.h>
 
 enum err record_decode_organization(struct slice bytes, struct organization_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_OrganizationRow message;
-    enum err err = OK;
+    struct record_check check = {.failed = false};
+    struct organization_row_view message;
+    enum err err = organization_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_OrganizationRow_msg, &message);
     if (err != OK) {
         return err;
     }
-    message.name = record_take(&check, message.name);
     record_need(&check, message.name.size > 0);
     record_need(&check, !record_is_zero(message.id, UUID_BYTES));
     record_need(&check, message.suspended_at_us == 0 || message.state_seq != 0);
@@ -36,7 +33,7 @@ enum err record_decode_organization(struct slice bytes, struct organization_reco
 enum err record_encode_organization(struct arena *arena, const struct organization_record *record,
                                     struct slice *ret_bytes)
 {
-    errata_record_OrganizationRow message = {
+    struct organization_row_view message = {
         .name = record->name,
         .created_at_us = record->created_at_us,
         .suspended_at_us = record->suspended_at_us,
@@ -48,22 +45,18 @@ enum err record_encode_organization(struct arena *arena, const struct organizati
         return ERR_INTERNAL;
     }
     memcpy(message.id, record->id.bytes, UUID_BYTES);
-    return record_pb_encode(arena, &errata_record_OrganizationRow_msg, &message, ret_bytes);
+    return record_encode(arena, &organization_row_view_type, &message, ret_bytes);
 }
 
 enum err record_decode_token(struct slice bytes, struct token_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_TokenRow message;
-    enum err err = OK;
+    struct record_check check = {.failed = false};
+    struct token_row_view message;
+    enum err err = token_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_TokenRow_msg, &message);
     if (err != OK) {
         return err;
     }
-    message.user_id = record_take(&check, message.user_id);
-    message.created_by = record_take(&check, message.created_by);
     record_need(&check, message.role != 0);
     record_need(&check, !record_is_zero(message.org, UUID_BYTES));
     record_need(&check, !record_is_zero(message.secret_sha256, SHA256_BYTES));
@@ -87,7 +80,7 @@ enum err record_decode_token(struct slice bytes, struct token_record *ret_record
 enum err record_encode_token(struct arena *arena, const struct token_record *record,
                              struct slice *ret_bytes)
 {
-    errata_record_TokenRow message = {
+    struct token_row_view message = {
         .role = record->role,
         .server = record->server,
         .user_id = record->user_id,
@@ -106,5 +99,5 @@ enum err record_encode_token(struct arena *arena, const struct token_record *rec
     }
     memcpy(message.org, record->org.bytes, UUID_BYTES);
     memcpy(message.secret_sha256, record->secret_sha256.bytes, SHA256_BYTES);
-    return record_pb_encode(arena, &errata_record_TokenRow_msg, &message, ret_bytes);
+    return record_encode(arena, &token_row_view_type, &message, ret_bytes);
 }

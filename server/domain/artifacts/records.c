@@ -4,9 +4,9 @@
 #include "server/domain/artifacts/records.h"
 
 #include "store/base/assert.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/artifacts.pb.h>
+#include <record/artifacts.views.h>
 
 static bool counts_fit(const struct artifact_counts *counts)
 {
@@ -46,34 +46,38 @@ static bool outcome_seqs_fit(const struct artifact_record *record)
     return true;
 }
 
-static struct artifact_counts take_counts(const errata_record_ArtifactCounts *counts)
+static void take_counts(struct record_check *check, struct slice bytes,
+                        struct artifact_counts *ret_counts)
 {
-    return (struct artifact_counts){
-        .exposure_count = counts->exposure_count,
-        .outcome_count = counts->outcome_count,
-        .bad_count = counts->bad_count,
+    struct artifact_counts_view counts;
+
+    record_need(check, artifact_counts_view_read(bytes, &counts) == OK);
+    *ret_counts = (struct artifact_counts){
+        .exposure_count = counts.exposure_count,
+        .outcome_count = counts.outcome_count,
+        .bad_count = counts.bad_count,
     };
 }
 
 enum err record_decode_artifact(struct slice bytes, struct artifact_record *ret_record)
 {
-    errata_record_ArtifactRow message;
+    struct record_check check = {.failed = false};
+    struct artifact_row_view message;
     struct artifact_record record;
-    enum err err = OK;
+    enum err err = artifact_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_ArtifactRow_msg, &message);
     if (err != OK) {
         return err;
     }
-    record.none = take_counts(&message.none);
-    record.treatment = take_counts(&message.treatment);
-    record.control = take_counts(&message.control);
-    record.shadow = take_counts(&message.shadow);
+    take_counts(&check, message.none, &record.none);
+    take_counts(&check, message.treatment, &record.treatment);
+    take_counts(&check, message.control, &record.control);
+    take_counts(&check, message.shadow, &record.shadow);
     record.withdrawn_seq = message.withdrawn_seq;
-    record.outcome_seq_count = message.outcome_seq_count;
-    memcpy(record.outcome_seqs, message.outcome_seq, sizeof(record.outcome_seqs));
-    if (!artifact_fits(&record) || !outcome_seqs_fit(&record)) {
+    memset(record.outcome_seqs, 0, sizeof(record.outcome_seqs));
+    record.outcome_seq_count = record_numbers(&check, &message.outcome_seq, false,
+                                              record.outcome_seqs, ARTIFACT_OUTCOMES_MAX);
+    if (check.failed || !artifact_fits(&record) || !outcome_seqs_fit(&record)) {
         return ERR_CORRUPT;
     }
     *ret_record = record;
@@ -81,32 +85,45 @@ enum err record_decode_artifact(struct slice bytes, struct artifact_record *ret_
 }
 
 /* A side without exposures and outcomes is left out. */
-static void give_counts(const struct artifact_counts *counts,
-                        errata_record_ArtifactCounts *ret_counts, bool *ret_has)
+static enum err give_counts(struct arena *arena, const struct artifact_counts *counts,
+                            struct slice *ret_bytes, bool *ret_has)
 {
+    const struct artifact_counts_view view = {
+        .exposure_count = counts->exposure_count,
+        .outcome_count = counts->outcome_count,
+        .bad_count = counts->bad_count,
+    };
+
     *ret_has = !is_empty(counts);
-    ret_counts->exposure_count = counts->exposure_count;
-    ret_counts->outcome_count = counts->outcome_count;
-    ret_counts->bad_count = counts->bad_count;
+    return record_encode(arena, &artifact_counts_view_type, &view, ret_bytes);
 }
 
 enum err record_encode_artifact(struct arena *arena, const struct artifact_record *record,
                                 struct slice *ret_bytes)
 {
-    errata_record_ArtifactRow message;
+    struct artifact_row_view message;
+    enum err err = OK;
 
     if (UNEXPECTED(!artifact_fits(record) || !outcome_seqs_fit(record))) {
         return ERR_INTERNAL;
     }
     memset(&message, 0, sizeof(message));
-    give_counts(&record->none, &message.none, &message.has_none);
-    give_counts(&record->treatment, &message.treatment, &message.has_treatment);
-    give_counts(&record->control, &message.control, &message.has_control);
-    give_counts(&record->shadow, &message.shadow, &message.has_shadow);
     message.withdrawn_seq = record->withdrawn_seq;
-    message.outcome_seq_count = (pb_size_t)record->outcome_seq_count;
-    memcpy(message.outcome_seq, record->outcome_seqs, sizeof(message.outcome_seq));
-    return record_pb_encode(arena, &errata_record_ArtifactRow_msg, &message, ret_bytes);
+    err = give_counts(arena, &record->none, &message.none, &message.has_none);
+    if (err == OK) {
+        err = give_counts(arena, &record->treatment, &message.treatment, &message.has_treatment);
+    }
+    if (err == OK) {
+        err = give_counts(arena, &record->control, &message.control, &message.has_control);
+    }
+    if (err == OK) {
+        err = give_counts(arena, &record->shadow, &message.shadow, &message.has_shadow);
+    }
+    if (err == OK) {
+        err = record_list(arena, record->outcome_seqs, record->outcome_seq_count, false,
+                          &message.outcome_seq);
+    }
+    return err != OK ? err : record_encode(arena, &artifact_row_view_type, &message, ret_bytes);
 }
 
 static bool life_fits(const struct artifact_life_record *life)
@@ -121,12 +138,10 @@ static bool life_fits(const struct artifact_life_record *life)
 
 enum err record_decode_artifact_life(struct slice bytes, struct artifact_life_record *ret_life)
 {
-    errata_record_ArtifactLifeRow message;
+    struct artifact_life_row_view message;
     struct artifact_life_record life;
-    enum err err = OK;
+    enum err err = artifact_life_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_ArtifactLifeRow_msg, &message);
     if (err != OK) {
         return err;
     }
@@ -149,7 +164,7 @@ enum err record_decode_artifact_life(struct slice bytes, struct artifact_life_re
 enum err record_encode_artifact_life(struct arena *arena, const struct artifact_life_record *life,
                                      struct slice *ret_bytes)
 {
-    const errata_record_ArtifactLifeRow message = {
+    const struct artifact_life_row_view message = {
         .state = life->state,
         .held_back = life->held_back,
         .set_by_person = life->set_by_person,
@@ -162,5 +177,5 @@ enum err record_encode_artifact_life(struct arena *arena, const struct artifact_
     if (UNEXPECTED(!life_fits(life))) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_ArtifactLifeRow_msg, &message, ret_bytes);
+    return record_encode(arena, &artifact_life_row_view_type, &message, ret_bytes);
 }

@@ -9,9 +9,9 @@
 #include "server/domain/events/annotator_kinds.h"
 #include "store/base/assert.h"
 #include "store/record_fast.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/corrections.pb.h>
+#include <record/corrections.views.h>
 
 /* Upper limit of the memory for building one example: 50 events with three texts of 10 KB, their members, and
  * the merged text. */
@@ -26,18 +26,17 @@ static bool read_in_order(struct slice bytes, struct example_document_record *re
     uint64_t event_count = 0;
     uint64_t created_at_us = 0;
 
-    record_fast_number(
-        &reader, RECORD_NUMBER_TAG(errata_record_ExampleDocumentRow_annotator_kinds_tag), &kinds);
-    record_fast_number(&reader,
-                       RECORD_NUMBER_TAG(errata_record_ExampleDocumentRow_has_superseded_tag),
+    record_fast_number(&reader, RECORD_NUMBER_TAG(EXAMPLE_DOCUMENT_ROW_ANNOTATOR_KINDS_FIELD),
+                       &kinds);
+    record_fast_number(&reader, RECORD_NUMBER_TAG(EXAMPLE_DOCUMENT_ROW_HAS_SUPERSEDED_FIELD),
                        &has_superseded);
-    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleDocumentRow_event_count_tag),
+    record_fast_number(&reader, RECORD_NUMBER_TAG(EXAMPLE_DOCUMENT_ROW_EVENT_COUNT_FIELD),
                        &event_count);
-    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleDocumentRow_seq_tag),
+    record_fast_number(&reader, RECORD_NUMBER_TAG(EXAMPLE_DOCUMENT_ROW_SEQ_FIELD),
                        &record->shown.seq);
-    record_fast_fixed(&reader, RECORD_FIXED_TAG(errata_record_ExampleDocumentRow_created_at_us_tag),
+    record_fast_fixed(&reader, RECORD_FIXED_TAG(EXAMPLE_DOCUMENT_ROW_CREATED_AT_US_FIELD),
                       &created_at_us);
-    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleDocumentRow_packed_tag),
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(EXAMPLE_DOCUMENT_ROW_PACKED_FIELD),
                       &record->packed);
     record->annotator_kinds = (uint32_t)kinds;
     record->has_superseded = has_superseded != 0;
@@ -46,15 +45,11 @@ static bool read_in_order(struct slice bytes, struct example_document_record *re
     return reader.at == reader.end;
 }
 
-/* Reads a row with its fields in any order. */
-static enum err read_by_field(struct slice bytes, struct example_document_record *record)
+static enum err read_view(struct slice bytes, struct example_document_record *record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_ExampleDocumentRow message;
-    enum err err = OK;
+    struct example_document_row_view message;
+    enum err err = example_document_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_ExampleDocumentRow_msg, &message);
     if (err != OK) {
         return err;
     }
@@ -62,8 +57,8 @@ static enum err read_by_field(struct slice bytes, struct example_document_record
     record->has_superseded = message.has_superseded;
     record->event_count = message.event_count;
     record->shown = (struct document_place){(int64_t)message.created_at_us, message.seq};
-    record->packed = record_take(&check, message.packed);
-    return record_check_result(&check);
+    record->packed = message.packed;
+    return OK;
 }
 
 static bool is_whole(const struct example_document_record *record)
@@ -81,7 +76,7 @@ enum err record_decode_example_document(struct slice bytes,
 
     if (!read_in_order(bytes, &record)) {
         record = (struct example_document_record){.annotator_kinds = 0};
-        err = read_by_field(bytes, &record);
+        err = read_view(bytes, &record);
     }
     if (record.annotator_kinds == 0) {
         record.annotator_kinds = ANNOTATOR_KINDS_HUMAN;
@@ -97,7 +92,7 @@ enum err record_encode_example_document(struct arena *arena,
                                         const struct example_document_record *record,
                                         struct slice *ret_bytes)
 {
-    errata_record_ExampleDocumentRow message = {
+    struct example_document_row_view message = {
         .annotator_kinds =
             record->annotator_kinds == ANNOTATOR_KINDS_HUMAN ? 0 : record->annotator_kinds,
         .has_superseded = record->has_superseded,
@@ -110,7 +105,7 @@ enum err record_encode_example_document(struct arena *arena,
     if (UNEXPECTED(!is_whole(record))) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_ExampleDocumentRow_msg, &message, ret_bytes);
+    return record_encode(arena, &example_document_row_view_type, &message, ret_bytes);
 }
 
 static bool is_same_place(const struct document_place *a, const struct document_place *b)

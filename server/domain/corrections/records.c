@@ -1,8 +1,6 @@
 /*
- * records.c: see records.h. A lookup decodes many example rows, so they are decoded by hand: first in the order
- * in which they are written, else field by field. Decoding with nanopb would take a multiple of the whole
- * lookup's time. Rows are encoded with nanopb, so the bytes are those of corrections.proto; a test decodes with
- * both.
+ * records.c: see records.h. A lookup decodes many example rows, so they are first read field by field in the order in
+ * which they are written (store/record_fast.h), which takes a fraction of a view's time; a test reads them both ways.
  */
 #include "server/domain/corrections/records.h"
 
@@ -10,9 +8,9 @@
 #include "store/base/wire.h"
 #include "store/log.h"
 #include "store/record_fast.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/corrections.pb.h>
+#include <record/corrections.views.h>
 
 /* LMDB stores a node of more than half a page in overflow pages. Example rows of which fewer than four fit on a
  * page are padded to that length: with three rows per page, leaves were half empty, the tree was one level
@@ -20,7 +18,7 @@
 #define INLINE_BYTES_MAX 944
 #define APART_BYTES_MIN 1984
 
-/* A hash is complete, or omitted: then it is all zeros, as nanopb decodes it. */
+/* A hash is complete, or omitted: then it is all zeros, as in a view. */
 static bool read_hint_hash(struct slice bytes, struct example_record *record)
 {
     memset(record->hint_hash, 0, KEY_HASH_BYTES);
@@ -30,54 +28,17 @@ static bool read_hint_hash(struct slice bytes, struct example_record *record)
     return bytes.size == KEY_HASH_BYTES || bytes.size == 0;
 }
 
-static bool read_example_field(const struct wire_field *field, struct example_record *record)
-{
-    enum wire_type wanted = WIRE_BYTES;
-
-    switch (field->number) {
-    case errata_record_ExampleRow_id_tag:
-        record->id = field->bytes;
-        break;
-    case errata_record_ExampleRow_document_hash_tag:
-        record->document_hash = field->bytes;
-        break;
-    case errata_record_ExampleRow_annotator_kind_tag:
-        wanted = WIRE_VARINT;
-        record->annotator_kind = (uint32_t)field->value;
-        break;
-    case errata_record_ExampleRow_hint_snippet_bytes_tag:
-        wanted = WIRE_VARINT;
-        record->hint.snippet_bytes = (uint32_t)field->value;
-        break;
-    case errata_record_ExampleRow_copy_hash_tag:
-        wanted = WIRE_FIXED64;
-        record->copy_hash = field->value;
-        break;
-    case errata_record_ExampleRow_example_tag:
-        record->example = field->bytes;
-        break;
-    case errata_record_ExampleRow_packed_hint_tag:
-        record->hint.packed = field->bytes;
-        break;
-    case errata_record_ExampleRow_hint_hash_tag:
-        return field->type == wanted && read_hint_hash(field->bytes, record);
-    default:
-        return true;
-    }
-    return field->type == wanted;
-}
-
 /* Returns whether only padding is left, whose tag takes two bytes. */
 static bool is_read(struct record_fast *reader)
 {
-    const uint8_t tag = (uint8_t)(errata_record_ExampleRow_padding_tag << 3 | WIRE_BYTES | 0x80);
+    const uint8_t tag = (uint8_t)(EXAMPLE_ROW_PADDING_FIELD << 3 | WIRE_BYTES | 0x80);
     struct slice padding = {NULL, 0};
 
     if (reader->end - reader->at < 2 || reader->at[0] != tag) {
         return reader->at == reader->end;
     }
     reader->at++;
-    record_fast_bytes(reader, errata_record_ExampleRow_padding_tag >> 4, &padding);
+    record_fast_bytes(reader, EXAMPLE_ROW_PADDING_FIELD >> 4, &padding);
     return reader->at == reader->end;
 }
 
@@ -89,39 +50,40 @@ static bool read_example_in_order(struct slice bytes, struct example_record *rec
     uint64_t snippet_bytes = 0;
     uint64_t annotator_kind = 0;
 
-    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_document_hash_tag),
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(EXAMPLE_ROW_DOCUMENT_HASH_FIELD),
                       &record->document_hash);
-    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleRow_annotator_kind_tag),
+    record_fast_number(&reader, RECORD_NUMBER_TAG(EXAMPLE_ROW_ANNOTATOR_KIND_FIELD),
                        &annotator_kind);
     record->annotator_kind = (uint32_t)annotator_kind;
-    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_hint_hash_tag),
-                      &hint_hash);
-    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_id_tag), &record->id);
-    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleRow_hint_snippet_bytes_tag),
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(EXAMPLE_ROW_HINT_HASH_FIELD), &hint_hash);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(EXAMPLE_ROW_ID_FIELD), &record->id);
+    record_fast_number(&reader, RECORD_NUMBER_TAG(EXAMPLE_ROW_HINT_SNIPPET_BYTES_FIELD),
                        &snippet_bytes);
     record->hint.snippet_bytes = (uint32_t)snippet_bytes;
-    record_fast_fixed(&reader, RECORD_FIXED_TAG(errata_record_ExampleRow_copy_hash_tag),
-                      &record->copy_hash);
-    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_example_tag),
-                      &record->example);
-    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_packed_hint_tag),
+    record_fast_fixed(&reader, RECORD_FIXED_TAG(EXAMPLE_ROW_COPY_HASH_FIELD), &record->copy_hash);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(EXAMPLE_ROW_EXAMPLE_FIELD), &record->example);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(EXAMPLE_ROW_PACKED_HINT_FIELD),
                       &record->hint.packed);
     return is_read(&reader) && read_hint_hash(hint_hash, record);
 }
 
-/* Reads the row with its fields in any order. */
-static enum err read_example_by_field(struct slice bytes, struct example_record *record)
+static bool read_example_view(struct slice bytes, struct example_record *record)
 {
-    struct wire_reader reader = wire_reader_of(bytes);
-    struct wire_field field = {0};
-    enum err err = OK;
+    struct example_row_view view;
 
-    for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
-        if (!read_example_field(&field, record)) {
-            return ERR_CORRUPT;
-        }
+    if (example_row_view_read(bytes, &view) != OK) {
+        return false;
     }
-    return err == ERR_NOT_FOUND ? OK : ERR_CORRUPT;
+    *record = (struct example_record){
+        .id = view.id,
+        .document_hash = view.document_hash,
+        .annotator_kind = view.annotator_kind,
+        .example = view.example,
+        .hint = {.snippet_bytes = view.hint_snippet_bytes, .packed = view.packed_hint},
+        .copy_hash = view.copy_hash,
+    };
+    memcpy(record->hint_hash, view.hint_hash, KEY_HASH_BYTES);
+    return true;
 }
 
 struct slice example_id_shorten(const struct uuid *id, int64_t created_at_us)
@@ -161,8 +123,7 @@ enum err record_decode_example(struct slice bytes, struct example_record *ret_re
     struct example_record record = {0};
 
     if (!read_example_in_order(bytes, &record)) {
-        memset(&record, 0, sizeof(record));
-        if (read_example_by_field(bytes, &record) != OK) {
+        if (!read_example_view(bytes, &record)) {
             return ERR_CORRUPT;
         }
     }
@@ -179,7 +140,7 @@ enum err record_decode_example(struct slice bytes, struct example_record *ret_re
 static enum err encode_example(struct arena *arena, const struct example_record *record,
                                struct slice padding, struct slice *ret_bytes)
 {
-    errata_record_ExampleRow message = {
+    struct example_row_view message = {
         .id = record->id,
         .document_hash = record->document_hash,
         .annotator_kind = record->annotator_kind == ANNOTATOR_HUMAN ? 0 : record->annotator_kind,
@@ -194,7 +155,7 @@ static enum err encode_example(struct arena *arena, const struct example_record 
         return ERR_INTERNAL;
     }
     memcpy(message.hint_hash, record->hint_hash, KEY_HASH_BYTES);
-    return record_pb_encode(arena, &errata_record_ExampleRow_msg, &message, ret_bytes);
+    return record_encode(arena, &example_row_view_type, &message, ret_bytes);
 }
 
 enum err record_encode_example_part(struct arena *arena, const struct example_record *record,
@@ -225,10 +186,10 @@ static bool says_something(const struct example_mark_record *record)
 enum err record_decode_example_mark(struct slice bytes, struct example_mark_record *ret_record)
 {
     struct example_mark_record record;
-    errata_record_ExampleMark message;
+    struct example_mark_view message;
 
     memset(&message, 0, sizeof(message));
-    if (record_pb_decode(bytes, &errata_record_ExampleMark_msg, &message) != OK) {
+    if (example_mark_view_read(bytes, &message) != OK) {
         return ERR_CORRUPT;
     }
     record = (struct example_mark_record){.superseded_by_seq = message.superseded_by_seq,
@@ -244,29 +205,26 @@ enum err record_decode_example_mark(struct slice bytes, struct example_mark_reco
 enum err record_encode_example_mark(struct arena *arena, const struct example_mark_record *record,
                                     struct slice *ret_bytes)
 {
-    errata_record_ExampleMark message = {.superseded_by_seq = record->superseded_by_seq,
-                                         .carried_count = record->carried_count,
-                                         .carried_sum = record->carried_sum};
+    struct example_mark_view message = {.superseded_by_seq = record->superseded_by_seq,
+                                        .carried_count = record->carried_count,
+                                        .carried_sum = record->carried_sum};
 
     if (UNEXPECTED(!says_something(record))) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_ExampleMark_msg, &message, ret_bytes);
+    return record_encode(arena, &example_mark_view_type, &message, ret_bytes);
 }
 
 enum err record_decode_retracted_example(struct slice bytes,
                                          struct retracted_example_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_RetractedExampleRow message;
-    enum err err = OK;
+    struct record_check check = {.failed = false};
+    struct retracted_example_row_view message;
+    enum err err = retracted_example_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_RetractedExampleRow_msg, &message);
     if (err != OK) {
         return err;
     }
-    message.row = record_take(&check, message.row);
     record_need(&check, message.retracted_by_seq != 0);
     record_need(&check, message.row.size > 0);
     if (check.failed) {
@@ -282,58 +240,57 @@ enum err record_encode_retracted_example(struct arena *arena,
                                          const struct retracted_example_record *record,
                                          struct slice *ret_bytes)
 {
-    errata_record_RetractedExampleRow message = {.retracted_by_seq = record->retracted_by_seq,
+    struct retracted_example_row_view message = {.retracted_by_seq = record->retracted_by_seq,
                                                  .superseded_by_seq = record->superseded_by_seq,
                                                  .row = record->row};
 
     if (UNEXPECTED(record->retracted_by_seq == 0) || UNEXPECTED(record->row.size == 0)) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_RetractedExampleRow_msg, &message, ret_bytes);
+    return record_encode(arena, &retracted_example_row_view_type, &message, ret_bytes);
 }
 
-static void take_names(struct record_check *check, const errata_record_Name *names, size_t count,
-                       struct record_names *ret_names)
+static enum err take_names(const struct view_list *list, struct record_names *ret_names)
 {
-    ret_names->count = count;
-    for (size_t i = 0; i < count; i++) {
-        ret_names->items[i] = record_take(check, names[i].text);
+    struct slice run = list->run;
+    struct slice message = {NULL, 0};
+    struct name_view name;
+    enum err err = list->count <= RECORD_NAMES_MAX ? OK : ERR_CORRUPT;
+
+    ret_names->count = 0;
+    while (err == OK && view_next(&run, &message)) {
+        err = name_view_read(message, &name);
+        ret_names->items[ret_names->count] = name.text;
+        ret_names->count++;
     }
+    return err;
 }
 
 enum err record_decode_entity(struct slice bytes, struct entity_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_EntityRow message;
-    enum err err = OK;
+    struct entity_row_view message;
+    enum err err = entity_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_EntityRow_msg, &message);
-    if (err != OK) {
-        return err;
-    }
-    take_names(&check, message.remaining, message.remaining_count, &ret_record->remaining);
-    return record_check_result(&check);
-}
-
-static void give_names(const struct record_names *names, errata_record_Name *ret_names,
-                       pb_size_t *ret_count)
-{
-    *ret_count = (pb_size_t)names->count;
-    for (size_t i = 0; i < names->count; i++) {
-        ret_names[i].text = names->items[i];
-    }
+    return err != OK ? err : take_names(&message.remaining, &ret_record->remaining);
 }
 
 enum err record_encode_entity(struct arena *arena, const struct entity_record *record,
                               struct slice *ret_bytes)
 {
-    errata_record_EntityRow message;
+    struct entity_row_view message;
+    struct buffer names;
 
     if (UNEXPECTED(record->remaining.count > RECORD_NAMES_MAX)) {
         return ERR_INTERNAL;
     }
     memset(&message, 0, sizeof(message));
-    give_names(&record->remaining, message.remaining, &message.remaining_count);
-    return record_pb_encode(arena, &errata_record_EntityRow_msg, &message, ret_bytes);
+    buffer_init(&names, arena, 0);
+    for (size_t i = 0; i < record->remaining.count; i++) {
+        const struct name_view name = {.text = record->remaining.items[i]};
+
+        name_view_put(&name, ENTITY_ROW_REMAINING_FIELD, &names);
+    }
+    message.remaining.run = buffer_slice(&names);
+    return buffer_ok(&names) ? record_encode(arena, &entity_row_view_type, &message, ret_bytes)
+                             : ERR_MEMORY;
 }

@@ -4,22 +4,19 @@
 #include "server/domain/counters/records.h"
 
 #include "store/base/assert.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/counters.pb.h>
+#include <record/counters.views.h>
 
 enum err record_decode_counter(struct slice bytes, struct counter_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_CounterRow message;
-    enum err err = OK;
+    struct record_check check = {.failed = false};
+    struct counter_row_view message;
+    enum err err = counter_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_CounterRow_msg, &message);
     if (err != OK) {
         return err;
     }
-    message.name = record_take(&check, message.name);
     record_need(&check, message.count != 0);
     if (!check.failed) {
         ret_record->count = message.count;
@@ -31,10 +28,10 @@ enum err record_decode_counter(struct slice bytes, struct counter_record *ret_re
 enum err record_encode_counter(struct arena *arena, const struct counter_record *record,
                                struct slice *ret_bytes)
 {
-    errata_record_CounterRow message = {.count = record->count, .name = record->name};
+    struct counter_row_view message = {.count = record->count, .name = record->name};
 
     if (UNEXPECTED(record->count == 0)) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_CounterRow_msg, &message, ret_bytes);
+    return record_encode(arena, &counter_row_view_type, &message, ret_bytes);
 }

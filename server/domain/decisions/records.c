@@ -4,9 +4,9 @@
 #include "server/domain/decisions/records.h"
 
 #include "store/base/assert.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/decisions.pb.h>
+#include <record/decisions.views.h>
 
 static bool fits(const struct evaluator_record *record)
 {
@@ -16,18 +16,16 @@ static bool fits(const struct evaluator_record *record)
 
 enum err record_decode_evaluator(struct slice bytes, struct evaluator_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_EvaluatorRow message;
+    struct record_check check = {.failed = false};
+    struct evaluator_row_view message;
     struct evaluator_record record;
-    enum err err = OK;
+    enum err err = evaluator_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_EvaluatorRow_msg, &message);
     if (err != OK) {
         return err;
     }
     record = (struct evaluator_record){
-        .evaluator_id = record_take(&check, message.evaluator_id),
+        .evaluator_id = message.evaluator_id,
         .evaluations = message.evaluations,
         .judged = message.judged,
         .overridden = message.overridden,
@@ -42,7 +40,7 @@ enum err record_decode_evaluator(struct slice bytes, struct evaluator_record *re
 enum err record_encode_evaluator(struct arena *arena, const struct evaluator_record *record,
                                  struct slice *ret_bytes)
 {
-    errata_record_EvaluatorRow message = {
+    struct evaluator_row_view message = {
         .evaluator_id = record->evaluator_id,
         .evaluations = record->evaluations,
         .judged = record->judged,
@@ -52,5 +50,5 @@ enum err record_encode_evaluator(struct arena *arena, const struct evaluator_rec
     if (UNEXPECTED(!fits(record))) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_EvaluatorRow_msg, &message, ret_bytes);
+    return record_encode(arena, &evaluator_row_view_type, &message, ret_bytes);
 }

@@ -4,9 +4,9 @@
 #include "server/domain/experiment/records.h"
 
 #include "store/base/assert.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/experiment.pb.h>
+#include <record/experiment.views.h>
 
 /* Checks the sums of an arm: corrected extractions do not exceed extractions, and an empty arm has
  * no sums. Fields are not compared, since a person may correct more fields than the model
@@ -30,36 +30,43 @@ static bool layout_stats_fit(const struct layout_stats_record *record)
                record->extraction_count - record->treatment.extraction_count;
 }
 
-static struct arm_sums take_arm(const errata_record_ArmSums *arm)
+static enum err take_arm(struct slice bytes, struct arm_sums *ret_arm)
 {
-    return (struct arm_sums){
-        .extraction_count = arm->extraction_count,
-        .corrected_count = arm->corrected_count,
-        .field_count = arm->field_count,
-        .corrected_field_count = arm->corrected_field_count,
-    };
+    struct arm_sums_view arm;
+    enum err err = arm_sums_view_read(bytes, &arm);
+
+    if (err == OK) {
+        *ret_arm = (struct arm_sums){
+            .extraction_count = arm.extraction_count,
+            .corrected_count = arm.corrected_count,
+            .field_count = arm.field_count,
+            .corrected_field_count = arm.corrected_field_count,
+        };
+    }
+    return err;
 }
 
 enum err record_decode_layout_stats(struct slice bytes, struct layout_stats_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_LayoutStatsRow message;
+    struct record_check check = {.failed = false};
+    struct layout_stats_row_view message;
     struct layout_stats_record record;
-    enum err err = OK;
+    enum err err = layout_stats_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_LayoutStatsRow_msg, &message);
+    if (err == OK) {
+        err = take_arm(message.treatment, &record.treatment);
+    }
+    if (err == OK) {
+        err = take_arm(message.control, &record.control);
+    }
     if (err != OK) {
         return err;
     }
-    record.layout_fingerprint = record_take(&check, message.layout_fingerprint);
+    record.layout_fingerprint = message.layout_fingerprint;
     record.extraction_count = message.extraction_count;
     record.corrected_count = message.corrected_count;
-    record.treatment = take_arm(&message.treatment);
-    record.control = take_arm(&message.control);
     memset(record.excluded_count, 0, sizeof(record.excluded_count));
-    memcpy(record.excluded_count, message.excluded_count,
-           message.excluded_count_count * sizeof(message.excluded_count[0]));
+    (void)record_numbers(&check, &message.excluded_count, false, record.excluded_count, EXCLUSIONS);
     record_need(&check, layout_stats_fit(&record));
     if (!check.failed) {
         *ret_record = record;
@@ -68,19 +75,26 @@ enum err record_decode_layout_stats(struct slice bytes, struct layout_stats_reco
 }
 
 /* An arm without extractions is left out. */
-static void give_arm(const struct arm_sums *arm, errata_record_ArmSums *ret_arm, bool *ret_has)
+static enum err give_arm(struct arena *arena, const struct arm_sums *arm, struct slice *ret_bytes,
+                         bool *ret_has)
 {
+    const struct arm_sums_view view = {
+        .extraction_count = arm->extraction_count,
+        .corrected_count = arm->corrected_count,
+        .field_count = arm->field_count,
+        .corrected_field_count = arm->corrected_field_count,
+    };
+
     *ret_has = arm->extraction_count != 0;
-    ret_arm->extraction_count = arm->extraction_count;
-    ret_arm->corrected_count = arm->corrected_count;
-    ret_arm->field_count = arm->field_count;
-    ret_arm->corrected_field_count = arm->corrected_field_count;
+    return record_encode(arena, &arm_sums_view_type, &view, ret_bytes);
 }
 
 enum err record_encode_layout_stats(struct arena *arena, const struct layout_stats_record *record,
                                     struct slice *ret_bytes)
 {
-    errata_record_LayoutStatsRow message;
+    struct layout_stats_row_view message;
+    size_t excluded_count = EXCLUSIONS;
+    enum err err = OK;
 
     if (UNEXPECTED(!layout_stats_fit(record))) {
         return ERR_INTERNAL;
@@ -89,13 +103,16 @@ enum err record_encode_layout_stats(struct arena *arena, const struct layout_sta
     message.layout_fingerprint = record->layout_fingerprint;
     message.extraction_count = record->extraction_count;
     message.corrected_count = record->corrected_count;
-    give_arm(&record->treatment, &message.treatment, &message.has_treatment);
-    give_arm(&record->control, &message.control, &message.has_control);
-    memcpy(message.excluded_count, record->excluded_count, sizeof(record->excluded_count));
-    message.excluded_count_count = EXCLUSIONS;
-    while (message.excluded_count_count > 0 &&
-           message.excluded_count[message.excluded_count_count - 1] == 0) {
-        message.excluded_count_count--;
+    err = give_arm(arena, &record->treatment, &message.treatment, &message.has_treatment);
+    if (err == OK) {
+        err = give_arm(arena, &record->control, &message.control, &message.has_control);
     }
-    return record_pb_encode(arena, &errata_record_LayoutStatsRow_msg, &message, ret_bytes);
+    while (excluded_count > 0 && record->excluded_count[excluded_count - 1] == 0) {
+        excluded_count--;
+    }
+    if (err == OK) {
+        err = record_list(arena, record->excluded_count, excluded_count, false,
+                          &message.excluded_count);
+    }
+    return err != OK ? err : record_encode(arena, &layout_stats_row_view_type, &message, ret_bytes);
 }

@@ -4,9 +4,9 @@
 #include "server/domain/guidelines/records.h"
 
 #include "store/base/assert.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/guidelines.pb.h>
+#include <record/guidelines.views.h>
 
 /* Returns whether the state and the events that made it agree. */
 static bool fits(const struct proposal_record *record)
@@ -33,13 +33,11 @@ static bool fits(const struct proposal_record *record)
 
 enum err record_decode_proposal(struct slice bytes, struct proposal_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_ProposalRow message;
+    struct record_check check = {.failed = false};
+    struct proposal_row_view message;
     struct proposal_record record;
-    enum err err = OK;
+    enum err err = proposal_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_ProposalRow_msg, &message);
     if (err != OK) {
         return err;
     }
@@ -51,8 +49,7 @@ enum err record_decode_proposal(struct slice bytes, struct proposal_record *ret_
         .ended_seq = message.ended_seq,
         .kept_seq = message.kept_seq,
     };
-    record_need(&check,
-                record_decode_artifact_life(record_take(&check, message.life), &record.life) == OK);
+    record_need(&check, record_decode_artifact_life(message.life, &record.life) == OK);
     record_need(&check, !check.failed && fits(&record));
     if (!check.failed) {
         *ret_record = record;
@@ -63,7 +60,7 @@ enum err record_decode_proposal(struct slice bytes, struct proposal_record *ret_
 enum err record_encode_proposal(struct arena *arena, const struct proposal_record *record,
                                 struct slice *ret_bytes)
 {
-    errata_record_ProposalRow message = {
+    struct proposal_row_view message = {
         .vote_seq = record->vote_seq,
         .expedited = record->expedited,
         .evidence_count = record->evidence_count,
@@ -77,6 +74,5 @@ enum err record_encode_proposal(struct arena *arena, const struct proposal_recor
         return ERR_INTERNAL;
     }
     err = record_encode_artifact_life(arena, &record->life, &message.life);
-    return err != OK ? err
-                     : record_pb_encode(arena, &errata_record_ProposalRow_msg, &message, ret_bytes);
+    return err != OK ? err : record_encode(arena, &proposal_row_view_type, &message, ret_bytes);
 }

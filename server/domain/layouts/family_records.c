@@ -7,23 +7,25 @@
 #include "store/base/bytes.h"
 #include "store/base/view.h"
 #include "store/base/wire.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/layouts.pb.h>
+#include <record/layouts.views.h>
 
 enum err record_decode_family(struct slice bytes, struct family_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_FamilyRow message;
-    enum err err = OK;
+    struct record_check check = {.failed = false};
+    struct family_row_view message;
+    enum err err = family_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_FamilyRow_msg, &message);
     if (err != OK) {
         return err;
     }
     record_need(&check, !record_is_zero(message.id, UUID_BYTES));
-    record_need(&check, message.alias_of_seq == 0 || message.alias_seq_count == 0);
+    ret_record->sketch_count = record_numbers(&check, &message.sketch_seq, true,
+                                              ret_record->sketch_seqs, FAMILY_ROW_SKETCHES_MAX);
+    ret_record->alias_count = record_numbers(&check, &message.alias_seq, false,
+                                             ret_record->alias_seqs, FAMILY_ALIASES_MAX);
+    record_need(&check, message.alias_of_seq == 0 || ret_record->alias_count == 0);
     if (check.failed) {
         return ERR_CORRUPT;
     }
@@ -32,11 +34,7 @@ enum err record_decode_family(struct slice bytes, struct family_record *ret_reco
     ret_record->fingerprint_count = message.fingerprint_count;
     ret_record->first_seen_at_us = message.first_seen_at_us;
     ret_record->last_seen_at_us = message.last_seen_at_us;
-    memcpy(ret_record->sketch_seqs, message.sketch_seq, sizeof(ret_record->sketch_seqs));
-    ret_record->sketch_count = message.sketch_seq_count;
     ret_record->alias_of_seq = message.alias_of_seq;
-    memcpy(ret_record->alias_seqs, message.alias_seq, sizeof(ret_record->alias_seqs));
-    ret_record->alias_count = message.alias_seq_count;
     return OK;
 }
 
@@ -51,10 +49,9 @@ enum err record_decode_family_aliases(struct slice bytes, struct family_record *
     ret_record->alias_of_seq = 0;
     ret_record->alias_count = 0;
     for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
-        if (field.number == errata_record_FamilyRow_alias_of_seq_tag && field.type == WIRE_VARINT) {
+        if (field.number == FAMILY_ROW_ALIAS_OF_SEQ_FIELD && field.type == WIRE_VARINT) {
             ret_record->alias_of_seq = field.value;
-        } else if (field.number == errata_record_FamilyRow_alias_seq_tag &&
-                   field.type == WIRE_BYTES) {
+        } else if (field.number == FAMILY_ROW_ALIAS_SEQ_FIELD && field.type == WIRE_BYTES) {
             aliases = field.bytes;
         }
     }
@@ -71,15 +68,14 @@ enum err record_decode_family_aliases(struct slice bytes, struct family_record *
 enum err record_encode_family(struct arena *arena, const struct family_record *record,
                               struct slice *ret_bytes)
 {
-    errata_record_FamilyRow message = {
+    struct family_row_view message = {
         .document_count = record->document_count,
         .fingerprint_count = record->fingerprint_count,
         .first_seen_at_us = record->first_seen_at_us,
         .last_seen_at_us = record->last_seen_at_us,
-        .sketch_seq_count = (pb_size_t)record->sketch_count,
         .alias_of_seq = record->alias_of_seq,
-        .alias_seq_count = (pb_size_t)record->alias_count,
     };
+    enum err err = OK;
 
     if (UNEXPECTED(record_is_zero(record->id.bytes, UUID_BYTES)) ||
         UNEXPECTED(record->sketch_count > FAMILY_ROW_SKETCHES_MAX) ||
@@ -87,9 +83,12 @@ enum err record_encode_family(struct arena *arena, const struct family_record *r
         return ERR_INTERNAL;
     }
     memcpy(message.id, record->id.bytes, UUID_BYTES);
-    memcpy(message.sketch_seq, record->sketch_seqs, sizeof(message.sketch_seq));
-    memcpy(message.alias_seq, record->alias_seqs, sizeof(message.alias_seq));
-    return record_pb_encode(arena, &errata_record_FamilyRow_msg, &message, ret_bytes);
+    err = record_list(arena, record->sketch_seqs, record->sketch_count, true, &message.sketch_seq);
+    if (err == OK) {
+        err =
+            record_list(arena, record->alias_seqs, record->alias_count, false, &message.alias_seq);
+    }
+    return err != OK ? err : record_encode(arena, &family_row_view_type, &message, ret_bytes);
 }
 
 enum err record_decode_family_sketch(struct slice bytes, struct family_sketch_record *ret_record)

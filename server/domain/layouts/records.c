@@ -4,22 +4,19 @@
 #include "server/domain/layouts/records.h"
 
 #include "store/base/assert.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/layouts.pb.h>
+#include <record/layouts.views.h>
 
 enum err record_decode_document(struct slice bytes, struct document_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_DocumentRow message;
-    enum err err = OK;
+    struct record_check check = {.failed = false};
+    struct document_row_view message;
+    enum err err = document_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_DocumentRow_msg, &message);
     if (err != OK) {
         return err;
     }
-    message.layout_fingerprint = record_take(&check, message.layout_fingerprint);
     record_need(&check, message.first_seq != 0 && message.first_seq <= message.seq);
     record_need(&check, !record_is_zero(message.sha256, SHA256_BYTES));
     if (!check.failed) {
@@ -37,7 +34,7 @@ enum err record_decode_document(struct slice bytes, struct document_record *ret_
 enum err record_encode_document(struct arena *arena, const struct document_record *record,
                                 struct slice *ret_bytes)
 {
-    errata_record_DocumentRow message = {
+    struct document_row_view message = {
         .seq = record->seq,
         .first_seq = record->first_seq,
         .created_at_us = record->created_at_us,
@@ -51,21 +48,18 @@ enum err record_encode_document(struct arena *arena, const struct document_recor
         return ERR_INTERNAL;
     }
     memcpy(message.sha256, record->sha256.bytes, SHA256_BYTES);
-    return record_pb_encode(arena, &errata_record_DocumentRow_msg, &message, ret_bytes);
+    return record_encode(arena, &document_row_view_type, &message, ret_bytes);
 }
 
 enum err record_decode_profile(struct slice bytes, struct profile_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_ProfileRow message;
-    enum err err = OK;
+    struct record_check check = {.failed = false};
+    struct profile_row_view message;
+    enum err err = profile_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_ProfileRow_msg, &message);
     if (err != OK) {
         return err;
     }
-    message.fp_version = record_take(&check, message.fp_version);
     record_need(&check, message.seen_count != 0);
     record_need(&check, !record_is_zero(message.measured, SHA256_BYTES));
     record_need(&check, !record_is_zero(message.id, UUID_BYTES));
@@ -88,7 +82,7 @@ enum err record_decode_profile(struct slice bytes, struct profile_record *ret_re
 enum err record_encode_profile(struct arena *arena, const struct profile_record *record,
                                struct slice *ret_bytes)
 {
-    errata_record_ProfileRow message = {
+    struct profile_row_view message = {
         .seen_count = record->seen_count,
         .first_seen_at_us = record->first_seen_at_us,
         .last_seen_at_us = record->last_seen_at_us,
@@ -106,5 +100,5 @@ enum err record_encode_profile(struct arena *arena, const struct profile_record 
     }
     memcpy(message.measured, record->measured.bytes, SHA256_BYTES);
     memcpy(message.id, record->id.bytes, UUID_BYTES);
-    return record_pb_encode(arena, &errata_record_ProfileRow_msg, &message, ret_bytes);
+    return record_encode(arena, &profile_row_view_type, &message, ret_bytes);
 }

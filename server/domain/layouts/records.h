@@ -36,8 +36,7 @@ struct layout_head_record {
 };
 
 /* The values of a head row that a lookup needs: the marks, as two lists of equal length in the bytes of the
- * row, and which of the layout's documents are scans. Not to be copied: lists that are stored in several pieces
- * are joined in it. */
+ * row, and which of the layout's documents are scans. */
 struct layout_marks {
     const uint8_t *seq; /* 8 bytes each, little-endian, unaligned */
     const uint8_t *superseded_by_seq; /* NULL: none is superseded */
@@ -48,10 +47,6 @@ struct layout_marks {
     uint64_t bare_sum;
     uint64_t first_document_seq; /* as in the head */
     uint64_t first_text_seq;
-    uint64_t joined_seq[RECORD_MARKS_MAX];
-    uint64_t joined_superseded_by_seq[RECORD_MARKS_MAX];
-    uint64_t joined_carried_count[RECORD_MARKS_MAX];
-    uint64_t joined_carried_sum[RECORD_MARKS_MAX];
 };
 
 /* DOCUMENT: the values of a document that other modules read; the others are in its event. */

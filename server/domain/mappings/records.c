@@ -4,9 +4,9 @@
 #include "server/domain/mappings/records.h"
 
 #include "store/base/assert.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/mappings.pb.h>
+#include <record/mappings.views.h>
 
 static bool mapping_fits(const struct mapping_record *record)
 {
@@ -18,20 +18,18 @@ static bool mapping_fits(const struct mapping_record *record)
 
 enum err record_decode_mapping(struct slice bytes, struct mapping_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_MappingRow message;
+    struct record_check check = {.failed = false};
+    struct mapping_row_view message;
     struct mapping_record record;
-    enum err err = OK;
+    enum err err = mapping_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_MappingRow_msg, &message);
     if (err != OK) {
         return err;
     }
     memcpy(record.id.bytes, message.id, UUID_BYTES);
-    record.customer_id = record_take(&check, message.customer_id);
-    record.customer_sku = record_take(&check, message.customer_sku);
-    record.internal_sku = record_take(&check, message.internal_sku);
+    record.customer_id = message.customer_id;
+    record.customer_sku = message.customer_sku;
+    record.internal_sku = message.internal_sku;
     record.status = message.status;
     record.confidence = message.confidence;
     record.support_count = message.support_count;
@@ -53,7 +51,7 @@ enum err record_decode_mapping(struct slice bytes, struct mapping_record *ret_re
 enum err record_encode_mapping(struct arena *arena, const struct mapping_record *record,
                                struct slice *ret_bytes)
 {
-    errata_record_MappingRow message = {
+    struct mapping_row_view message = {
         .customer_id = record->customer_id,
         .customer_sku = record->customer_sku,
         .internal_sku = record->internal_sku,
@@ -74,22 +72,19 @@ enum err record_encode_mapping(struct arena *arena, const struct mapping_record 
         return ERR_INTERNAL;
     }
     memcpy(message.id, record->id.bytes, UUID_BYTES);
-    return record_pb_encode(arena, &errata_record_MappingRow_msg, &message, ret_bytes);
+    return record_encode(arena, &mapping_row_view_type, &message, ret_bytes);
 }
 
 enum err record_decode_mapping_confirmed(struct slice bytes,
                                          struct mapping_confirmed_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_MappingConfirmedRow message;
-    enum err err = OK;
+    struct record_check check = {.failed = false};
+    struct mapping_confirmed_row_view message;
+    enum err err = mapping_confirmed_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_MappingConfirmedRow_msg, &message);
     if (err != OK) {
         return err;
     }
-    message.internal_sku = record_take(&check, message.internal_sku);
     record_need(&check, message.seq != 0 && message.version != 0);
     record_need(&check, !record_is_zero(message.id, UUID_BYTES));
     record_need(&check, message.internal_sku.size > 0);
@@ -106,7 +101,7 @@ enum err record_encode_mapping_confirmed(struct arena *arena,
                                          const struct mapping_confirmed_record *record,
                                          struct slice *ret_bytes)
 {
-    errata_record_MappingConfirmedRow message = {
+    struct mapping_confirmed_row_view message = {
         .seq = record->seq,
         .version = record->version,
         .internal_sku = record->internal_sku,
@@ -118,5 +113,5 @@ enum err record_encode_mapping_confirmed(struct arena *arena,
         return ERR_INTERNAL;
     }
     memcpy(message.id, record->id.bytes, UUID_BYTES);
-    return record_pb_encode(arena, &errata_record_MappingConfirmedRow_msg, &message, ret_bytes);
+    return record_encode(arena, &mapping_confirmed_row_view_type, &message, ret_bytes);
 }

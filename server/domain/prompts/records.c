@@ -4,23 +4,20 @@
 #include "server/domain/prompts/records.h"
 
 #include "store/base/assert.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/prompts.pb.h>
+#include <record/prompts.views.h>
 
 enum err record_decode_prompt_template(struct slice bytes,
                                        struct prompt_template_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_PromptTemplateRow message;
-    enum err err = OK;
+    struct record_check check = {.failed = false};
+    struct prompt_template_row_view message;
+    enum err err = prompt_template_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_PromptTemplateRow_msg, &message);
     if (err != OK) {
         return err;
     }
-    message.name = record_take(&check, message.name);
     record_need(&check, message.seq != 0 && message.version != 0);
     record_need(&check, message.name.size > 0);
     if (!check.failed) {
@@ -35,7 +32,7 @@ enum err record_encode_prompt_template(struct arena *arena,
                                        const struct prompt_template_record *record,
                                        struct slice *ret_bytes)
 {
-    errata_record_PromptTemplateRow message = {
+    struct prompt_template_row_view message = {
         .seq = record->seq,
         .version = record->version,
         .name = record->name,
@@ -45,5 +42,5 @@ enum err record_encode_prompt_template(struct arena *arena,
         UNEXPECTED(record->name.size == 0)) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_PromptTemplateRow_msg, &message, ret_bytes);
+    return record_encode(arena, &prompt_template_row_view_type, &message, ret_bytes);
 }

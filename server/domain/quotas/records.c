@@ -4,9 +4,9 @@
 #include "server/domain/quotas/records.h"
 
 #include "store/base/assert.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/quotas.pb.h>
+#include <record/quotas.views.h>
 
 bool quota_record_is_set(const struct quota_record *record)
 {
@@ -17,11 +17,9 @@ bool quota_record_is_set(const struct quota_record *record)
 enum err record_decode_quota(struct slice bytes, struct quota_record *ret_record)
 {
     struct quota_record record;
-    errata_record_QuotaRow message;
-    enum err err = OK;
+    struct quota_row_view message;
+    enum err err = quota_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_QuotaRow_msg, &message);
     if (err != OK) {
         return err;
     }
@@ -42,7 +40,7 @@ enum err record_decode_quota(struct slice bytes, struct quota_record *ret_record
 enum err record_encode_quota(struct arena *arena, const struct quota_record *record,
                              struct slice *ret_bytes)
 {
-    errata_record_QuotaRow message = {
+    struct quota_row_view message = {
         .requests_per_second = record->requests_per_second,
         .request_burst = record->request_burst,
         .concurrent_streams = record->concurrent_streams,
@@ -53,5 +51,5 @@ enum err record_encode_quota(struct arena *arena, const struct quota_record *rec
     if (UNEXPECTED(!quota_record_is_set(record))) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_QuotaRow_msg, &message, ret_bytes);
+    return record_encode(arena, &quota_row_view_type, &message, ret_bytes);
 }

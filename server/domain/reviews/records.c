@@ -5,10 +5,10 @@
 
 #include "store/base/assert.h"
 #include "store/base/wire.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
 #include <errata/v1/review.fields.h>
-#include <record/reviews.pb.h>
+#include <record/reviews.views.h>
 
 #define FLAG_BITS 2
 #define FLAG_MASK 3u
@@ -67,21 +67,19 @@ static bool run_fits(const struct review_run_record *record)
 
 enum err record_decode_review(struct slice bytes, struct review_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_ReviewRow message;
+    struct record_check check = {.failed = false};
+    struct review_row_view message;
     struct review_record record;
-    enum err err = OK;
+    enum err err = review_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_ReviewRow_msg, &message);
     if (err != OK) {
         return err;
     }
     record = (struct review_record){
         .decision = message.decision,
-        .subcategory = record_take(&check, message.subcategory),
-        .missing_spec = record_take(&check, message.missing_spec),
-        .reviewed_by = record_take(&check, message.reviewed_by),
+        .subcategory = message.subcategory,
+        .missing_spec = message.missing_spec,
+        .reviewed_by = message.reviewed_by,
         .reviews_needed = message.reviews_needed,
         .retracted_seq = message.retracted_seq,
     };
@@ -96,7 +94,7 @@ enum err record_decode_review(struct slice bytes, struct review_record *ret_reco
 enum err record_encode_review(struct arena *arena, const struct review_record *record,
                               struct slice *ret_bytes)
 {
-    errata_record_ReviewRow message = {
+    struct review_row_view message = {
         .decision = record->decision,
         .subcategory = record->subcategory,
         .flags = flags_to_row(record),
@@ -109,27 +107,25 @@ enum err record_encode_review(struct arena *arena, const struct review_record *r
     if (UNEXPECTED(!review_fits(record))) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_ReviewRow_msg, &message, ret_bytes);
+    return record_encode(arena, &review_row_view_type, &message, ret_bytes);
 }
 
 enum err record_decode_review_run(struct slice bytes, struct review_run_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_ReviewRunRow message;
+    struct record_check check = {.failed = false};
+    struct review_run_row_view message;
     struct review_run_record record;
-    enum err err = OK;
+    enum err err = review_run_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_ReviewRunRow_msg, &message);
     if (err != OK) {
         return err;
     }
     record = (struct review_run_record){
-        .run_id = record_take(&check, message.run_id),
+        .run_id = message.run_id,
         .review_count = message.review_count,
         .newest_seq = message.newest_seq,
         .newest_created_at_us = message.newest_created_at_us,
-        .subcategory = record_take(&check, message.subcategory),
+        .subcategory = message.subcategory,
         .is_reviewed = message.is_reviewed,
         .item_seq = message.item_seq,
     };
@@ -143,7 +139,7 @@ enum err record_decode_review_run(struct slice bytes, struct review_run_record *
 enum err record_encode_review_run(struct arena *arena, const struct review_run_record *record,
                                   struct slice *ret_bytes)
 {
-    errata_record_ReviewRunRow message = {
+    struct review_run_row_view message = {
         .run_id = record->run_id,
         .review_count = record->review_count,
         .newest_seq = record->newest_seq,
@@ -156,7 +152,7 @@ enum err record_encode_review_run(struct arena *arena, const struct review_run_r
     if (UNEXPECTED(!run_fits(record))) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_ReviewRunRow_msg, &message, ret_bytes);
+    return record_encode(arena, &review_run_row_view_type, &message, ret_bytes);
 }
 
 static bool thresholds_fit(const struct review_thresholds_record *record)
@@ -172,12 +168,10 @@ static bool thresholds_fit(const struct review_thresholds_record *record)
 enum err record_decode_review_thresholds(struct slice bytes,
                                          struct review_thresholds_record *ret_record)
 {
-    errata_record_ReviewThresholdsRow message;
+    struct review_thresholds_row_view message;
     struct review_thresholds_record record;
-    enum err err = OK;
+    enum err err = review_thresholds_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_ReviewThresholdsRow_msg, &message);
     if (err != OK) {
         return err;
     }
@@ -198,7 +192,7 @@ enum err record_encode_review_thresholds(struct arena *arena,
                                          const struct review_thresholds_record *record,
                                          struct slice *ret_bytes)
 {
-    errata_record_ReviewThresholdsRow message = {
+    struct review_thresholds_row_view message = {
         .seq = record->seq,
         .bad_format = record->values[THRESHOLD_BAD_FORMAT],
         .wrong_information = record->values[THRESHOLD_WRONG_INFORMATION],
@@ -211,7 +205,7 @@ enum err record_encode_review_thresholds(struct arena *arena,
     if (UNEXPECTED(!thresholds_fit(record))) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_ReviewThresholdsRow_msg, &message, ret_bytes);
+    return record_encode(arena, &review_thresholds_row_view_type, &message, ret_bytes);
 }
 
 static bool fragment_set_fits(const struct fragment_set_record *record)
@@ -221,12 +215,10 @@ static bool fragment_set_fits(const struct fragment_set_record *record)
 
 enum err record_decode_fragment_set(struct slice bytes, struct fragment_set_record *ret_record)
 {
-    errata_record_FragmentSetRow message;
+    struct fragment_set_row_view message;
     struct fragment_set_record record;
-    enum err err = OK;
+    enum err err = fragment_set_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_FragmentSetRow_msg, &message);
     if (err != OK) {
         return err;
     }
@@ -244,7 +236,7 @@ enum err record_decode_fragment_set(struct slice bytes, struct fragment_set_reco
 enum err record_encode_fragment_set(struct arena *arena, const struct fragment_set_record *record,
                                     struct slice *ret_bytes)
 {
-    errata_record_FragmentSetRow message = {
+    struct fragment_set_row_view message = {
         .seq = record->seq,
         .approved_seq = record->approved_seq,
     };
@@ -252,5 +244,5 @@ enum err record_encode_fragment_set(struct arena *arena, const struct fragment_s
     if (UNEXPECTED(!fragment_set_fits(record))) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_FragmentSetRow_msg, &message, ret_bytes);
+    return record_encode(arena, &fragment_set_row_view_type, &message, ret_bytes);
 }

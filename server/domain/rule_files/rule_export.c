@@ -8,7 +8,7 @@
 #include "server/domain/verdicts/keys.h"
 #include "server/domain/verdicts/rules.h"
 #include "store/base/json.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 #include "store/scan.h"
 
 #include <inttypes.h>

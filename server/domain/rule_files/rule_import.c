@@ -8,7 +8,7 @@
 #include "server/domain/verdicts/create.h"
 #include "server/domain/verdicts/keys.h"
 #include "server/domain/verdicts/learners.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 #include "store/scan.h"
 
 #include <errata/payload/payload.views.h>

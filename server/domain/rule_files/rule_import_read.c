@@ -6,7 +6,7 @@
 #include "server/domain/json/members.h"
 #include "server/domain/rule_files/rule_file.h"
 #include "server/domain/verdicts/learners.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
 #include <inttypes.h>
 #include <math.h>

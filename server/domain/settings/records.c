@@ -5,9 +5,9 @@
 
 #include "server/domain/events/annotator_kinds.h"
 #include "store/base/assert.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/settings.pb.h>
+#include <record/settings.views.h>
 
 #define PERCENT_MAX 100
 /* The largest threshold, + 1. */
@@ -30,11 +30,9 @@ static bool votes_fit(uint32_t votes_needed)
 
 enum err record_decode_settings(struct slice bytes, struct settings_record *ret_record)
 {
-    errata_record_SettingsRow message;
-    enum err err = OK;
+    struct settings_row_view message;
+    enum err err = settings_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_SettingsRow_msg, &message);
     if (err != OK) {
         return err;
     }
@@ -60,7 +58,7 @@ enum err record_decode_settings(struct slice bytes, struct settings_record *ret_
 enum err record_encode_settings(struct arena *arena, const struct settings_record *record,
                                 struct slice *ret_bytes)
 {
-    errata_record_SettingsRow message = {
+    struct settings_row_view message = {
         .seq = record->seq,
         .holdout_percent = record->holdout_percent,
         .match_mode = record->match_mode,
@@ -80,5 +78,5 @@ enum err record_encode_settings(struct arena *arena, const struct settings_recor
         UNEXPECTED(!votes_fit(record->votes_needed))) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_SettingsRow_msg, &message, ret_bytes);
+    return record_encode(arena, &settings_row_view_type, &message, ret_bytes);
 }

@@ -4,10 +4,10 @@
 #include "server/domain/turns/records.h"
 
 #include "store/base/assert.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
 #include <errata/v1/turn.fields.h>
-#include <record/turns.pb.h>
+#include <record/turns.views.h>
 
 static bool turn_fits(const struct turn_record *record)
 {
@@ -17,12 +17,10 @@ static bool turn_fits(const struct turn_record *record)
 
 enum err record_decode_turn(struct slice bytes, struct turn_record *ret_record)
 {
-    errata_record_TurnRow message;
+    struct turn_row_view message;
     struct turn_record record;
-    enum err err = OK;
+    enum err err = turn_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_TurnRow_msg, &message);
     if (err != OK) {
         return err;
     }
@@ -43,7 +41,7 @@ enum err record_decode_turn(struct slice bytes, struct turn_record *ret_record)
 enum err record_encode_turn(struct arena *arena, const struct turn_record *record,
                             struct slice *ret_bytes)
 {
-    errata_record_TurnRow message = {
+    struct turn_row_view message = {
         .seq = record->seq,
         .created_at_us = record->created_at_us,
         .status = record->status,
@@ -54,5 +52,5 @@ enum err record_encode_turn(struct arena *arena, const struct turn_record *recor
     if (UNEXPECTED(!turn_fits(record))) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_TurnRow_msg, &message, ret_bytes);
+    return record_encode(arena, &turn_row_view_type, &message, ret_bytes);
 }

@@ -2,17 +2,15 @@
  * measure_records.c: the rows of measures; see records.h.
  */
 #include "server/domain/verdicts/records.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/verdicts.pb.h>
+#include <record/verdicts.views.h>
 
 enum err record_decode_rule_measure(struct slice bytes, struct rule_measure_record *ret_record)
 {
-    errata_record_RuleMeasureRow message;
-    enum err err = OK;
+    struct rule_measure_row_view message;
+    enum err err = rule_measure_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_RuleMeasureRow_msg, &message);
     if (err == OK) {
         *ret_record = (struct rule_measure_record){
             .agreed = message.agreed,
@@ -28,7 +26,7 @@ enum err record_decode_rule_measure(struct slice bytes, struct rule_measure_reco
 enum err record_encode_rule_measure(struct arena *arena, const struct rule_measure_record *record,
                                     struct slice *ret_bytes)
 {
-    const errata_record_RuleMeasureRow message = {
+    const struct rule_measure_row_view message = {
         .agreed = record->agreed,
         .disagreed = record->disagreed,
         .undecided = record->undecided,
@@ -36,12 +34,36 @@ enum err record_encode_rule_measure(struct arena *arena, const struct rule_measu
         .kept_disagreed = record->kept_disagreed,
     };
 
-    return record_pb_encode(arena, &errata_record_RuleMeasureRow_msg, &message, ret_bytes);
+    return record_encode(arena, &rule_measure_row_view_type, &message, ret_bytes);
 }
 
-static struct rule_set_side take_side(const errata_record_RuleSetSide *side)
+static enum err take_side(struct slice bytes, struct rule_set_side *ret_side)
 {
-    return (struct rule_set_side){
+    struct rule_set_side_view side;
+    enum err err = rule_set_side_view_read(bytes, &side);
+
+    if (err != OK) {
+        return err;
+    }
+    *ret_side = (struct rule_set_side){
+        .covered = side.covered,
+        .overlapping = side.overlapping,
+        .conflicting = side.conflicting,
+        .agreed = side.agreed,
+        .disagreed = side.disagreed,
+        .undecided = side.undecided,
+        .found = side.found,
+        .flips_right = side.flips_right,
+        .flips_wrong = side.flips_wrong,
+        .flips_undecided = side.flips_undecided,
+    };
+    return OK;
+}
+
+static enum err put_side(struct arena *arena, const struct rule_set_side *side,
+                         struct slice *ret_bytes)
+{
+    const struct rule_set_side_view view = {
         .covered = side->covered,
         .overlapping = side->overlapping,
         .conflicting = side->conflicting,
@@ -53,55 +75,47 @@ static struct rule_set_side take_side(const errata_record_RuleSetSide *side)
         .flips_wrong = side->flips_wrong,
         .flips_undecided = side->flips_undecided,
     };
-}
 
-static errata_record_RuleSetSide put_side(const struct rule_set_side *side)
-{
-    return (errata_record_RuleSetSide){
-        .covered = side->covered,
-        .overlapping = side->overlapping,
-        .conflicting = side->conflicting,
-        .agreed = side->agreed,
-        .disagreed = side->disagreed,
-        .undecided = side->undecided,
-        .found = side->found,
-        .flips_right = side->flips_right,
-        .flips_wrong = side->flips_wrong,
-        .flips_undecided = side->flips_undecided,
-    };
+    return record_encode(arena, &rule_set_side_view_type, &view, ret_bytes);
 }
 
 enum err record_decode_rule_set_measure(struct slice bytes,
                                         struct rule_set_measure_record *ret_record)
 {
-    errata_record_RuleSetMeasureRow message;
-    enum err err = OK;
+    struct rule_set_measure_row_view message;
+    struct rule_set_measure_record record;
+    enum err err = rule_set_measure_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_RuleSetMeasureRow_msg, &message);
     if (err == OK) {
-        *ret_record = (struct rule_set_measure_record){
-            .scores = message.scores,
-            .directed = message.directed,
-            .live = take_side(&message.live),
-            .shadow = take_side(&message.shadow),
-        };
+        err = take_side(message.live, &record.live);
     }
-    return err;
+    if (err == OK) {
+        err = take_side(message.shadow, &record.shadow);
+    }
+    if (err != OK) {
+        return err;
+    }
+    record.scores = message.scores;
+    record.directed = message.directed;
+    *ret_record = record;
+    return OK;
 }
 
 enum err record_encode_rule_set_measure(struct arena *arena,
                                         const struct rule_set_measure_record *record,
                                         struct slice *ret_bytes)
 {
-    const errata_record_RuleSetMeasureRow message = {
+    struct rule_set_measure_row_view message = {
         .scores = record->scores,
         .directed = record->directed,
         .has_live = true,
-        .live = put_side(&record->live),
         .has_shadow = true,
-        .shadow = put_side(&record->shadow),
     };
+    enum err err = put_side(arena, &record->live, &message.live);
 
-    return record_pb_encode(arena, &errata_record_RuleSetMeasureRow_msg, &message, ret_bytes);
+    if (err == OK) {
+        err = put_side(arena, &record->shadow, &message.shadow);
+    }
+    return err != OK ? err
+                     : record_encode(arena, &rule_set_measure_row_view_type, &message, ret_bytes);
 }

@@ -5,10 +5,10 @@
 
 #include "store/base/assert.h"
 #include "store/base/wire.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
 #include <errata/v1/verdict_submission.fields.h>
-#include <record/verdicts.pb.h>
+#include <record/verdicts.views.h>
 
 static bool rule_fits(const struct learned_rule_record *record)
 {
@@ -39,20 +39,18 @@ static bool verdict_fits(const struct verdict_record *record)
 
 enum err record_decode_learned_rule(struct slice bytes, struct learned_rule_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_LearnedRuleRow message;
+    struct record_check check = {.failed = false};
+    struct learned_rule_row_view message;
     struct learned_rule_record record;
     struct slice source_id = {NULL, 0};
-    enum err err = OK;
+    enum err err = learned_rule_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_LearnedRuleRow_msg, &message);
     if (err != OK) {
         return err;
     }
     record = (struct learned_rule_record){
         .rule_type = message.rule_type,
-        .pattern = record_take(&check, message.pattern),
+        .pattern = message.pattern,
         .action = message.action,
         .adjustment = message.adjustment,
         .count = message.count,
@@ -63,7 +61,7 @@ enum err record_decode_learned_rule(struct slice bytes, struct learned_rule_reco
         .updated_at_us = message.updated_at_us,
         .imported_seq = message.imported_seq,
     };
-    source_id = record_take_sized(&check, message.source_id, UUID_BYTES);
+    source_id = record_sized(&check, message.source_id, UUID_BYTES);
     if (!check.failed && source_id.size > 0) {
         memcpy(record.source_id.bytes, source_id.data, UUID_BYTES);
         record_need(&check, !record_is_zero(source_id.data, UUID_BYTES));
@@ -80,7 +78,7 @@ enum err record_decode_learned_rule(struct slice bytes, struct learned_rule_reco
 enum err record_encode_learned_rule(struct arena *arena, const struct learned_rule_record *record,
                                     struct slice *ret_bytes)
 {
-    errata_record_LearnedRuleRow message = {
+    struct learned_rule_row_view message = {
         .rule_type = record->rule_type,
         .pattern = record->pattern,
         .action = record->action,
@@ -103,27 +101,23 @@ enum err record_encode_learned_rule(struct arena *arena, const struct learned_ru
         message.source_id = slice_of(record->source_id.bytes, UUID_BYTES);
     }
     err = record_encode_artifact_life(arena, &record->life, &message.life);
-    return err != OK
-               ? err
-               : record_pb_encode(arena, &errata_record_LearnedRuleRow_msg, &message, ret_bytes);
+    return err != OK ? err : record_encode(arena, &learned_rule_row_view_type, &message, ret_bytes);
 }
 
 enum err record_decode_verdict(struct slice bytes, struct verdict_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_VerdictRow message;
+    struct record_check check = {.failed = false};
+    struct verdict_row_view message;
     struct verdict_record record;
-    enum err err = OK;
+    enum err err = verdict_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_VerdictRow_msg, &message);
     if (err != OK) {
         return err;
     }
     record = (struct verdict_record){
         .original_verdict = message.original_verdict,
         .correct_verdict = message.correct_verdict,
-        .missed = record_take(&check, message.missed),
+        .missed = message.missed,
     };
     record_need(&check, !check.failed && verdict_fits(&record));
     if (!check.failed) {
@@ -135,7 +129,7 @@ enum err record_decode_verdict(struct slice bytes, struct verdict_record *ret_re
 enum err record_encode_verdict(struct arena *arena, const struct verdict_record *record,
                                struct slice *ret_bytes)
 {
-    errata_record_VerdictRow message = {
+    struct verdict_row_view message = {
         .original_verdict = record->original_verdict,
         .correct_verdict = record->correct_verdict,
         .missed = record->missed,
@@ -144,5 +138,5 @@ enum err record_encode_verdict(struct arena *arena, const struct verdict_record 
     if (UNEXPECTED(!verdict_fits(record))) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_VerdictRow_msg, &message, ret_bytes);
+    return record_encode(arena, &verdict_row_view_type, &message, ret_bytes);
 }

@@ -4,7 +4,7 @@
 #include "server/domain/verdicts/rules.h"
 
 #include "server/domain/verdicts/keys.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
 enum err learned_rule_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                            struct learned_rule_row *ret_row)

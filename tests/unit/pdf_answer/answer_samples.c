@@ -3,8 +3,6 @@
  */
 #include "tests/unit/pdf_answer/answer_samples.h"
 
-#include <pb_encode.h>
-
 static const struct pdf_page_size pages[] = {{612, 792}, {595.276, 841.89}, {0, 14400}};
 
 static const struct pdf_box rulings[] = {{10, 20, 500.5F, 20}, {10, 20, 10, 700}};
@@ -80,14 +78,14 @@ struct pdf_tables sample_tables(void)
         .sketch = {.count = 8, .features = {0, 8, 9, 16, 24, 0x100, 0x10002, 0x1000004}}};
 }
 
-void sample_refusal_frame(errata_worker_Frame *ret_frame)
+void sample_refusal_frame(struct sample_frame *ret_frame)
 {
     memset(ret_frame, 0, sizeof(*ret_frame));
     ret_frame->has_refusal = true;
     ret_frame->refusal.reason = PDF_ENCRYPTED;
 }
 
-void sample_text_frame(errata_worker_Frame *ret_frame)
+void sample_text_frame(struct sample_frame *ret_frame)
 {
     const struct pdf_text *text = sample_text();
 
@@ -104,7 +102,7 @@ void sample_text_frame(errata_worker_Frame *ret_frame)
     ret_frame->text.poppler_version = text->poppler_version;
 }
 
-void sample_tables_frame(errata_worker_Frame *ret_frame)
+void sample_tables_frame(struct sample_frame *ret_frame)
 {
     memset(ret_frame, 0, sizeof(*ret_frame));
     ret_frame->has_tables = true;
@@ -112,7 +110,7 @@ void sample_tables_frame(errata_worker_Frame *ret_frame)
     ret_frame->tables.sketch = slice_of(sketch_bytes, sizeof(sketch_bytes));
 }
 
-void sample_explanation_frame(errata_worker_Frame *ret_frame)
+void sample_explanation_frame(struct sample_frame *ret_frame)
 {
     memset(ret_frame, 0, sizeof(*ret_frame));
     ret_frame->has_explanation = true;
@@ -121,14 +119,14 @@ void sample_explanation_frame(errata_worker_Frame *ret_frame)
     ret_frame->explanation.tables = slice_of(tables_bytes, sizeof(tables_bytes));
 }
 
-void sample_picture_frame(errata_worker_Frame *ret_frame)
+void sample_picture_frame(struct sample_frame *ret_frame)
 {
     memset(ret_frame, 0, sizeof(*ret_frame));
     ret_frame->has_picture = true;
     ret_frame->picture.png = sample_picture();
 }
 
-void sample_pages_frame(errata_worker_Frame *ret_frame)
+void sample_pages_frame(struct sample_frame *ret_frame)
 {
     memset(ret_frame, 0, sizeof(*ret_frame));
     ret_frame->has_pages = true;
@@ -136,20 +134,34 @@ void sample_pages_frame(errata_worker_Frame *ret_frame)
     ret_frame->pages.count = 2;
 }
 
-void put_any_frame(struct buffer *buffer, const errata_worker_Frame *frame)
+static void encode_parts(struct frame_view *frame, struct arena *arena,
+                         const struct sample_frame *from)
 {
-    size_t size = 0;
-    uint8_t *bytes = NULL;
-    pb_ostream_t stream;
+    frame->has_refusal = from->has_refusal;
+    frame->has_text = from->has_text;
+    frame->has_tables = from->has_tables;
+    frame->has_explanation = from->has_explanation;
+    frame->has_picture = from->has_picture;
+    frame->has_pages = from->has_pages;
+    assert_true(view_encode(&refusal_view_type, &from->refusal, arena, &frame->refusal));
+    assert_true(view_encode(&text_view_type, &from->text, arena, &frame->text));
+    assert_true(view_encode(&tables_view_type, &from->tables, arena, &frame->tables));
+    assert_true(
+        view_encode(&explanation_view_type, &from->explanation, arena, &frame->explanation));
+    assert_true(view_encode(&picture_view_type, &from->picture, arena, &frame->picture));
+    assert_true(view_encode(&pages_view_type, &from->pages, arena, &frame->pages));
+}
 
-    assert_true(pb_get_encoded_size(&size, errata_worker_Frame_fields, frame));
-    bytes = arena_alloc(buffer->arena, size + 1);
-    assert_non_null(bytes);
-    stream = pb_ostream_from_buffer(bytes, size);
-    assert_true(pb_encode(&stream, errata_worker_Frame_fields, frame));
+void put_any_frame(struct buffer *buffer, const struct sample_frame *from)
+{
+    struct frame_view frame;
+    struct slice bytes = {NULL, 0};
+
+    encode_parts(&frame, buffer->arena, from);
+    assert_true(view_encode(&frame_view_type, &frame, buffer->arena, &bytes));
     for (unsigned i = 0; i < PDF_FRAME_HEADER_BYTES; i++) {
-        buffer_append_byte(buffer, (uint8_t)(size >> (8 * i)));
+        buffer_append_byte(buffer, (uint8_t)(bytes.size >> (8 * i)));
     }
-    buffer_append(buffer, slice_of(bytes, size));
+    buffer_append(buffer, bytes);
     assert_true(buffer_ok(buffer));
 }

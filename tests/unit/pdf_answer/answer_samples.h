@@ -21,16 +21,32 @@ struct slice sample_picture(void);
 /* A counted table, and a sketch of eight features. */
 struct pdf_tables sample_tables(void);
 
-/* A frame as the generated code has it, right in all things. */
-void sample_refusal_frame(errata_worker_Frame *ret_frame);
-void sample_text_frame(errata_worker_Frame *ret_frame);
-void sample_tables_frame(errata_worker_Frame *ret_frame);
-void sample_explanation_frame(errata_worker_Frame *ret_frame);
-void sample_picture_frame(errata_worker_Frame *ret_frame);
+/* The parts of a frame, which tests change before they are encoded. */
+struct sample_frame {
+    bool has_refusal;
+    bool has_text;
+    bool has_tables;
+    bool has_explanation;
+    bool has_picture;
+    bool has_pages;
+    struct refusal_view refusal;
+    struct text_view text;
+    struct tables_view tables;
+    struct explanation_view explanation;
+    struct picture_view picture;
+    struct pages_view pages;
+};
+
+/* A frame that is right in all things. */
+void sample_refusal_frame(struct sample_frame *ret_frame);
+void sample_text_frame(struct sample_frame *ret_frame);
+void sample_tables_frame(struct sample_frame *ret_frame);
+void sample_explanation_frame(struct sample_frame *ret_frame);
+void sample_picture_frame(struct sample_frame *ret_frame);
 /* The text of two pages of three. */
-void sample_pages_frame(errata_worker_Frame *ret_frame);
+void sample_pages_frame(struct sample_frame *ret_frame);
 /* Appends a frame with any values. */
-void put_any_frame(struct buffer *buffer, const errata_worker_Frame *frame);
+void put_any_frame(struct buffer *buffer, const struct sample_frame *frame);
 
 /* Tests of this program: sketch_test.c, pages_test.c. */
 void test_sketch(void **state);

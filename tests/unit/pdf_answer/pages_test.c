@@ -16,27 +16,27 @@ static enum err decode(const struct buffer *bytes, struct pdf_answer *ret_answer
     return pdf_answer_decode(bytes->arena, copy, ret_answer);
 }
 
-static void pages_other_start(errata_worker_Frame *frame)
+static void pages_other_start(struct sample_frame *frame)
 {
     frame->pages.text = SLICE("Another text, longer than the snippet\n");
 }
 
-static void pages_short(errata_worker_Frame *frame)
+static void pages_short(struct sample_frame *frame)
 {
     frame->pages.text.size = sample_text()->snippet.size - 1;
 }
 
-static void pages_nul(errata_worker_Frame *frame)
+static void pages_nul(struct sample_frame *frame)
 {
     frame->pages.text = slice_of("Rechnung \xe2\x82\xac 12\n\0", 17);
 }
 
-static void pages_not_utf8(errata_worker_Frame *frame)
+static void pages_not_utf8(struct sample_frame *frame)
 {
     frame->pages.text = SLICE("Rechnung \xe2\x82\xac 12\n\xe2\x82");
 }
 
-static void pages_large(errata_worker_Frame *frame)
+static void pages_large(struct sample_frame *frame)
 {
     static uint8_t text[PDF_PAGES_TEXT_BYTES_MAX + 1];
 
@@ -45,27 +45,27 @@ static void pages_large(errata_worker_Frame *frame)
     frame->pages.text = slice_of(text, sizeof(text));
 }
 
-static void pages_empty(errata_worker_Frame *frame)
+static void pages_empty(struct sample_frame *frame)
 {
     frame->pages.text.size = 0;
 }
 
-static void pages_count_0(errata_worker_Frame *frame)
+static void pages_count_0(struct sample_frame *frame)
 {
     frame->pages.count = 0;
 }
 
-static void pages_count_many(errata_worker_Frame *frame)
+static void pages_count_many(struct sample_frame *frame)
 {
     frame->pages.count = 4;
 }
 
-static void pages_whole_early(errata_worker_Frame *frame)
+static void pages_whole_early(struct sample_frame *frame)
 {
     frame->pages.end = PDF_PAGES_WHOLE;
 }
 
-static void pages_end_unknown(errata_worker_Frame *frame)
+static void pages_end_unknown(struct sample_frame *frame)
 {
     frame->pages.end = PDF_PAGES_FULL + 1;
 }
@@ -74,7 +74,7 @@ static void pages_end_unknown(errata_worker_Frame *frame)
  * with one error. */
 void test_pages_break_no_rule(void **state)
 {
-    static void (*const reports[])(errata_worker_Frame * frame) = {NULL,
+    static void (*const reports[])(struct sample_frame * frame) = {NULL,
                                                                    pages_other_start,
                                                                    pages_short,
                                                                    pages_nul,
@@ -91,7 +91,7 @@ void test_pages_break_no_rule(void **state)
     (void)state;
     arena_init(&arena, ARENA_BYTES);
     for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]); i++) {
-        errata_worker_Frame frame;
+        struct sample_frame frame;
         struct pdf_answer answer;
 
         buffer_init(&bytes, &arena, 0);

@@ -203,13 +203,13 @@ static void test_truncated_answer_keeps_its_whole_frames(void **state)
 }
 
 /* Functions that make one frame invalid. */
-static void page_count_0(errata_worker_Frame *frame)
+static void page_count_0(struct sample_frame *frame)
 {
     frame->text.page_count = 0;
     frame->text.pages = slice_of(NULL, 0);
 }
 
-static void page_count_5001(errata_worker_Frame *frame)
+static void page_count_5001(struct sample_frame *frame)
 {
     static const struct pdf_page_size pages[PDF_PAGES_MAX + 1];
 
@@ -217,17 +217,17 @@ static void page_count_5001(errata_worker_Frame *frame)
     frame->text.pages = slice_of(pages, sizeof(pages));
 }
 
-static void pages_fewer(errata_worker_Frame *frame)
+static void pages_fewer(struct sample_frame *frame)
 {
     frame->text.pages.size -= sizeof(struct pdf_page_size);
 }
 
-static void pages_partial(errata_worker_Frame *frame)
+static void pages_partial(struct sample_frame *frame)
 {
     frame->text.pages.size -= 1;
 }
 
-static void page_with(errata_worker_Frame *frame, double side, bool is_height)
+static void page_with(struct sample_frame *frame, double side, bool is_height)
 {
     static struct pdf_page_size pages[3];
 
@@ -236,52 +236,52 @@ static void page_with(errata_worker_Frame *frame, double side, bool is_height)
     frame->text.pages = slice_of(pages, sizeof(pages));
 }
 
-static void page_negative(errata_worker_Frame *frame)
+static void page_negative(struct sample_frame *frame)
 {
     page_with(frame, -0.001, false);
 }
 
-static void page_nan(errata_worker_Frame *frame)
+static void page_nan(struct sample_frame *frame)
 {
     page_with(frame, (double)NAN, true);
 }
 
-static void page_infinite(errata_worker_Frame *frame)
+static void page_infinite(struct sample_frame *frame)
 {
     page_with(frame, (double)INFINITY, true);
 }
 
-static void pages_read_0(errata_worker_Frame *frame)
+static void pages_read_0(struct sample_frame *frame)
 {
     frame->text.pages_read = 0;
 }
 
-static void pages_read_many(errata_worker_Frame *frame)
+static void pages_read_many(struct sample_frame *frame)
 {
     frame->text.pages_read = 4;
 }
 
-static void page_one_chars_many(errata_worker_Frame *frame)
+static void page_one_chars_many(struct sample_frame *frame)
 {
     frame->text.page_one_chars = frame->text.text_chars + 1;
 }
 
-static void snippet_nul(errata_worker_Frame *frame)
+static void snippet_nul(struct sample_frame *frame)
 {
     frame->text.snippet = slice_of("a\0b", 3);
 }
 
-static void snippet_not_utf8(errata_worker_Frame *frame)
+static void snippet_not_utf8(struct sample_frame *frame)
 {
     frame->text.snippet = SLICE("caf\xe9 ");
 }
 
-static void snippet_surrogate(errata_worker_Frame *frame)
+static void snippet_surrogate(struct sample_frame *frame)
 {
     frame->text.snippet = SLICE("\xed\xa0\x80");
 }
 
-static void snippet_long(errata_worker_Frame *frame)
+static void snippet_long(struct sample_frame *frame)
 {
     static uint8_t text[PDF_SNIPPET_CHARACTERS_MAX + 1];
 
@@ -289,75 +289,75 @@ static void snippet_long(errata_worker_Frame *frame)
     frame->text.snippet = slice_of(text, sizeof(text));
 }
 
-static void covered_cells_many(errata_worker_Frame *frame)
+static void covered_cells_many(struct sample_frame *frame)
 {
     frame->text.covered_cells = frame->text.page_cells + 1;
 }
 
-static void page_cells_many(errata_worker_Frame *frame)
+static void page_cells_many(struct sample_frame *frame)
 {
     frame->text.page_cells = PDF_PAGE_CELLS_MAX + 1;
 }
 
-static void version_empty(errata_worker_Frame *frame)
+static void version_empty(struct sample_frame *frame)
 {
     frame->text.poppler_version = slice_of(NULL, 0);
 }
 
-static void version_long(errata_worker_Frame *frame)
+static void version_long(struct sample_frame *frame)
 {
     frame->text.poppler_version = SLICE("22.12.0-22.12.0-22.12.0-22.12.0-");
 }
 
-static void version_control(errata_worker_Frame *frame)
+static void version_control(struct sample_frame *frame)
 {
     frame->text.poppler_version = SLICE("22.12\n0");
 }
 
-static void reason_0(errata_worker_Frame *frame)
+static void reason_0(struct sample_frame *frame)
 {
     frame->refusal.reason = PDF_READ;
 }
 
-static void reason_unknown(errata_worker_Frame *frame)
+static void reason_unknown(struct sample_frame *frame)
 {
     frame->refusal.reason = PDF_REASON_MAX + 1;
 }
 
-static void reason_huge(errata_worker_Frame *frame)
+static void reason_huge(struct sample_frame *frame)
 {
     frame->refusal.reason = UINT32_MAX;
 }
 
-static void cut_unknown(errata_worker_Frame *frame)
+static void cut_unknown(struct sample_frame *frame)
 {
-    frame->tables = (errata_worker_Tables){.cut = PDF_CUT_LIMIT + 1};
+    frame->tables = (struct tables_view){.cut = PDF_CUT_LIMIT + 1};
 }
 
-static void tables_with_cut(errata_worker_Frame *frame)
+static void tables_with_cut(struct sample_frame *frame)
 {
     frame->tables.cut = PDF_CUT_PATHS;
     frame->tables.sketch = (struct slice){NULL, 0};
 }
 
-static void tables_many(errata_worker_Frame *frame)
+static void tables_many(struct sample_frame *frame)
 {
     frame->tables.table_count = PDF_TABLES_MAX + 1;
 }
 
-static void rulings_partial(errata_worker_Frame *frame)
+static void rulings_partial(struct sample_frame *frame)
 {
     frame->explanation.rulings.size -= 4;
 }
 
-static void rulings_many(errata_worker_Frame *frame)
+static void rulings_many(struct sample_frame *frame)
 {
     static const struct pdf_box boxes[PDF_RULINGS_MAX + 1];
 
     frame->explanation.rulings = slice_of(boxes, sizeof(boxes));
 }
 
-static void ruling_with(errata_worker_Frame *frame, struct pdf_box box)
+static void ruling_with(struct sample_frame *frame, struct pdf_box box)
 {
     static struct pdf_box boxes[1];
 
@@ -365,27 +365,27 @@ static void ruling_with(errata_worker_Frame *frame, struct pdf_box box)
     frame->explanation.rulings = slice_of(boxes, sizeof(boxes));
 }
 
-static void ruling_nan(errata_worker_Frame *frame)
+static void ruling_nan(struct sample_frame *frame)
 {
     ruling_with(frame, (struct pdf_box){1, NAN, 2, 3});
 }
 
-static void ruling_infinite(errata_worker_Frame *frame)
+static void ruling_infinite(struct sample_frame *frame)
 {
     ruling_with(frame, (struct pdf_box){1, 2, INFINITY, 3});
 }
 
-static void ruling_turned(errata_worker_Frame *frame)
+static void ruling_turned(struct sample_frame *frame)
 {
     ruling_with(frame, (struct pdf_box){5, 2, 4, 2});
 }
 
-static void tables_partial(errata_worker_Frame *frame)
+static void tables_partial(struct sample_frame *frame)
 {
     frame->explanation.tables.size -= 1;
 }
 
-static void listed_tables_many(errata_worker_Frame *frame)
+static void listed_tables_many(struct sample_frame *frame)
 {
     static struct pdf_table_bytes tables[PDF_TABLES_MAX + 1];
 
@@ -395,7 +395,7 @@ static void listed_tables_many(errata_worker_Frame *frame)
     frame->explanation.tables = slice_of(tables, sizeof(tables));
 }
 
-static void table_with(errata_worker_Frame *frame, uint32_t kind, struct pdf_box box,
+static void table_with(struct sample_frame *frame, uint32_t kind, struct pdf_box box,
                        uint32_t counted)
 {
     static struct pdf_table_bytes tables[2];
@@ -405,32 +405,32 @@ static void table_with(errata_worker_Frame *frame, uint32_t kind, struct pdf_box
     frame->explanation.tables = slice_of(tables, sizeof(tables));
 }
 
-static void table_kind_0(errata_worker_Frame *frame)
+static void table_kind_0(struct sample_frame *frame)
 {
     table_with(frame, 0, (struct pdf_box){1, 2, 3, 4}, 1);
 }
 
-static void table_kind_unknown(errata_worker_Frame *frame)
+static void table_kind_unknown(struct sample_frame *frame)
 {
     table_with(frame, PDF_TABLE_TEXT + 1, (struct pdf_box){1, 2, 3, 4}, 1);
 }
 
-static void table_box_turned(errata_worker_Frame *frame)
+static void table_box_turned(struct sample_frame *frame)
 {
     table_with(frame, PDF_TABLE_TEXT, (struct pdf_box){1, 5, 3, 4}, 1);
 }
 
-static void table_counted_2(errata_worker_Frame *frame)
+static void table_counted_2(struct sample_frame *frame)
 {
     table_with(frame, PDF_TABLE_TEXT, (struct pdf_box){1, 2, 3, 4}, 2);
 }
 
-static void table_uncounted(errata_worker_Frame *frame)
+static void table_uncounted(struct sample_frame *frame)
 {
     table_with(frame, PDF_TABLE_TEXT, (struct pdf_box){1, 2, 3, 4}, 0);
 }
 
-static void picture_with(errata_worker_Frame *frame, size_t at, uint8_t byte)
+static void picture_with(struct sample_frame *frame, size_t at, uint8_t byte)
 {
     static uint8_t bytes[24];
 
@@ -439,43 +439,43 @@ static void picture_with(errata_worker_Frame *frame, size_t at, uint8_t byte)
     frame->picture.png = slice_of(bytes, sizeof(bytes));
 }
 
-static void picture_no_png(errata_worker_Frame *frame)
+static void picture_no_png(struct sample_frame *frame)
 {
     picture_with(frame, 1, 'M');
 }
 
-static void picture_no_header(errata_worker_Frame *frame)
+static void picture_no_header(struct sample_frame *frame)
 {
     picture_with(frame, 15, 'X');
 }
 
-static void picture_wide(errata_worker_Frame *frame)
+static void picture_wide(struct sample_frame *frame)
 {
     picture_with(frame, 16, 1);
 }
 
-static void picture_high(errata_worker_Frame *frame)
+static void picture_high(struct sample_frame *frame)
 {
     picture_with(frame, 23, 0xd1);
 }
 
-static void picture_short(errata_worker_Frame *frame)
+static void picture_short(struct sample_frame *frame)
 {
     frame->picture.png.size = 23;
 }
 
-static void picture_empty(errata_worker_Frame *frame)
+static void picture_empty(struct sample_frame *frame)
 {
     frame->picture.png = slice_of(NULL, 0);
 }
 
-static void two_in_one(errata_worker_Frame *frame)
+static void two_in_one(struct sample_frame *frame)
 {
     frame->has_refusal = true;
     frame->refusal.reason = PDF_DAMAGED;
 }
 
-static void none_in_one(errata_worker_Frame *frame)
+static void none_in_one(struct sample_frame *frame)
 {
     memset(frame, 0, sizeof(*frame));
 }
@@ -490,7 +490,7 @@ enum kind {
     PAGES
 };
 
-static void (*const samples[])(errata_worker_Frame *) = {
+static void (*const samples[])(struct sample_frame *) = {
     [REFUSAL] = sample_refusal_frame, [TEXT] = sample_text_frame,
     [TABLES] = sample_tables_frame,   [EXPLANATION] = sample_explanation_frame,
     [PICTURE] = sample_picture_frame, [PAGES] = sample_pages_frame,
@@ -498,7 +498,7 @@ static void (*const samples[])(errata_worker_Frame *) = {
 
 static const struct lie {
     enum kind kind;
-    void (*report)(errata_worker_Frame *frame);
+    void (*report)(struct sample_frame *frame);
 } lies[] = {
     {REFUSAL, reason_0},
     {REFUSAL, reason_unknown},
@@ -556,7 +556,7 @@ static void test_answer_that_breaks_a_rule_is_refused(void **state)
     struct fixture *fixture = *state;
 
     for (size_t i = 0; i < LIE_COUNT; i++) {
-        errata_worker_Frame frame;
+        struct sample_frame frame;
         struct pdf_answer answer;
         size_t before = 0;
 
@@ -602,7 +602,7 @@ static void test_frames_out_of_order_are_refused(void **state)
         fixture->bytes.size = 0;
         for (unsigned i = 0; i < 4 && rest > 0; i++, rest /= 7) {
             unsigned kind = rest % 7;
-            errata_worker_Frame frame;
+            struct sample_frame frame;
 
             if (kind == 6) {
                 break;
@@ -626,7 +626,7 @@ static void test_frames_out_of_order_are_refused(void **state)
 static void test_cut_answer_has_no_second_phase_details(void **state)
 {
     struct fixture *fixture = *state;
-    errata_worker_Frame frame;
+    struct sample_frame frame;
     struct pdf_answer answer;
     size_t before = 0;
 

@@ -21,7 +21,7 @@ enum lie {
     LIES
 };
 
-static void damage(errata_worker_Frame *frame, enum lie lie, uint8_t bytes[SKETCH_BYTES_MORE])
+static void damage(struct sample_frame *frame, enum lie lie, uint8_t bytes[SKETCH_BYTES_MORE])
 {
     struct slice *sketch = &frame->tables.sketch;
 
@@ -62,7 +62,7 @@ static void damage(errata_worker_Frame *frame, enum lie lie, uint8_t bytes[SKETC
 }
 
 /* Decodes an answer of the sample's text and the tables' frame. */
-static enum err decode_tables(struct arena *arena, const errata_worker_Frame *frame,
+static enum err decode_tables(struct arena *arena, const struct sample_frame *frame,
                               struct pdf_answer *ret_answer)
 {
     struct buffer bytes;
@@ -100,7 +100,7 @@ void test_sketch(void **state)
 {
     const struct pdf_tables sample = sample_tables();
     uint8_t bytes[SKETCH_BYTES_MORE];
-    errata_worker_Frame frame;
+    struct sample_frame frame;
     struct pdf_answer answer;
     struct arena arena;
     struct buffer encoded;

@@ -1,1 +1,1 @@
-errata_test(pdf_answer_tests DIR tests/unit/pdf_answer USES pdf_answer PARTS nanopb LABELS unit)
+errata_test(pdf_answer_tests DIR tests/unit/pdf_answer USES pdf_answer LABELS unit)

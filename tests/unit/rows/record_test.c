@@ -1,6 +1,6 @@
 /*
  * record_test.c: records are returned unchanged, bytes from outside never hurt, and the decoders that
- * were written by hand agree with nanopb's. The bytes themselves are pinned by format_test.c.
+ * were written by hand agree with the views. The bytes themselves are pinned by format_test.c.
  */
 #include "tests/unit/rows/rows_tests.h"
 
@@ -11,13 +11,14 @@
 #include "server/domain/layouts/records.h"
 #include "store/base/random.h"
 #include "store/base/wire.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 #include "store/records.h"
 #include "tests/unit/rows/kinds.h"
 #include "tests/unit/rows/samples.h"
 
-#include <record/corrections.pb.h>
-#include <record/layouts.pb.h>
+#include <record/corrections.views.h>
+#include <record/layouts.views.h>
+#include <record/store.views.h>
 #include <stdlib.h>
 
 #define MUTATIONS 3000
@@ -112,8 +113,19 @@ static void test_number_in_place_of_bytes_is_refused(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: the head row's decoder and nanopb's agree. Method: heads with 0 to all marks, both ways. */
-static void test_head_decoder_agrees_with_nanopb(void **state)
+/* The number at a place of a list of fixed64; 0 if the list is left out. */
+static uint64_t number_of(const struct view_list *list, size_t place)
+{
+    struct slice run = list->run;
+    uint64_t number = 0;
+
+    for (size_t i = 0; i <= place && view_next_fixed(&run, &number); i++) {
+    }
+    return list->run.size > 0 ? number : 0;
+}
+
+/* Goal: the head row's decoder and its view agree. Method: heads with 0 to all marks, both ways. */
+static void test_head_decoder_agrees_with_its_view(void **state)
 {
     struct arena arena;
 
@@ -124,7 +136,7 @@ static void test_head_decoder_agrees_with_nanopb(void **state)
         struct layout_head_record decoded;
         struct layout_marks marks;
         size_t place = 0;
-        errata_record_LayoutHead message;
+        struct layout_head_view message;
         struct slice bytes = {NULL, 0};
 
         record.mark_count = count;
@@ -141,8 +153,7 @@ static void test_head_decoder_agrees_with_nanopb(void **state)
             record.marks[i].carried_sum = count % 4 == 0 ? 0 : i * 1000000;
         }
         assert_int_equal(record_encode_layout_head(&arena, &record, &bytes), OK);
-        memset(&message, 0, sizeof(message));
-        assert_int_equal(record_pb_decode(bytes, &errata_record_LayoutHead_msg, &message), OK);
+        assert_int_equal(layout_head_view_read(bytes, &message), OK);
         assert_int_equal(record_decode_layout_head(bytes, &decoded), OK);
         assert_true(slice_equal(decoded.measured, message.measured));
         assert_int_equal(decoded.feedback_count, message.feedback_count);
@@ -150,14 +161,15 @@ static void test_head_decoder_agrees_with_nanopb(void **state)
         assert_int_equal(decoded.mark_count, count);
         assert_int_equal(record_decode_layout_marks(bytes, &marks), OK);
         assert_int_equal(marks.count, count);
-        assert_int_equal(message.mark_seq_count, count);
+        assert_int_equal(message.mark_seq.run.size / sizeof(uint64_t), count);
         assert_true(decoded.first_document_seq == message.first_document_seq);
         assert_true(decoded.first_text_seq == message.first_text_seq);
         assert_true(decoded.updated_at_us == message.updated_at_us);
-        assert_int_equal(message.mark_carried_count_count,
+        assert_int_equal(message.mark_carried_count.run.size / sizeof(uint64_t),
                          count % 4 == 0 || count == 1 ? 0 : count);
-        assert_int_equal(message.mark_carried_sum_count, message.mark_carried_count_count);
-        assert_int_equal(message.mark_superseded_by_seq_count,
+        assert_int_equal(message.mark_carried_sum.run.size / sizeof(uint64_t),
+                         message.mark_carried_count.run.size / sizeof(uint64_t));
+        assert_int_equal(message.mark_superseded_by_seq.run.size / sizeof(uint64_t),
                          count % 6 == 0 || count == 1 ? 0 : count);
         assert_true(decoded.bare_count == message.bare_count);
         assert_true(decoded.bare_sum == message.bare_sum);
@@ -170,25 +182,30 @@ static void test_head_decoder_agrees_with_nanopb(void **state)
             uint64_t carried_count = 0;
             uint64_t carried_sum = 0;
 
-            assert_true(record_find_mark(&marks, message.mark_seq[i], &place, &superseded_by_seq));
+            assert_true(record_find_mark(&marks, number_of(&message.mark_seq, i), &place,
+                                         &superseded_by_seq));
             assert_int_equal(place, i + 1);
-            assert_true(superseded_by_seq == message.mark_superseded_by_seq[i]);
-            assert_false(record_find_mark(&marks, message.mark_seq[i], &place, &superseded_by_seq));
-            assert_true(decoded.marks[i].seq == message.mark_seq[i]);
-            assert_true(decoded.marks[i].created_at_us == message.mark_created_at_us[i]);
-            assert_true(decoded.marks[i].superseded_by_seq == message.mark_superseded_by_seq[i]);
-            assert_true(decoded.marks[i].carried_count == message.mark_carried_count[i]);
-            assert_true(decoded.marks[i].carried_sum == message.mark_carried_sum[i]);
+            assert_true(superseded_by_seq == number_of(&message.mark_superseded_by_seq, i));
+            assert_false(record_find_mark(&marks, number_of(&message.mark_seq, i), &place,
+                                          &superseded_by_seq));
+            assert_true(decoded.marks[i].seq == number_of(&message.mark_seq, i));
+            assert_true((uint64_t)decoded.marks[i].created_at_us ==
+                        number_of(&message.mark_created_at_us, i));
+            assert_true(decoded.marks[i].superseded_by_seq ==
+                        number_of(&message.mark_superseded_by_seq, i));
+            assert_true(decoded.marks[i].carried_count ==
+                        number_of(&message.mark_carried_count, i));
+            assert_true(decoded.marks[i].carried_sum == number_of(&message.mark_carried_sum, i));
             record_read_carried(&marks, i, &carried_count, &carried_sum);
-            assert_true(carried_count == message.mark_carried_count[i]);
-            assert_true(carried_sum == message.mark_carried_sum[i]);
+            assert_true(carried_count == number_of(&message.mark_carried_count, i));
+            assert_true(carried_sum == number_of(&message.mark_carried_sum, i));
         }
     }
     arena_deinit(&arena);
 }
 
-/* Goal: the example row's decoder and nanopb's agree. Method: rows with each field set or not. */
-static void test_example_decoder_agrees_with_nanopb(void **state)
+/* Goal: the example row's decoder and its view agree. Method: rows with each field set or not. */
+static void test_example_decoder_agrees_with_its_view(void **state)
 {
     struct arena arena;
 
@@ -197,7 +214,7 @@ static void test_example_decoder_agrees_with_nanopb(void **state)
     for (unsigned mask = 0; mask < 32; mask++) {
         struct example_record record = sample_example();
         struct example_record decoded;
-        errata_record_ExampleRow message;
+        struct example_row_view message;
         struct slice bytes = {NULL, 0};
 
         record.hint.snippet_bytes = (mask & 1) != 0 ? 300 : 0;
@@ -206,8 +223,7 @@ static void test_example_decoder_agrees_with_nanopb(void **state)
         record.hint.packed.size = (mask & 8) != 0 ? record.hint.packed.size : 0;
         record.copy_hash = (mask & 16) != 0 ? record.copy_hash : 0;
         assert_int_equal(record_encode_example(&arena, &record, &bytes), OK);
-        memset(&message, 0, sizeof(message));
-        assert_int_equal(record_pb_decode(bytes, &errata_record_ExampleRow_msg, &message), OK);
+        assert_int_equal(example_row_view_read(bytes, &message), OK);
         assert_int_equal(record_decode_example(bytes, &decoded), OK);
         assert_true(slice_equal(decoded.id, message.id));
         assert_true(slice_equal(decoded.id, record.id));
@@ -245,15 +261,13 @@ static void test_example_id_round_trips(void **state)
     }
 }
 
-/* The row, and what is left of it without its last bytes, are read as nanopb reads them. */
-static void compare_with_nanopb(struct slice bytes)
+/* The row, and what is left of it without its last bytes, are read as its view reads them. */
+static void compare_with_its_view(struct slice bytes)
 {
     struct example_record decoded;
-    errata_record_ExampleRow message;
-    enum err err = OK;
+    struct example_row_view message;
+    enum err err = example_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_ExampleRow_msg, &message);
     if (err != OK || (message.id.size != UUID_BYTES && message.id.size != UUID_TIME_BYTES)) {
         assert_int_equal(record_decode_example(bytes, &decoded), ERR_CORRUPT);
         return;
@@ -268,7 +282,7 @@ static void compare_with_nanopb(struct slice bytes)
 
 /* Goal: numbers of every length are read, in any place. Method: powers of two and their neighbours,
  * as both of a row's numbers, lengths around those where one byte more is needed, near the row's
- * end and far from it; nanopb's result is the reference. */
+ * end and far from it; the view's result is the reference. */
 static void test_example_numbers_of_any_length_are_read(void **state)
 {
     static uint8_t text[20000];
@@ -286,7 +300,7 @@ static void test_example_numbers_of_any_length_are_read(void **state)
 
         assert_int_equal(record_encode_example(&arena, &record, &bytes), OK);
         for (size_t cut = 0; cut < 12 && cut < bytes.size; cut++) {
-            compare_with_nanopb(slice_of(bytes.data, bytes.size - cut));
+            compare_with_its_view(slice_of(bytes.data, bytes.size - cut));
         }
         arena_reset(&arena);
     }
@@ -312,7 +326,7 @@ static void test_example_rows_are_padded_to_fit_pages(void **state)
         assert_int_equal(record_encode_example(&arena, &record, &bytes), OK);
         assert_true(bytes.size <= 944 || bytes.size >= 1984);
         padded += bytes.size > size + 200;
-        compare_with_nanopb(bytes);
+        compare_with_its_view(bytes);
         assert_int_equal(record_decode_example(bytes, &decoded), OK);
         assert_true(slice_equal(decoded.example, record.example));
         assert_true(slice_equal(decoded.hint.packed, record.hint.packed));
@@ -322,71 +336,49 @@ static void test_example_rows_are_padded_to_fit_pages(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: fields in another order, or given twice, have the same meaning. Method: each record's
- * fields written backwards after a wrong first one; packed lists in two pieces. */
-static void test_fields_in_any_order_decode_alike(void **state)
+/* Goal: a row is read only as it is written, and fields of a later format are skipped. Method: an example's and a
+ * head's fields in order, out of order and twice, and lists of different lengths. */
+static void test_rows_out_of_order_are_corrupt(void **state)
 {
     static const uint64_t numbers[] = {3, 2, 1};
     const struct slice packed = slice_of(numbers, sizeof(numbers));
     struct example_record example;
     struct layout_head_record head;
     struct layout_marks marks;
-    uint64_t superseded_by_seq = 0;
-    uint64_t carried_count = 0;
-    uint64_t carried_sum = 0;
-    size_t place = 0;
     struct buffer buffer;
     struct arena arena;
 
     (void)state;
     arena_init(&arena, SIZE_MAX);
     buffer_init(&buffer, &arena, 256);
-    wire_put_bytes(&buffer, 15, SLICE("overwritten"));
+    wire_put_bytes(&buffer, 11, SLICE("id-of-sixteen-by"));
+    wire_put_varint(&buffer, 12, 9);
+    wire_put_bytes(&buffer, 14, SLICE("example"));
     wire_put_bytes(&buffer, 15, SLICE("hint"));
     wire_put_bytes(&buffer, 99, SLICE("of a later format"));
-    wire_put_bytes(&buffer, 14, SLICE("example"));
-    wire_put_varint(&buffer, 12, 9);
-    wire_put_bytes(&buffer, 11, SLICE("id-of-sixteen-by"));
     assert_int_equal(record_decode_example(buffer_slice(&buffer), &example), OK);
     assert_true(slice_equal(example.hint.packed, SLICE("hint")));
     assert_true(slice_equal(example.example, SLICE("example")));
     assert_true(slice_equal(example.id, SLICE("id-of-sixteen-by")));
     assert_int_equal(example.hint.snippet_bytes, 9);
+    wire_put_bytes(&buffer, 15, SLICE("hint"));
+    assert_int_equal(record_decode_example(buffer_slice(&buffer), &example), ERR_CORRUPT);
     buffer_init(&buffer, &arena, 256);
-    wire_put_bytes(&buffer, 13, packed);
-    wire_put_bytes(&buffer, 12, slice_of(numbers, 16));
-    wire_put_bytes(&buffer, 12, slice_of(numbers, 8));
-    wire_put_varint(&buffer, 11, 77);
-    wire_put_varint(&buffer, 10, 7);
-    wire_put_bytes(&buffer, 6, packed);
-    wire_put_bytes(&buffer, 5, packed);
-    wire_put_bytes(&buffer, 4, slice_of(numbers, 8));
-    wire_put_bytes(&buffer, 4, slice_of(numbers + 1, 16));
     wire_put_varint(&buffer, 2, 4);
-    wire_put_raw(&buffer, 8, WIRE_FIXED64, 12);
-    wire_put_raw(&buffer, 7, WIRE_FIXED64, 11);
+    wire_put_bytes(&buffer, 4, packed);
+    wire_put_bytes(&buffer, 5, packed);
+    wire_put_bytes(&buffer, 99, SLICE("of a later format"));
     assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), OK);
     assert_int_equal(head.feedback_count, 4);
     assert_int_equal(head.mark_count, 3);
     assert_int_equal(head.marks[2].seq, 1);
-    assert_int_equal(head.marks[0].superseded_by_seq, 3);
     assert_int_equal(record_decode_layout_marks(buffer_slice(&buffer), &marks), OK);
     assert_int_equal(marks.count, 3);
-    assert_int_equal(marks.first_document_seq, 11);
-    assert_int_equal(marks.first_text_seq, 12);
-    assert_true(record_find_mark(&marks, 2, &place, &superseded_by_seq));
-    assert_int_equal(place, 2);
-    assert_int_equal(superseded_by_seq, 2);
-    assert_int_equal(marks.bare_count, 7);
-    assert_int_equal(marks.bare_sum, 77);
-    record_read_carried(&marks, 2, &carried_count, &carried_sum);
-    assert_int_equal(carried_count, 3);
-    assert_int_equal(carried_sum, 1);
-    wire_put_bytes(&buffer, 12, slice_of(numbers, 8));
+    wire_put_bytes(&buffer, 5, packed);
     assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), ERR_CORRUPT);
-    buffer.size -= 10;
-    assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), OK);
-    wire_put_bytes(&buffer, 4, slice_of(numbers, 8));
+    buffer_init(&buffer, &arena, 256);
+    wire_put_bytes(&buffer, 4, packed);
+    wire_put_bytes(&buffer, 5, slice_of(numbers, 8));
     assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), ERR_CORRUPT);
     assert_int_equal(record_decode_layout_marks(buffer_slice(&buffer), &marks), ERR_CORRUPT);
     arena_deinit(&arena);
@@ -430,8 +422,7 @@ static void test_record_above_its_limit_is_refused(void **state)
 }
 
 /* Goal: an envelope's times are within the contract's range, so that sums with them fit. Method:
- * the first and last valid ones, and their invalid neighbours, appended to a whole envelope, since
- * the last value of a field counts. */
+ * the first and last valid ones, and their invalid neighbours, in a whole envelope. */
 static void test_times_out_of_range_are_corrupt(void **state)
 {
     static const int64_t first_us = INT64_C(-62135596800000000);
@@ -454,14 +445,14 @@ static void test_times_out_of_range_are_corrupt(void **state)
     arena_init(&arena, SIZE_MAX);
     assert_int_equal(record_encode_envelope(&arena, &envelope, &bytes), OK);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        for (uint32_t field = 7; field <= 8; field++) {
-            struct buffer changed;
+        for (size_t place = 0; place < 2; place++) {
+            struct envelope_view changed;
+            struct slice message = {NULL, 0};
 
-            buffer_init(&changed, &arena, 0);
-            buffer_append(&changed, bytes);
-            wire_put_varint(&changed, field, (uint64_t)rows[i].time_us);
-            assert_int_equal(record_decode_envelope(buffer_slice(&changed), &decoded),
-                             rows[i].wanted);
+            assert_int_equal(envelope_view_read(bytes, &changed), OK);
+            *(place == 0 ? &changed.recorded_at_us : &changed.created_at_us) = rows[i].time_us;
+            assert_true(view_encode(&envelope_view_type, &changed, &arena, &message));
+            assert_int_equal(record_decode_envelope(message, &decoded), rows[i].wanted);
         }
     }
     arena_deinit(&arena);
@@ -693,12 +684,12 @@ int run_record_tests(void)
         cmocka_unit_test(test_records_round_trip),
         cmocka_unit_test(test_hostile_bytes_make_no_invalid_record),
         cmocka_unit_test(test_number_in_place_of_bytes_is_refused),
-        cmocka_unit_test(test_head_decoder_agrees_with_nanopb),
-        cmocka_unit_test(test_example_decoder_agrees_with_nanopb),
+        cmocka_unit_test(test_head_decoder_agrees_with_its_view),
+        cmocka_unit_test(test_example_decoder_agrees_with_its_view),
         cmocka_unit_test(test_example_id_round_trips),
         cmocka_unit_test(test_example_numbers_of_any_length_are_read),
         cmocka_unit_test(test_example_rows_are_padded_to_fit_pages),
-        cmocka_unit_test(test_fields_in_any_order_decode_alike),
+        cmocka_unit_test(test_rows_out_of_order_are_corrupt),
         cmocka_unit_test(test_record_above_its_limit_is_refused),
         cmocka_unit_test(test_times_out_of_range_are_corrupt),
         cmocka_unit_test(test_invalid_subject_kind_is_corrupt),

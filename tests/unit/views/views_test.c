@@ -132,12 +132,18 @@ static void draw_nested(struct viewed_view *view, struct random *random, struct 
     if (view->has_owner_id) {
         view->owner_id = draw_uuid(random);
     }
+    if (draw(random) % 2 != 0) {
+        random_fill(random, view->digest, sizeof(view->digest));
+    }
+    view->change = (int64_t)draw_number(random);
+    view->place = draw_number(random);
+    view->offset = (int64_t)draw_number(random);
     view->last = draw_text(random, arena);
 }
 
 static void draw_lists(struct viewed_view *view, struct random *random, struct arena *arena)
 {
-    struct buffer runs[5];
+    struct buffer runs[6];
 
     for (size_t i = 0; i < COUNT(runs); i++) {
         buffer_init(&runs[i], arena, 0);
@@ -162,11 +168,16 @@ static void draw_lists(struct viewed_view *view, struct random *random, struct a
     for (uint32_t i = 0; i < view->weights.count; i++) {
         viewed_view_add_weights(&runs[4], (double)draw_number(random) / 7);
     }
+    view->places.count = (uint32_t)(draw(random) % 4);
+    for (uint32_t i = 0; i < view->places.count; i++) {
+        viewed_view_add_places(&runs[5], draw_number(random));
+    }
     view->words.run = buffer_slice(&runs[0]);
     view->inners.run = buffer_slice(&runs[1]);
     view->seqs.run = buffer_slice(&runs[2]);
     view->shades.run = buffer_slice(&runs[3]);
     view->weights.run = buffer_slice(&runs[4]);
+    view->places.run = buffer_slice(&runs[5]);
 }
 
 static struct slice write_view(const struct viewed_view *view, struct arena *arena)
@@ -231,6 +242,10 @@ static void check_same(const struct viewed_view *read, const struct viewed_view 
     check_list(&read->seqs, &written->seqs);
     check_list(&read->shades, &written->shades);
     check_list(&read->weights, &written->weights);
+    check_list(&read->places, &written->places);
+    assert_memory_equal(read->digest, written->digest, sizeof(written->digest));
+    assert_true(read->change == written->change && read->place == written->place &&
+                read->offset == written->offset);
 }
 
 /* Goal: views write the bytes of protobuf-c, and read them back. Method: random views of every
@@ -410,9 +425,11 @@ static void test_damage_is_refused(void **state)
         {"an unknown enum value, packed", {(const uint8_t *)"\xba\x01\x01\x06", 4}, ERR_CORRUPT},
         {"a packed double, cut", {(const uint8_t *)"\xc2\x01\x04zzzz", 7}, ERR_CORRUPT},
         {"a uuid that is a word", {(const uint8_t *)"\xd2\x01\x01x", 4}, ERR_CORRUPT},
-        {"an unknown field", {(const uint8_t *)"\xda\x01\x01x", 4}, OK},
+        {"a digest of one byte", {(const uint8_t *)"\xda\x01\x01x", 4}, ERR_CORRUPT},
+        {"packed fixed64, cut", {(const uint8_t *)"\xfa\x01\x04zzzz", 7}, ERR_CORRUPT},
+        {"an unknown field", {(const uint8_t *)"\x82\x02\x01x", 4}, OK},
         {"an unknown field out of order",
-         {(const uint8_t *)"\xda\x01\x01x\x28\x05", 6},
+         {(const uint8_t *)"\x82\x02\x01x\x28\x05", 6},
          ERR_CORRUPT},
         {"a group", {(const uint8_t *)"\x2b\x2c", 2}, ERR_CORRUPT},
         {"a length past the end", {(const uint8_t *)"\x1a\x05x", 3}, ERR_CORRUPT},

@@ -6,7 +6,9 @@ from errata_gen.text import EDIT, comment, guard, head, snake
 NUMBERS = {
     Field.TYPE_UINT32: ("VIEW_UINT32", "uint32_t"), Field.TYPE_INT32: ("VIEW_INT32", "int32_t"),
     Field.TYPE_UINT64: ("VIEW_UINT64", "uint64_t"), Field.TYPE_INT64: ("VIEW_INT64", "int64_t"),
-    Field.TYPE_BOOL: ("VIEW_BOOL", "bool"), Field.TYPE_DOUBLE: ("VIEW_DOUBLE", "double"),
+    Field.TYPE_SINT64: ("VIEW_SINT64", "int64_t"),
+    Field.TYPE_BOOL: ("VIEW_BOOL", "bool"), Field.TYPE_DOUBLE: ("VIEW_FIXED64", "double"),
+    Field.TYPE_FIXED64: ("VIEW_FIXED64", "uint64_t"), Field.TYPE_SFIXED64: ("VIEW_FIXED64", "int64_t"),
 }
 TEXTS = (Field.TYPE_STRING, Field.TYPE_BYTES)
 TIMESTAMP = "google.protobuf.Timestamp"
@@ -37,6 +39,7 @@ class Member:
         self.enum = None
         rules = model.field_rules(field)
         self.always_set = bool(rules and rules.always_set)
+        self.exact_bytes = rules.exact_bytes if rules else 0
         self.oneof = 0
         self.has = field.proto3_optional and not self.repeated
         if field.HasField("oneof_index") and not field.proto3_optional:
@@ -57,7 +60,12 @@ class Member:
                 self.c_type = f"enum {_type_name(self.enum)}"
         elif field.type in TEXTS:
             self.kind, self.c_type = "VIEW_TEXT", "struct slice"
-            if rules and rules.format == FORMAT_UUID and not self.repeated:
+            if self.exact_bytes:
+                self.kind, self.c_type = "VIEW_ARRAY", "uint8_t"
+                if self.repeated or self.has:
+                    raise Refused(f"{message.full_name}.{field.name}: exact_bytes is for a field that is neither "
+                                  "repeated nor optional")
+            elif rules and rules.format == FORMAT_UUID and not self.repeated:
                 self.kind, self.c_type = "VIEW_UUID", "struct uuid"
         elif field.type == Field.TYPE_MESSAGE and target == TIMESTAMP and not self.repeated:
             self.kind, self.c_type = "VIEW_TIME", "int64_t"
@@ -67,7 +75,7 @@ class Member:
             self.has = not self.repeated
         else:
             raise Refused(f"{message.full_name}.{field.name}: a view has no member for this type of "
-                          "number; use int32, int64, uint32, uint64, bool or double")
+                          "number; use int32, int64, uint32, uint64, sint64, fixed64, sfixed64, bool or double")
         self.element_type = self.c_type
         if self.repeated:
             self.c_type = "struct view_list"
@@ -88,7 +96,8 @@ def _struct(name, message, members):
     text += f"struct {name}_view {{\n"
     for member in members:
         text += comment([member.comment], "    ") if member.comment else ""
-        text += f"    {member.c_type} {member.member};\n"
+        size = f"[{member.exact_bytes}]" if member.exact_bytes else ""
+        text += f"    {member.c_type} {member.member}{size};\n"
         text += f"    bool has_{member.name};\n" if member.has else ""
     return text + "};\n"
 
@@ -101,7 +110,7 @@ def _adder(name, member):
             f"    {member.element_type} element)\n{{\n")
     if member.kind == "VIEW_TEXT":
         return text + f"    wire_put_bytes(run, {member.number}, element);\n}}\n\n"
-    if member.kind == "VIEW_DOUBLE":
+    if member.kind == "VIEW_FIXED64":
         return text + ("    uint64_t raw = 0;\n\n    memcpy(&raw, &element, sizeof(raw));\n"
                        "    wire_put_packed(run, WIRE_FIXED64, raw);\n}\n\n")
     return text + "    wire_put_packed(run, WIRE_VARINT, (uint64_t)(int64_t)element);\n}\n\n"
@@ -127,6 +136,8 @@ def _entry(name, member):
     parts = [f".number = {member.number}", f".kind = {member.kind}"]
     if member.oneof:
         parts.append(f".oneof = {member.oneof}")
+    if member.exact_bytes:
+        parts.append(f".size = {member.exact_bytes}")
     for flag in ("repeated", "always_set"):
         if getattr(member, flag):
             parts.append(f".{flag} = true")

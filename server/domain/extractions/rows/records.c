@@ -4,9 +4,9 @@
 #include "server/domain/extractions/rows/records.h"
 
 #include "store/base/assert.h"
-#include "store/record_pb.h"
+#include "store/record_row.h"
 
-#include <record/extractions.pb.h>
+#include <record/extractions.views.h>
 
 /* A record has corrected fields only if it is corrected, and is corrected only if it has corrections. */
 static bool corrections_fit(uint64_t corrected_by_seq, size_t field_count, size_t correction_count)
@@ -18,20 +18,23 @@ static bool corrections_fit(uint64_t corrected_by_seq, size_t field_count, size_
 
 enum err record_decode_extraction(struct slice bytes, struct extraction_record *ret_record)
 {
-    struct record_check check = {.whole = bytes};
-    errata_record_ExtractionRow message;
-    enum err err = OK;
+    struct record_check check = {.failed = false};
+    struct extraction_row_view message;
+    enum err err = extraction_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_ExtractionRow_msg, &message);
     if (err != OK) {
         return err;
     }
-    message.layout_fingerprint = record_take(&check, message.layout_fingerprint);
+    ret_record->corrected_field_count =
+        record_numbers(&check, &message.corrected_field, true, ret_record->corrected_fields,
+                       RECORD_CORRECTED_FIELDS_MAX);
+    ret_record->correction_count =
+        record_numbers(&check, &message.correction_seq, false, ret_record->correction_seqs,
+                       RECORD_CORRECTIONS_MAX);
     record_need(&check, message.seq != 0);
     record_need(&check, message.layout_fingerprint.size > 0);
-    record_need(&check, corrections_fit(message.corrected_by_seq, message.corrected_field_count,
-                                        message.correction_seq_count));
+    record_need(&check, corrections_fit(message.corrected_by_seq, ret_record->corrected_field_count,
+                                        ret_record->correction_count));
     if (check.failed) {
         return ERR_CORRUPT;
     }
@@ -43,19 +46,14 @@ enum err record_decode_extraction(struct slice bytes, struct extraction_record *
     ret_record->field_count = message.field_count;
     ret_record->cites_exposures = message.cites_exposures;
     ret_record->corrected_by_seq = message.corrected_by_seq;
-    ret_record->corrected_field_count = message.corrected_field_count;
-    memcpy(ret_record->corrected_fields, message.corrected_field,
-           sizeof(ret_record->corrected_fields));
-    ret_record->correction_count = message.correction_seq_count;
-    memcpy(ret_record->correction_seqs, message.correction_seq,
-           sizeof(ret_record->correction_seqs));
     return OK;
 }
 
 enum err record_encode_extraction(struct arena *arena, const struct extraction_record *record,
                                   struct slice *ret_bytes)
 {
-    errata_record_ExtractionRow message;
+    struct extraction_row_view message;
+    enum err err = OK;
 
     if (UNEXPECTED(record->seq == 0) || UNEXPECTED(record->layout_fingerprint.size == 0) ||
         UNEXPECTED(!corrections_fit(record->corrected_by_seq, record->corrected_field_count,
@@ -71,22 +69,20 @@ enum err record_encode_extraction(struct arena *arena, const struct extraction_r
     message.field_count = record->field_count;
     message.cites_exposures = record->cites_exposures;
     message.corrected_by_seq = record->corrected_by_seq;
-    message.corrected_field_count = (pb_size_t)record->corrected_field_count;
-    memcpy(message.corrected_field, record->corrected_fields,
-           record->corrected_field_count * sizeof(record->corrected_fields[0]));
-    message.correction_seq_count = (pb_size_t)record->correction_count;
-    memcpy(message.correction_seq, record->correction_seqs,
-           record->correction_count * sizeof(record->correction_seqs[0]));
-    return record_pb_encode(arena, &errata_record_ExtractionRow_msg, &message, ret_bytes);
+    err = record_list(arena, record->corrected_fields, record->corrected_field_count, true,
+                      &message.corrected_field);
+    if (err == OK) {
+        err = record_list(arena, record->correction_seqs, record->correction_count, false,
+                          &message.correction_seq);
+    }
+    return err != OK ? err : record_encode(arena, &extraction_row_view_type, &message, ret_bytes);
 }
 
 enum err record_decode_extraction_key(struct slice bytes, struct extraction_key_record *ret_record)
 {
-    errata_record_ExtractionKeyRow message;
-    enum err err = OK;
+    struct extraction_key_row_view message;
+    enum err err = extraction_key_row_view_read(bytes, &message);
 
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_ExtractionKeyRow_msg, &message);
     if (err != OK) {
         return err;
     }
@@ -101,12 +97,12 @@ enum err record_encode_extraction_key(struct arena *arena,
                                       const struct extraction_key_record *record,
                                       struct slice *ret_bytes)
 {
-    errata_record_ExtractionKeyRow message = {
+    struct extraction_key_row_view message = {
         .seq = record->seq,
     };
 
     if (UNEXPECTED(record->seq == 0)) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_ExtractionKeyRow_msg, &message, ret_bytes);
+    return record_encode(arena, &extraction_key_row_view_type, &message, ret_bytes);
 }

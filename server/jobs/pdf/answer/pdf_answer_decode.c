@@ -5,9 +5,6 @@
  */
 #include "server/jobs/pdf/answer/pdf_answer_internal.h"
 
-#include <pb_decode.h>
-#include <pb_encode.h>
-
 /* The last frame; frames come in this order, each at most once. Pieces of the text of all pages also
  * come after the text, and change no step there. */
 enum step {
@@ -26,35 +23,6 @@ struct decoder {
     struct pdf_answer answer;
     struct buffer pages; /* the text of all pages, so far; in `arena` */
 };
-
-/* Called by the generated descriptors. Decoding: records the position of the bytes, and skips them.
- * store/record_pb.c has the same for stored records; this module may not use it. */
-bool pdf_answer_nanopb_callback(pb_istream_t *istream, pb_ostream_t *ostream,
-                                const pb_field_t *field)
-{
-    struct slice *slice = field->pData;
-
-    if (istream != NULL) {
-        *slice = slice_of(istream->state, istream->bytes_left);
-        return pb_read(istream, NULL, istream->bytes_left);
-    }
-    if (slice->size == 0) {
-        return true;
-    }
-    return pb_encode_tag_for_field(ostream, field) &&
-           pb_encode_string(ostream, slice->data, slice->size);
-}
-
-/* Returns whether a decoded slice is inside its frame. It is not if the field came with another
- * wire type: then it points to nanopb's number. */
-static bool lies_in(struct slice frame, struct slice part)
-{
-    uintptr_t start = (uintptr_t)frame.data;
-    uintptr_t at = (uintptr_t)part.data;
-
-    return part.size == 0 ||
-           (at >= start && at - start <= frame.size && part.size <= frame.size - (at - start));
-}
 
 /* Takes the next frame off the front; ERR_NOT_FOUND if none is complete. */
 static enum err take_frame(struct slice *rest, struct slice *ret_frame)
@@ -89,42 +57,43 @@ static void *copy_list(struct arena *arena, struct slice bytes)
     return copy;
 }
 
-static enum err take_refusal(struct decoder *decoder, const errata_worker_Refusal *refusal)
+static enum err take_refusal(struct decoder *decoder, struct slice message)
 {
-    if (decoder->step != STEP_START || !pdf_reason_is_refusal(refusal->reason)) {
+    struct refusal_view refusal;
+    if (refusal_view_read(message, &refusal) != OK || decoder->step != STEP_START ||
+        !pdf_reason_is_refusal(refusal.reason)) {
         return ERR_MALFORMED;
     }
-    decoder->answer.reason = (enum pdf_reason)refusal->reason;
+    decoder->answer.reason = (enum pdf_reason)refusal.reason;
     decoder->step = STEP_REFUSED;
     return OK;
 }
 
-static enum err take_text(struct decoder *decoder, struct slice frame,
-                          const errata_worker_Text *text)
+static enum err take_text(struct decoder *decoder, struct slice message)
 {
+    struct text_view text;
     struct pdf_text *ret = &decoder->answer.text;
 
-    if (decoder->step != STEP_START || !lies_in(frame, text->pages) ||
-        !lies_in(frame, text->snippet) || !lies_in(frame, text->poppler_version)) {
+    if (text_view_read(message, &text) != OK || decoder->step != STEP_START) {
         return ERR_MALFORMED;
     }
-    if (text->page_count < 1 || text->page_count > PDF_PAGES_MAX ||
-        text->pages.size != text->page_count * sizeof(*ret->pages)) {
+    if (text.page_count < 1 || text.page_count > PDF_PAGES_MAX ||
+        text.pages.size != text.page_count * sizeof(*ret->pages)) {
         return ERR_MALFORMED;
     }
     *ret = (struct pdf_text){
-        .page_count = text->page_count,
-        .pages = copy_list(decoder->arena, text->pages),
-        .pages_read = text->pages_read,
-        .text_chars = text->text_chars,
-        .page_one_chars = text->page_one_chars,
-        .snippet = text->snippet,
-        .covered_cells = text->covered_cells,
-        .page_cells = text->page_cells,
-        .damaged = text->damaged,
-        .page_too_large = text->page_too_large,
-        .cmaps_unavailable = text->cmaps_unavailable,
-        .poppler_version = text->poppler_version,
+        .page_count = text.page_count,
+        .pages = copy_list(decoder->arena, text.pages),
+        .pages_read = text.pages_read,
+        .text_chars = text.text_chars,
+        .page_one_chars = text.page_one_chars,
+        .snippet = text.snippet,
+        .covered_cells = text.covered_cells,
+        .page_cells = text.page_cells,
+        .damaged = text.damaged,
+        .page_too_large = text.page_too_large,
+        .cmaps_unavailable = text.cmaps_unavailable,
+        .poppler_version = text.poppler_version,
     };
     if (ret->pages == NULL) {
         return ERR_MEMORY;
@@ -137,18 +106,21 @@ static enum err take_text(struct decoder *decoder, struct slice frame,
     return OK;
 }
 
-static enum err take_tables(struct decoder *decoder, struct slice frame,
-                            const errata_worker_Tables *tables)
+static enum err take_tables(struct decoder *decoder, struct slice message)
 {
-    struct pdf_tables values = {.table_count = tables->table_count};
+    struct tables_view tables;
+    struct pdf_tables values = {.table_count = 0};
 
-    if (decoder->step != STEP_TEXT || !pdf_cut_is_known(tables->cut) ||
-        !lies_in(frame, tables->sketch) ||
-        family_sketch_decode(tables->sketch, &values.sketch) != OK ||
-        !pdf_tables_are_right((enum pdf_cut)tables->cut, &values)) {
+    if (tables_view_read(message, &tables) != OK) {
         return ERR_MALFORMED;
     }
-    decoder->answer.cut = (enum pdf_cut)tables->cut;
+    values.table_count = tables.table_count;
+    if (decoder->step != STEP_TEXT || !pdf_cut_is_known(tables.cut) ||
+        family_sketch_decode(tables.sketch, &values.sketch) != OK ||
+        !pdf_tables_are_right((enum pdf_cut)tables.cut, &values)) {
+        return ERR_MALFORMED;
+    }
+    decoder->answer.cut = (enum pdf_cut)tables.cut;
     decoder->answer.tables = values;
     decoder->step = STEP_TABLES;
     return OK;
@@ -188,19 +160,21 @@ static enum err unpack_tables(struct decoder *decoder, struct slice bytes, uint3
     return OK;
 }
 
-static enum err take_explanation(struct decoder *decoder, struct slice frame,
-                                 const errata_worker_Explanation *explanation)
+static enum err take_explanation(struct decoder *decoder, struct slice message)
 {
+    struct explanation_view explanation;
     struct pdf_explanation *ret = &decoder->answer.explanation;
-    struct slice rulings = explanation->rulings;
-    struct slice tables = explanation->tables;
+    struct slice rulings = {NULL, 0};
+    struct slice tables = {NULL, 0};
     uint32_t counted = 0;
     enum err err = OK;
 
-    if (decoder->step != STEP_TABLES || decoder->answer.cut != PDF_CUT_NONE ||
-        !lies_in(frame, rulings) || !lies_in(frame, tables)) {
+    if (explanation_view_read(message, &explanation) != OK || decoder->step != STEP_TABLES ||
+        decoder->answer.cut != PDF_CUT_NONE) {
         return ERR_MALFORMED;
     }
+    rulings = explanation.rulings;
+    tables = explanation.tables;
     if (rulings.size % sizeof(struct pdf_box) != 0 ||
         rulings.size > PDF_RULINGS_MAX * sizeof(struct pdf_box) ||
         tables.size % sizeof(struct pdf_table_bytes) != 0 ||
@@ -208,10 +182,10 @@ static enum err take_explanation(struct decoder *decoder, struct slice frame,
         return ERR_MALFORMED;
     }
     *ret = (struct pdf_explanation){
-        .glyphs = explanation->glyphs,
-        .words = explanation->words,
-        .path_operations = explanation->path_operations,
-        .rulings_ignored = explanation->rulings_ignored,
+        .glyphs = explanation.glyphs,
+        .words = explanation.words,
+        .path_operations = explanation.path_operations,
+        .rulings_ignored = explanation.rulings_ignored,
         .rulings = copy_list(decoder->arena, rulings),
         .ruling_count = (uint32_t)(rulings.size / sizeof(struct pdf_box)),
     };
@@ -230,14 +204,15 @@ static enum err take_explanation(struct decoder *decoder, struct slice frame,
     return OK;
 }
 
-static enum err take_picture(struct decoder *decoder, struct slice frame,
-                             const errata_worker_Picture *picture)
+static enum err take_picture(struct decoder *decoder, struct slice message)
 {
-    if ((decoder->step != STEP_TABLES && decoder->step != STEP_EXPLANATION) ||
-        !lies_in(frame, picture->png) || !pdf_picture_is_right(picture->png)) {
+    struct picture_view picture;
+    if (picture_view_read(message, &picture) != OK ||
+        (decoder->step != STEP_TABLES && decoder->step != STEP_EXPLANATION) ||
+        !pdf_picture_is_right(picture.png)) {
         return ERR_MALFORMED;
     }
-    decoder->answer.picture = picture->png;
+    decoder->answer.picture = picture.png;
     decoder->step = STEP_PICTURE;
     return OK;
 }
@@ -263,15 +238,16 @@ static bool piece_follows(const struct decoder *decoder, const struct pdf_pages 
     return piece->end != PDF_PAGES_WHOLE || piece->count == answer->text.page_count;
 }
 
-static enum err take_pages(struct decoder *decoder, struct slice frame,
-                           const errata_worker_Pages *pages)
+static enum err take_pages(struct decoder *decoder, struct slice message)
 {
-    struct pdf_pages piece = {.text = pages->text, .count = pages->count};
+    struct pages_view pages;
+    struct pdf_pages piece;
 
-    if (!lies_in(frame, pages->text) || pages->end > PDF_PAGES_FULL) {
+    if (pages_view_read(message, &pages) != OK || pages.end > PDF_PAGES_FULL) {
         return ERR_MALFORMED;
     }
-    piece.end = (enum pdf_pages_end)pages->end;
+    piece = (struct pdf_pages){
+        .text = pages.text, .count = pages.count, .end = (enum pdf_pages_end)pages.end};
     if (!piece_follows(decoder, &piece)) {
         return ERR_MALFORMED;
     }
@@ -290,11 +266,9 @@ static enum err take_pages(struct decoder *decoder, struct slice frame,
 
 static enum err take_message(struct decoder *decoder, struct slice bytes)
 {
-    pb_istream_t stream = pb_istream_from_buffer(bytes.data, bytes.size);
-    errata_worker_Frame frame;
+    struct frame_view frame;
 
-    memset(&frame, 0, sizeof(frame)); /* the generated initialisers do not fit slices */
-    if (!pb_decode_ex(&stream, errata_worker_Frame_fields, &frame, PB_DECODE_NOINIT)) {
+    if (frame_view_read(bytes, &frame) != OK) {
         return ERR_MALFORMED;
     }
     if (frame.has_refusal + frame.has_text + frame.has_tables + frame.has_explanation +
@@ -303,19 +277,19 @@ static enum err take_message(struct decoder *decoder, struct slice bytes)
         return ERR_MALFORMED;
     }
     if (frame.has_refusal) {
-        return take_refusal(decoder, &frame.refusal);
+        return take_refusal(decoder, frame.refusal);
     }
     if (frame.has_text) {
-        return take_text(decoder, bytes, &frame.text);
+        return take_text(decoder, frame.text);
     }
     if (frame.has_tables) {
-        return take_tables(decoder, bytes, &frame.tables);
+        return take_tables(decoder, frame.tables);
     }
     if (frame.has_pages) {
-        return take_pages(decoder, bytes, &frame.pages);
+        return take_pages(decoder, frame.pages);
     }
-    return frame.has_explanation ? take_explanation(decoder, bytes, &frame.explanation)
-                                 : take_picture(decoder, bytes, &frame.picture);
+    return frame.has_explanation ? take_explanation(decoder, frame.explanation)
+                                 : take_picture(decoder, frame.picture);
 }
 
 enum err pdf_answer_decode(struct arena *arena, struct slice bytes, struct pdf_answer *ret_answer)

@@ -6,55 +6,41 @@
 
 #include "store/base/assert.h"
 
-#include <pb_encode.h>
-
-/* Appends the length and the message. */
-static enum err put_frame(struct buffer *buffer, const errata_worker_Frame *frame)
+/* Appends the length and a frame, whose only field is `number`. */
+static enum err put_frame(struct buffer *buffer, uint32_t number, const struct view_type *type,
+                          const void *view)
 {
-    pb_ostream_t stream;
-    size_t size = 0;
+    size_t message_bytes = view_bytes(type, view);
+    size_t size = wire_header_bytes(number, message_bytes) + message_bytes;
 
-    if (UNEXPECTED(!pb_get_encoded_size(&size, errata_worker_Frame_fields, frame)) ||
-        UNEXPECTED(size > PDF_ANSWER_EXPLAINED_BYTES_MAX)) {
-        return ERR_INTERNAL;
-    }
-    if (!buffer_reserve(buffer, PDF_FRAME_HEADER_BYTES + size)) {
-        return ERR_MEMORY;
-    }
-    stream = pb_ostream_from_buffer(buffer->data + buffer->size + PDF_FRAME_HEADER_BYTES, size);
-    if (UNEXPECTED(!pb_encode(&stream, errata_worker_Frame_fields, frame))) {
+    if (UNEXPECTED(size > PDF_ANSWER_EXPLAINED_BYTES_MAX)) {
         return ERR_INTERNAL;
     }
     for (unsigned i = 0; i < PDF_FRAME_HEADER_BYTES; i++) {
         buffer_append_byte(buffer, (uint8_t)(size >> (8 * i)));
     }
-    buffer->size += size;
-    return OK;
+    view_put(type, view, number, buffer);
+    return buffer_ok(buffer) ? OK : ERR_MEMORY;
 }
 
 enum err pdf_answer_put_refusal(struct buffer *buffer, enum pdf_reason reason)
 {
-    errata_worker_Frame frame;
+    const struct refusal_view view = {.reason = reason};
 
     if (UNEXPECTED(!pdf_reason_is_refusal(reason))) {
         return ERR_INTERNAL;
     }
-    memset(&frame, 0, sizeof(frame));
-    frame.has_refusal = true;
-    frame.refusal.reason = reason;
-    return put_frame(buffer, &frame);
+    return put_frame(buffer, FRAME_REFUSAL_FIELD, &refusal_view_type, &view);
 }
 
 enum err pdf_answer_put_text(struct buffer *buffer, const struct pdf_text *text)
 {
-    errata_worker_Frame frame;
+    struct text_view view;
 
     if (UNEXPECTED(!pdf_text_is_right(text))) {
         return ERR_INTERNAL;
     }
-    memset(&frame, 0, sizeof(frame));
-    frame.has_text = true;
-    frame.text = (errata_worker_Text){
+    view = (struct text_view){
         .page_count = text->page_count,
         .pages = slice_of(text->pages, text->page_count * sizeof(*text->pages)),
         .pages_read = text->pages_read,
@@ -68,41 +54,34 @@ enum err pdf_answer_put_text(struct buffer *buffer, const struct pdf_text *text)
         .cmaps_unavailable = text->cmaps_unavailable,
         .poppler_version = text->poppler_version,
     };
-    return put_frame(buffer, &frame);
+    return put_frame(buffer, FRAME_TEXT_FIELD, &text_view_type, &view);
 }
 
 enum err pdf_answer_put_tables(struct buffer *buffer, enum pdf_cut cut,
                                const struct pdf_tables *tables)
 {
-    errata_worker_Frame frame;
+    struct tables_view view = {.cut = cut};
     uint8_t sketch[FAMILY_SKETCH_BYTES_MAX];
 
     if (UNEXPECTED(!pdf_cut_is_known(cut)) ||
         UNEXPECTED(cut == PDF_CUT_NONE && !pdf_tables_are_right(cut, tables))) {
         return ERR_INTERNAL;
     }
-    memset(&frame, 0, sizeof(frame));
-    frame.has_tables = true;
-    frame.tables.cut = cut;
     if (cut == PDF_CUT_NONE) {
-        frame.tables.table_count = tables->table_count;
-        frame.tables.sketch = slice_of(sketch, family_sketch_encode(&tables->sketch, sketch));
+        view.table_count = tables->table_count;
+        view.sketch = slice_of(sketch, family_sketch_encode(&tables->sketch, sketch));
     }
-    return put_frame(buffer, &frame);
+    return put_frame(buffer, FRAME_TABLES_FIELD, &tables_view_type, &view);
 }
 
 enum err pdf_answer_put_pages(struct buffer *buffer, const struct pdf_pages *piece)
 {
-    errata_worker_Frame frame;
+    const struct pages_view view = {.text = piece->text, .count = piece->count, .end = piece->end};
 
     if (UNEXPECTED(!pdf_pages_piece_is_right(piece))) {
         return ERR_INTERNAL;
     }
-    memset(&frame, 0, sizeof(frame));
-    frame.has_pages = true;
-    frame.pages =
-        (errata_worker_Pages){.text = piece->text, .count = piece->count, .end = piece->end};
-    return put_frame(buffer, &frame);
+    return put_frame(buffer, FRAME_PAGES_FIELD, &pages_view_type, &view);
 }
 
 /* Returns the tables in their packed form; NULL if the arena is full. */
@@ -128,7 +107,7 @@ static struct pdf_table_bytes *pack_tables(struct arena *arena,
 enum err pdf_answer_put_explanation(struct buffer *buffer,
                                     const struct pdf_explanation *explanation)
 {
-    errata_worker_Frame frame;
+    struct explanation_view view;
     struct pdf_table_bytes *tables = NULL;
 
     if (UNEXPECTED(!pdf_explanation_is_right(explanation))) {
@@ -138,9 +117,7 @@ enum err pdf_answer_put_explanation(struct buffer *buffer,
     if (tables == NULL) {
         return ERR_MEMORY;
     }
-    memset(&frame, 0, sizeof(frame));
-    frame.has_explanation = true;
-    frame.explanation = (errata_worker_Explanation){
+    view = (struct explanation_view){
         .glyphs = explanation->glyphs,
         .words = explanation->words,
         .path_operations = explanation->path_operations,
@@ -149,18 +126,15 @@ enum err pdf_answer_put_explanation(struct buffer *buffer,
                             explanation->ruling_count * sizeof(*explanation->rulings)),
         .tables = slice_of(tables, explanation->table_count * sizeof(*tables)),
     };
-    return put_frame(buffer, &frame);
+    return put_frame(buffer, FRAME_EXPLANATION_FIELD, &explanation_view_type, &view);
 }
 
 enum err pdf_answer_put_picture(struct buffer *buffer, struct slice png)
 {
-    errata_worker_Frame frame;
+    const struct picture_view view = {.png = png};
 
     if (UNEXPECTED(!pdf_picture_is_right(png))) {
         return ERR_INTERNAL;
     }
-    memset(&frame, 0, sizeof(frame));
-    frame.has_picture = true;
-    frame.picture.png = png;
-    return put_frame(buffer, &frame);
+    return put_frame(buffer, FRAME_PICTURE_FIELD, &picture_view_type, &view);
 }

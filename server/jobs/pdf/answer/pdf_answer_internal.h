@@ -8,7 +8,8 @@
 
 #include "server/jobs/pdf/answer/pdf_answer.h"
 
-#include <pdf_worker.pb.h>
+#include <worker/pdf_worker.fields.h>
+#include <worker/pdf_worker.views.h>
 
 /* The length before each frame. */
 #define PDF_FRAME_HEADER_BYTES 4

@@ -184,25 +184,42 @@ static enum err read_example(struct slice example, struct document_part *part,
     return err == ERR_NOT_FOUND ? OK : ERR_CORRUPT;
 }
 
+/* Reads the event of a correction, unless it is known. */
+static enum err read_event(struct arena *arena, struct store_txn *txn,
+                           const struct document_query *query, uint64_t seq,
+                           struct feedback_event_view *ret_view, struct uuid *ret_id)
+{
+    struct key key = key_event(query->org, seq);
+    struct slice value = {NULL, 0};
+    struct event event;
+    enum err err = OK;
+
+    if (query->known != NULL && query->known->seq == seq) {
+        *ret_view = *query->known->view;
+        *ret_id = query->known->id;
+        return OK;
+    }
+    err = store_get(txn, TABLE_EVENT, key_slice(&key), &value);
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    err = log_decode(arena, query->org, seq, value, &event);
+    if (err == OK) {
+        err = feedback_view_read(&event, ret_view);
+        *ret_id = event.id;
+    }
+    return err;
+}
+
 /* Reads the remaining fields of a candidate. Returns ERR_NOT_FOUND if the candidate belongs to another document
  * with the same short hash. */
 static enum err read_part(struct arena *arena, struct store_txn *txn,
                           const struct document_query *query, const struct candidate *candidate,
                           struct document_part *part, struct shown_part *shown)
 {
-    struct key key = key_event(query->org, candidate->place.seq);
-    struct slice value = {NULL, 0};
     struct feedback_event_view view;
-    struct event event;
-    enum err err = store_get(txn, TABLE_EVENT, key_slice(&key), &value);
+    enum err err = read_event(arena, txn, query, candidate->place.seq, &view, &shown->id);
 
-    if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
-    }
-    err = log_decode(arena, query->org, candidate->place.seq, value, &event);
-    if (err == OK) {
-        err = feedback_view_read(&event, &view);
-    }
     if (err != OK) {
         return err;
     }
@@ -216,7 +233,6 @@ static enum err read_part(struct arena *arena, struct store_txn *txn,
         .entity_id = view.entity_id,
         .before = view.before_json,
     };
-    shown->id = event.id;
     return read_example(candidate->example, part, shown);
 }
 

@@ -26,6 +26,13 @@ struct document_place {
     uint64_t seq;
 };
 
+/* A feedback event that the caller has read. */
+struct document_event {
+    uint64_t seq;
+    struct uuid id;
+    const struct feedback_event_view *view;
+};
+
 /* Selects the corrections of an example. */
 struct document_query {
     struct org_id org;
@@ -35,6 +42,7 @@ struct document_query {
     uint64_t as_of_seq; /* the last visible event; UINT64_MAX: all are visible */
     uint32_t annotator_kinds; /* annotator_kinds.h */
     bool include_superseded;
+    const struct document_event *known; /* not read again; NULL: none */
 };
 
 /* The corrections that are examples, and the example built from those that pass the query's filters. */

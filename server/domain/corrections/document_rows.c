@@ -175,6 +175,7 @@ static enum err make_row(struct arena *arena, struct store_txn *txn,
         .marks = marks,
         .as_of_seq = UINT64_MAX,
         .annotator_kinds = ANNOTATOR_KINDS_HUMAN,
+        .known = change->known,
     };
     struct key head = key_layout_head(change->org, &change->fingerprint);
     struct slice value = {NULL, 0};
@@ -221,11 +222,13 @@ enum err document_rows_rewrite(struct ctx *ctx, struct store_txn *txn,
 enum err document_rows_follow(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                               const struct feedback_event_view *view)
 {
+    const struct document_event known = {.seq = event->seq, .id = event->id, .view = view};
     const struct document_change change = {
         .org = event->org,
         .fingerprint = key_fingerprint_of(view->layout_fingerprint),
         .document_id = view->document_id,
         .place = {event->created_at_us, event->seq},
+        .known = &known,
     };
 
     return view->document_id.size > 0 ? document_rows_rewrite(ctx, txn, &change) : OK;

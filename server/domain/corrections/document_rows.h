@@ -16,6 +16,7 @@ struct document_change {
     struct key_fingerprint fingerprint;
     struct slice document_id; /* not empty; borrowed from memory that outlives a put */
     struct document_place place;
+    const struct document_event *known; /* the correction, if it was read; else NULL */
 };
 
 /* A row as a lookup reads it. */

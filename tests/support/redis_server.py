@@ -14,6 +14,13 @@ GROUP = "errata"
 START_SECONDS = 20
 
 
+def fields_of(number, **others):
+    """The fields of a valid entry, each as a text."""
+    return {"decision_id": f"d-{number}", "gate_id": "HITL-1", "epic_id": "epic-1", "task_id": f"t-{number}",
+            "decision": "REJECTED", "agent_name": "coder", "reviewer_id": "anna", "timestamp": "2026-01-02T03:04:05Z",
+            "reviewer_comment": "Set a timeout on each remote call.", "tags": '["api", "skill:http"]'} | others
+
+
 class RedisError(Exception):
     """An error that Redis answered."""
 

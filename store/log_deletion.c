@@ -110,12 +110,15 @@ enum err log_deletion_end(struct store_txn *txn, struct org_id org)
     return store_del(txn, TABLE_META, key_slice(&key));
 }
 
-/* Reads the keys of the first rows of an organisation in a table: a deletion would invalidate the cursor. */
-static enum err list_keys(struct store_txn *txn, enum store_table table, struct org_id org,
-                          struct key *keys, size_t keys_max, size_t *ret_count)
+/* Reads the keys of the first rows of an organisation from a position: a deletion would invalidate the cursor. */
+static enum err list_keys(struct store_txn *txn, struct org_id org,
+                          const struct log_deletion_position *position, struct key *keys,
+                          size_t keys_max, size_t *ret_count)
 {
-    const struct scan_range range = {
-        .table = table, .prefix = key_org(org), .rows_max = (uint32_t)keys_max};
+    const struct scan_range range = {.table = (enum store_table)position->table,
+                                     .prefix = key_org(org),
+                                     .after = key_slice(&position->after),
+                                     .rows_max = (uint32_t)keys_max};
     struct scan scan = {.row_count = 0};
     size_t count = 0;
     enum err err = scan_init(&scan, txn, &range);
@@ -148,25 +151,28 @@ static enum err delete_keys(struct store_txn *txn, enum store_table table, const
 }
 
 enum err log_deletion_delete_rows(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                                  size_t rows_max, size_t *table, size_t *ret_count)
+                                  size_t rows_max, struct log_deletion_position *position,
+                                  size_t *ret_count)
 {
     struct key *keys = arena_alloc(ctx->arena, rows_max * sizeof(*keys));
     size_t total = 0;
     enum err err = keys != NULL ? OK : ERR_MEMORY;
 
     ASSERT(rows_max > 0 && rows_max <= LOG_DELETION_ROWS_MAX);
-    while (err == OK && *table < TABLE_COUNT && total < rows_max) {
-        size_t at = *table;
+    while (err == OK && position->table < TABLE_COUNT && total < rows_max) {
         size_t count = 0;
 
-        err = list_keys(txn, (enum store_table)at, org, keys, rows_max - total, &count);
+        err = list_keys(txn, org, position, keys, rows_max - total, &count);
         if (err == OK) {
-            err = delete_keys(txn, (enum store_table)at, keys, count);
-        }
-        if (err == OK && total + count < rows_max) {
-            (*table)++; /* it has no more */
+            err = delete_keys(txn, (enum store_table)position->table, keys, count);
         }
         total += count;
+        if (total < rows_max) {
+            position->table++; /* it has no more */
+            position->after.size = 0;
+        } else {
+            position->after = keys[count - 1];
+        }
     }
     *ret_count = total;
     return err;
@@ -174,13 +180,14 @@ enum err log_deletion_delete_rows(struct ctx *ctx, struct store_txn *txn, struct
 
 enum err log_deletion_has_rows(struct store_txn *txn, struct org_id org, bool *ret_has)
 {
+    struct log_deletion_position position = {.table = 0};
     size_t count = 0;
     enum err err = OK;
 
-    for (size_t table = 0; table < TABLE_COUNT && err == OK && count == 0; table++) {
+    for (; position.table < TABLE_COUNT && err == OK && count == 0; position.table++) {
         struct key key;
 
-        err = list_keys(txn, (enum store_table)table, org, &key, 1, &count);
+        err = list_keys(txn, org, &position, &key, 1, &count);
     }
     *ret_has = count > 0;
     return err;

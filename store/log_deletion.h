@@ -35,10 +35,18 @@ MUST_CHECK enum err log_deletion_end(struct store_txn *txn, struct org_id org);
 /* Rows that a step deletes, at most; the caller may allow fewer. */
 #define LOG_DELETION_ROWS_MAX 1000
 
-/* Deletes up to `rows_max` rows of an organisation from the tables, beginning with the table `*table`, which becomes the
- * one to go on with. Returns their number; 0: none is left from that table on. */
+/* Where a deletion goes on. Zeroed: at the first row. Without it each step would read again what a journal says of the
+ * rows that were deleted before. */
+struct log_deletion_position {
+    size_t table; /* tables before it have no rows of the organisation */
+    struct key after; /* nor has this one up to this key; size 0: it was not read */
+};
+
+/* Deletes up to `rows_max` rows of an organisation from the tables, beginning at the position, which becomes the one to
+ * go on with. Returns their number; 0: none is left from there on. */
 MUST_CHECK enum err log_deletion_delete_rows(struct ctx *ctx, struct store_txn *txn,
-                                             struct org_id org, size_t rows_max, size_t *table,
+                                             struct org_id org, size_t rows_max,
+                                             struct log_deletion_position *position,
                                              size_t *ret_count);
 /* Returns whether any table has a row of the organisation. */
 MUST_CHECK enum err log_deletion_has_rows(struct store_txn *txn, struct org_id org, bool *ret_has);

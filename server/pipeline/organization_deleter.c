@@ -28,7 +28,9 @@ struct organization_deleter {
     bool stopped;
     int64_t next_us; /* monotonic; nothing is done before */
     struct org_id org; /* zeros: none; kept while IDLE between two steps */
-    struct organization_deletion_position position; /* the writer's while DELETING */
+    struct organization_deletion_position position; /* after the last step that was committed */
+    struct organization_deletion_position
+        next; /* after the running one; the writer's while DELETING */
     size_t rows_max; /* of the next step */
     size_t deleted_count; /* by the last step; the writer's while DELETING */
     int64_t took_us; /* likewise */
@@ -169,7 +171,7 @@ static void check_done(void *job, enum err result)
         return;
     }
     if (!deleter->is_complete) {
-        deleter->position = (struct organization_deletion_position){.table = 0};
+        deleter->position = (struct organization_deletion_position){.has_no_tokens = false};
         fail(deleter, ERR_CORRUPT); /* a row that no step has found */
         return;
     }
@@ -194,9 +196,11 @@ static enum err run_step(struct work_request *work, struct store_txn *txn)
 {
     struct organization_deleter *deleter = (struct organization_deleter *)work;
     int64_t began_us = clock_monotonic_us(work->ctx->clock);
-    enum err err = organization_deletion_step(work->ctx, txn, deleter->org, deleter->rows_max,
-                                              &deleter->position, &deleter->deleted_count);
+    enum err err = OK;
 
+    deleter->next = deleter->position;
+    err = organization_deletion_step(work->ctx, txn, deleter->org, deleter->rows_max,
+                                     &deleter->next, &deleter->deleted_count);
     deleter->took_us = clock_monotonic_us(work->ctx->clock) - began_us;
     return err;
 }
@@ -231,6 +235,7 @@ static void step_done(struct work_request *work, enum err result)
         fail(deleter, result);
         return;
     }
+    deleter->position = deleter->next;
     adapt(deleter);
     if (deleter->stopped) {
         fail(deleter, ERR_DRAINING);
@@ -263,7 +268,7 @@ static enum err find_next(struct organization_deleter *deleter)
         err = log_deletion_next(txn, NULL, &deletion);
         if (err == OK) {
             deleter->org = deletion.org;
-            deleter->position = (struct organization_deletion_position){.table = 0};
+            deleter->position = (struct organization_deletion_position){.has_no_tokens = false};
             report(deleter, LOGGER_INFO, "is being deleted", OK);
         }
     }

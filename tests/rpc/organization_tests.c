@@ -336,7 +336,7 @@ static void test_deletion_leaves_nothing(void **state)
     const char *org_id = NULL;
     const char *next_id = NULL;
     struct org_id org;
-    struct organization_deletion_position position = {.table = 0};
+    struct organization_deletion_position position = {.has_no_tokens = false};
     size_t steps = 0;
 
     (void)state;
@@ -380,7 +380,7 @@ static void test_rebuild_during_a_deletion(void **state)
     const char *org_id = NULL;
     const char *next_id = NULL;
     struct org_id org;
-    struct organization_deletion_position position = {.table = 0};
+    struct organization_deletion_position position = {.has_no_tokens = false};
 
     (void)state;
     fixture_init(&fixture);
@@ -393,7 +393,7 @@ static void test_rebuild_during_a_deletion(void **state)
     fixture_rebuild(&fixture);
     assert_true(is_gone(&fixture, org));
     next_id = fixture_make_org(&fixture, "second", admin);
-    position.table = 0;
+    position = (struct organization_deletion_position){.has_no_tokens = false};
     assert_int_equal(take_step(&fixture, org, 4, &position), 0);
     end_deletion(&fixture, org, OK);
     assert_string_equal(list_other(&fixture)->id, next_id);
@@ -408,7 +408,7 @@ static void test_deletion_is_audited(void **state)
     char admin[FIXTURE_TOKEN_BYTES];
     const char *org_id = NULL;
     struct org_id org;
-    struct organization_deletion_position position = {.table = 0};
+    struct organization_deletion_position position = {.has_no_tokens = false};
     Errata__V1__ListAuditRequest audit = ERRATA__V1__LIST_AUDIT_REQUEST__INIT;
     Errata__V1__ListAuditResponse *audited = NULL;
     struct exchange_start start = {.path = "errata.v1.AdminService/ListAudit"};

@@ -126,12 +126,15 @@ enum err organization_deletion_read(struct store_txn *txn, struct org_id audit_o
     return err;
 }
 
-/* Deletes tokens by the list of the organisation's. */
+/* Deletes tokens by the list of the organisation's, after the last one that was deleted. */
 static enum err delete_tokens(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                              size_t tokens_max, size_t *ret_count)
+                              size_t tokens_max, struct organization_deletion_position *position,
+                              size_t *ret_count)
 {
-    const struct scan_range range = {
-        .table = TABLE_TOKEN_BY_ORG, .prefix = key_org(org), .rows_max = (uint32_t)tokens_max};
+    const struct scan_range range = {.table = TABLE_TOKEN_BY_ORG,
+                                     .prefix = key_org(org),
+                                     .after = key_slice(&position->token),
+                                     .rows_max = (uint32_t)tokens_max};
     uint32_t *key_ids = arena_calloc(ctx->arena, tokens_max, sizeof(*key_ids));
     struct scan scan = {.row_count = 0};
     size_t count = 0;
@@ -158,6 +161,10 @@ static enum err delete_tokens(struct ctx *ctx, struct store_txn *txn, struct org
             err = store_del(txn, TABLE_TOKEN_BY_ORG, key_slice(&listed));
         }
     }
+    if (count > 0) {
+        position->token = key_token_by_org(org, key_ids[count - 1]);
+    }
+    position->has_no_tokens = count == 0;
     *ret_count = 2 * count;
     return err;
 }
@@ -173,11 +180,11 @@ enum err organization_deletion_step(struct ctx *ctx, struct store_txn *txn, stru
     enum err err = log_deletion_read(txn, org, &deletion);
 
     ASSERT(rows_max > 0 && rows_max <= LOG_DELETION_ROWS_MAX);
-    if (err == OK) {
-        err = delete_tokens(ctx, txn, org, tokens_max > 0 ? tokens_max : 1, &count);
+    if (err == OK && !position->has_no_tokens) {
+        err = delete_tokens(ctx, txn, org, tokens_max > 0 ? tokens_max : 1, position, &count);
     }
     if (err == OK && count == 0) {
-        err = log_deletion_delete_rows(ctx, txn, org, rows_max, &position->table, &count);
+        err = log_deletion_delete_rows(ctx, txn, org, rows_max, &position->rows, &count);
     }
     if (err == OK && count > 0) {
         deletion.row_count += count;

@@ -37,7 +37,9 @@ MUST_CHECK enum err organization_deletion_read(struct store_txn *txn, struct org
 
 /* Where a deletion goes on; zeroed at the start and after a restart. */
 struct organization_deletion_position {
-    size_t table; /* tables before it have no rows of the organisation */
+    bool has_no_tokens; /* all were deleted */
+    struct key token; /* the last one that was deleted; size 0: none */
+    struct log_deletion_position rows;
 };
 
 /* Deletes up to `rows_max` (at most LOG_DELETION_ROWS_MAX) rows, and counts them in the mark. Returns their number; 0:

@@ -148,7 +148,8 @@ class Deletions(Organizations):
         return False
 
     def expect_gone(self):
-        wait_until(lambda: self.org not in self.listed(), "the end of the deletion", 60)
+        wait_until(lambda: len(self.audited()) == 2, "the end of the deletion", 60)
+        self.assertNotIn(self.org, self.listed())
         self.assertIn("everything holds", self.cli("admin", "verify"))
         self.assertFalse(self.in_journal("Zebra"))
         begun, ended = self.audited()

@@ -464,6 +464,14 @@ static void take_info(struct redis_consumer *consumer, const struct redis_value 
     }
 }
 
+/* Returns the first word of an error: the rest may quote the command. */
+static struct slice first_word(struct slice text)
+{
+    const uint8_t *space = text.size > 0 ? memchr(text.data, ' ', text.size) : NULL;
+
+    return space != NULL ? slice_of(text.data, (size_t)(space - text.data)) : text;
+}
+
 static void take_reply(struct redis_consumer *consumer, const struct redis_value *reply)
 {
     enum reply_kind kind = consumer->replies[0];
@@ -474,7 +482,7 @@ static void take_reply(struct redis_consumer *consumer, const struct redis_value
     switch (kind) {
     case REPLY_AUTH:
         if (reply->kind == REDIS_ERROR) {
-            fail_with(consumer, "the password was refused", reply->text);
+            fail_with(consumer, "the password was refused", first_word(reply->text));
         }
         return;
     case REPLY_GROUP:

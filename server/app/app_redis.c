@@ -101,10 +101,27 @@ static void open_connection(struct app *app)
     }
 }
 
-/* Settles the batch with what the store did. */
+/* Returns why entries of a batch were left: their organisation may not have them. NULL: none were, or the server ends. */
+static const char *find_why_left(struct app *app)
+{
+    struct app_redis *redis = &app->redis;
+    bool is_left = false;
+    const char *why = NULL;
+
+    for (size_t i = 0; i < redis->count; i++) {
+        is_left = is_left || intake_outcome_of(redis->intake, i) == INTAKE_LEFT;
+    }
+    if (is_left) {
+        why = find_org(app);
+    }
+    return is_left && why == NULL ? "the organisation could not store entries" : why;
+}
+
+/* Settles the batch with what the store did. Entries that were left are read again by the next connection. */
 static void settle(struct app *app)
 {
     struct app_redis *redis = &app->redis;
+    const char *why_left = find_why_left(app);
     bool is_stored[REDIS_BATCH_MAX];
     size_t count = 0;
 
@@ -121,6 +138,12 @@ static void settle(struct app *app)
     redis->count = 0;
     arena_deinit(&redis->arena);
     redis_consumer_settle(redis->consumer, is_stored);
+    if (why_left != NULL) {
+        dial_send(redis->dial,
+                  redis_consumer_output(redis->consumer)); /* acknowledges the others */
+        redis_consumer_sent(redis->consumer);
+        redis_consumer_fail(redis->consumer, why_left);
+    }
 }
 
 static bool add_entry(struct app_redis *redis, const struct redis_entry *from, struct slice stream)
@@ -295,6 +318,13 @@ static void on_stored(void *user, struct org_id org)
     pipeline_wake(app->pipeline, org);
 }
 
+static bool may_store(void *user, struct org_id org)
+{
+    struct app *app = (struct app *)user;
+
+    return find_org(app) == NULL && uuid_equal(app->redis.org.uuid, org.uuid);
+}
+
 static enum err run_on_pool(void *user, void (*work)(void *job),
                             void (*done)(void *job, enum err result), void *job)
 {
@@ -340,6 +370,7 @@ enum err app_redis_make(struct app *app)
         .clock = app->ctx.clock,
         .random = app->ctx.random,
         .run_on_pool = run_on_pool,
+        .may_store = may_store,
         .on_done = on_done,
         .on_stored = on_stored,
         .user = app,

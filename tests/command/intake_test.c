@@ -3,6 +3,7 @@
  */
 #include "server/api/decisions/intake_batch.h"
 #include "server/domain/decisions/decisions.h"
+#include "store/log_deletion.h"
 #include "tests/command/fixture.h"
 
 #include <errata/v1/admin_service.pb-c.h>
@@ -24,6 +25,7 @@ struct bench {
     struct fixture fixture;
     struct intake *intake;
     bool done;
+    bool is_refused; /* the organisation may not have entries */
     unsigned stored_calls;
 };
 
@@ -42,6 +44,13 @@ static void on_stored(void *user, struct org_id org)
     bench->stored_calls++;
 }
 
+static bool may_store(void *user, struct org_id org)
+{
+    struct bench *bench = user;
+
+    return !bench->is_refused && uuid_equal(org.uuid, bench->fixture.org.uuid);
+}
+
 static enum err run_on_pool(void *user, void (*work)(void *job),
                             void (*done)(void *job, enum err result), void *job)
 {
@@ -52,8 +61,11 @@ static enum err run_on_pool(void *user, void (*work)(void *job),
 
 static void bench_init(struct bench *bench)
 {
-    struct intake_config config = {
-        .run_on_pool = run_on_pool, .on_done = on_done, .on_stored = on_stored, .user = bench};
+    struct intake_config config = {.run_on_pool = run_on_pool,
+                                   .may_store = may_store,
+                                   .on_done = on_done,
+                                   .on_stored = on_stored,
+                                   .user = bench};
 
     memset(bench, 0, sizeof(*bench));
     fixture_init(&bench->fixture);
@@ -388,6 +400,81 @@ static void test_entry_waits_for_the_writer(void **state)
     fixture_deinit(&bench.fixture);
 }
 
+/* Marks the organisation as one that is being deleted, or ends that. */
+static void set_marked(struct bench *bench, bool is_marked)
+{
+    struct fixture *fixture = &bench->fixture;
+    const struct log_deletion mark = {
+        .org = fixture->org, .audit_org = {.uuid.bytes = {1}}, .audit_seq = 1};
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(is_marked ? log_deletion_put(&fixture->ctx, txn, &mark)
+                               : log_deletion_end(txn, fixture->org),
+                     OK);
+    assert_int_equal(store_commit(txn), OK);
+}
+
+/* Starts a batch of one entry, and runs until it waits; then the time of the wait is over. */
+static void start_and_wait(struct bench *bench, const struct stream_entry *entry)
+{
+    enum err why = OK;
+
+    bench->done = false;
+    intake_start(bench->intake, bench->fixture.org, entry, 1);
+    while (!intake_is_waiting(bench->intake, &why) && !bench->done) {
+        (void)uv_run(&bench->fixture.loop, UV_RUN_ONCE);
+    }
+    clock_manual_advance(&bench->fixture.clock, INTAKE_RETRY_US);
+}
+
+/* Goal: a refusal of the organisation is not one of the entry. Method: an organisation that is being deleted; the entry waits,
+ * and is stored as a decision once that has ended. */
+static void test_refusal_of_the_organisation_waits(void **state)
+{
+    struct entry_field fields[FLAT_FIELDS];
+    struct stream_entry entry = flat(fields, "1-0", "d-1", "Nice work!");
+    struct bench bench;
+
+    (void)state;
+    bench_init(&bench);
+    set_marked(&bench, true);
+    start_and_wait(&bench, &entry);
+    assert_false(bench.done);
+    set_marked(&bench, false);
+    intake_tick(bench.intake);
+    fixture_run_until(&bench.fixture, &bench.done);
+    assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_STORED);
+    fixture_deinit(&bench.fixture);
+}
+
+/* Goal: an entry whose organisation may not have it any more is left, and leaves nothing. Method: it is refused from the start;
+ * only after a wait, during which the writer takes nothing. */
+static void test_entry_of_a_refused_organisation_is_left(void **state)
+{
+    struct entry_field fields[FLAT_FIELDS];
+    struct stream_entry entry = flat(fields, "1-0", "d-1", "Nice work!");
+    struct bench bench;
+    uint64_t last = 0;
+
+    (void)state;
+    bench_init(&bench);
+    last = fixture_last_seq(&bench.fixture);
+    bench.is_refused = true;
+    store(&bench, &entry, 1);
+    assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_LEFT);
+    bench.is_refused = false;
+    writer_drain(bench.fixture.writer);
+    start_and_wait(&bench, &entry);
+    assert_false(bench.done);
+    bench.is_refused = true;
+    intake_tick(bench.intake);
+    assert_true(bench.done);
+    assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_LEFT);
+    assert_int_equal(fixture_last_seq(&bench.fixture), last);
+    fixture_deinit(&bench.fixture);
+}
+
 int run_intake_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +483,8 @@ int run_intake_tests(void)
         cmocka_unit_test(test_dead_letter_is_retried),
         cmocka_unit_test(test_reasons_name_what_is_invalid),
         cmocka_unit_test(test_entry_waits_for_the_writer),
+        cmocka_unit_test(test_refusal_of_the_organisation_waits),
+        cmocka_unit_test(test_entry_of_a_refused_organisation_is_left),
     };
 
     return cmocka_run_group_tests_name("intake", tests, NULL, NULL);

@@ -89,20 +89,27 @@ static bool is_servers_mistake(enum err err)
            err == ERR_UNIMPLEMENTED || err == ERR_UNAUTHENTICATED;
 }
 
+/* Makes a dead letter of an entry, in its next attempt. */
+static void refuse(struct item *item, enum err err, const struct fault *fault)
+{
+    item->reason = decision_intake_reason(&item->arena, err, fault);
+    if (item->reason.size == 0) {
+        item->reason = slice_text(err_text(err));
+    }
+    item->phase = ITEM_READY;
+}
+
 /* Handles a failed attempt: the entry becomes a dead letter, or is tried again after a wait. */
-static void fail_attempt(struct item *item, enum err err, const struct fault *fault)
+static void fail_attempt(struct item *item, enum err err, const struct fault *fault,
+                         bool is_refusal)
 {
     bool is_last = is_servers_mistake(err) && ++item->attempts >= INTAKE_ATTEMPTS_MAX;
 
-    if (item->reason.size == 0 && (decision_intake_is_refusal(err) || is_last)) {
-        item->reason = decision_intake_reason(&item->arena, err, fault);
-        if (item->reason.size == 0) {
-            item->reason = slice_text(err_text(err));
-        }
-        item->phase = ITEM_READY;
-        return;
+    if (item->reason.size == 0 && (is_refusal || is_last)) {
+        refuse(item, err, fault);
+    } else {
+        wait_for_room(item->intake, err);
     }
-    wait_for_room(item->intake, err);
 }
 
 /* --- the writer's thread --- */
@@ -212,7 +219,8 @@ static void item_done(struct work_request *work, enum err result)
             intake->config.on_stored(intake->config.user, intake->org);
         }
     } else {
-        fail_attempt(item, result, result == work->decided ? &item->run_fault : NULL);
+        /* A refusal of the entry was stored in run_decision: this one is of its organisation. */
+        fail_attempt(item, result, result == work->decided ? &item->run_fault : NULL, false);
     }
     if (atomic_load(&intake->stopping) && item->phase == ITEM_READY) {
         end_item(item, INTAKE_LEFT);
@@ -280,6 +288,15 @@ static void leave_open(struct intake *intake)
     }
 }
 
+/* Leaves open entries if the server ends, or if their organisation was suspended, filled or deleted meanwhile. */
+static void leave_if_ended(struct intake *intake)
+{
+    if (atomic_load(&intake->stopping) ||
+        !intake->config.may_store(intake->config.user, intake->org)) {
+        leave_open(intake);
+    }
+}
+
 static void prepare_done(void *job, enum err result)
 {
     struct intake *intake = (struct intake *)job;
@@ -296,12 +313,10 @@ static void prepare_done(void *job, enum err result)
         if (err == OK) {
             item->phase = ITEM_READY;
         } else {
-            fail_attempt(item, err, &item->fault);
+            fail_attempt(item, err, &item->fault, decision_intake_is_refusal(err));
         }
     }
-    if (atomic_load(&intake->stopping)) {
-        leave_open(intake);
-    }
+    leave_if_ended(intake);
     submit_ready(intake);
     end_if_complete(intake);
 }
@@ -375,7 +390,9 @@ void intake_tick(struct intake *intake)
     }
     if (intake->is_waiting && clock_monotonic_us(intake->config.clock) >= intake->retry_us) {
         intake->is_waiting = false;
+        leave_if_ended(intake);
         go_on(intake);
+        end_if_complete(intake);
     }
 }
 

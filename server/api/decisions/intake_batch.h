@@ -2,7 +2,8 @@
  * intake_batch.h: stores a batch of entries of a stream, each as a decision or as a dead letter, in a write of its own. It
  * is a component of the loop: entries are prepared on the pool, and then submitted to the writer. An entry that the writer
  * can't take, since its queue or the disk is full, waits and is submitted again, for as long as it takes; nothing is
- * dropped. An entry has ended only once it is durable. It knows nothing of Redis.
+ * dropped, unless the organisation of the entries may not have them: then they are left to the caller, and none becomes a dead
+ * letter for that. An entry has ended only once it is durable, or left. It knows nothing of Redis.
  */
 #ifndef ERRATA_SERVER_API_DECISIONS_INTAKE_BATCH_H
 #define ERRATA_SERVER_API_DECISIONS_INTAKE_BATCH_H
@@ -27,7 +28,7 @@ enum intake_outcome {
     INTAKE_STORED, /* as a decision */
     INTAKE_REPEATED, /* its decision was stored before, with the same content */
     INTAKE_DEAD, /* as a dead letter, now or before */
-    INTAKE_LEFT /* nothing is stored, since the server ends */
+    INTAKE_LEFT /* nothing is stored, since the server ends, or the organisation may not have it */
 };
 
 struct intake_config {
@@ -37,6 +38,9 @@ struct intake_config {
     /* Runs `work` on the pool, then `done` on the loop; ERR_BUSY. */
     enum err (*run_on_pool)(void *user, void (*work)(void *job),
                             void (*done)(void *job, enum err result), void *job);
+    /* Returns whether the organisation may have entries now. Called after each wait: entries that are open then, and may not
+     * be stored, are left. */
+    bool (*may_store)(void *user, struct org_id org);
     /* Every entry has ended. Never called inside intake_start. */
     void (*on_done)(void *user);
     /* Events were appended to the log. */

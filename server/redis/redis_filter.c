@@ -40,7 +40,7 @@ static enum err read_type(struct redis_filter *filter, uint8_t type)
     }
 }
 
-/* Passes a line on, up to its end. */
+/* Passes a line on, up to its CRLF, which is also where hiredis ends it; another LF is not part of a reply. */
 static enum err pass_line(struct redis_filter *filter, struct slice *input, struct slice *ret_bytes)
 {
     const uint8_t *end = memchr(input->data, '\n', input->size);
@@ -51,8 +51,12 @@ static enum err pass_line(struct redis_filter *filter, struct slice *input, stru
         return ERR_MALFORMED;
     }
     if (end != NULL) {
+        if ((end > input->data ? end[-1] : filter->last) != '\r') {
+            return ERR_MALFORMED;
+        }
         filter->state = REDIS_FILTER_TYPE;
     }
+    filter->last = input->data[size - 1];
     *ret_bytes = take(input, size);
     return OK;
 }

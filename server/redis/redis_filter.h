@@ -2,7 +2,7 @@
  * redis_filter.h: bounds what a Redis server sends before hiredis' reader gets it, which keeps a whole text in memory, of
  * any announced size. A text above the limit is shortened to one byte more than that, its announced size changed, and the
  * rest of its bytes dropped as they arrive: the reader sees a valid reply, and its user a text that is too long. Lines
- * above their limits are errors. Incremental: bytes may be cut anywhere (RESP2, redis.io/docs/reference/protocol-spec).
+ * above their limits are errors, as is one that ends in an LF without a CR, since the reader would go on with it. Incremental: bytes may be cut anywhere (RESP2, redis.io/docs/reference/protocol-spec).
  */
 #ifndef ERRATA_SERVER_REDIS_REDIS_FILTER_H
 #define ERRATA_SERVER_REDIS_REDIS_FILTER_H
@@ -30,6 +30,7 @@ struct redis_filter {
     enum redis_filter_state state;
     size_t line_bytes; /* of the line so far, its type included */
     size_t line_max;
+    uint8_t last; /* last byte of LINE so far */
     char line[REDIS_NUMBER_BYTES_MAX + 1]; /* of SIZE */
     uint64_t left; /* bytes of TEXT or END that follow */
     uint64_t rest; /* bytes of REST that follow */

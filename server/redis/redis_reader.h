@@ -1,7 +1,7 @@
 /*
  * redis_reader.h: reads replies of a Redis server into an arena, by hiredis' reader, which gets what redis_filter.h passes on.
- * Each reply has a budget of bytes and values: what exceeds it is left out, and the values around it are marked as cut, so
- * that a hostile or careless server costs time, but no memory. No I/O.
+ * Each reply has a budget of bytes and values: what exceeds it is left out, and the values around it are marked as cut. So a
+ * hostile or careless server costs time, and memory up to that budget, with a text or a line more in hiredis' buffer. No I/O.
  */
 #ifndef ERRATA_SERVER_REDIS_REDIS_READER_H
 #define ERRATA_SERVER_REDIS_REDIS_READER_H

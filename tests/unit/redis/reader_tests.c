@@ -201,6 +201,25 @@ static void test_malformed_replies_are_refused(void **state)
     }
 }
 
+/* Goal: lines end where hiredis ends them, or it would keep and search short ones without an end. Method: statuses that end in
+ * an LF only, in pieces of every size; a CR in one piece and its LF in the next. */
+static void test_lines_end_in_cr_and_lf(void **state)
+{
+    (void)state;
+    for (size_t piece = 1; piece <= 6; piece++) {
+        struct redis_reader *reader = NULL;
+        const struct redis_value *reply = NULL;
+
+        assert_int_equal(redis_reader_new(&reader), OK);
+        assert_int_equal(read_pieces(reader, SLICE("+\n+\n+\n"), piece, &reply), ERR_MALFORMED);
+        redis_reader_free(reader);
+        assert_int_equal(redis_reader_new(&reader), OK);
+        assert_int_equal(read_pieces(reader, SLICE("+a\rb\r\n"), piece, &reply), OK);
+        assert_true(is_text(reply, "a\rb"));
+        redis_reader_free(reader);
+    }
+}
+
 /* Goal: a line without an end is bounded. Method: a status of more bytes than the limit. */
 static void test_long_line_is_refused(void **state)
 {
@@ -223,6 +242,7 @@ int run_reader_tests(void)
         cmocka_unit_test(test_texts_beyond_the_budget_are_left_out),
         cmocka_unit_test(test_long_lists_are_cut),
         cmocka_unit_test(test_malformed_replies_are_refused),
+        cmocka_unit_test(test_lines_end_in_cr_and_lf),
         cmocka_unit_test(test_long_line_is_refused),
     };
 

@@ -40,7 +40,8 @@ struct redis_consumer {
     int64_t deadline_us; /* of the next bytes, while some are due */
     unsigned attempts; /* since the last greeting */
     bool reads_pending; /* own pending entries come first */
-    bool reads_one; /* one entry at a time, since some did not fit together */
+    bool
+        reads_one; /* one entry at a time, since some did not fit together; until none is pending */
     bool can_claim; /* the server knows XAUTOCLAIM */
     bool wants_info; /* the lag is read before the next entries */
     int64_t claim_us; /* of the next search */
@@ -256,8 +257,7 @@ static void take_greeting(struct redis_consumer *consumer, const struct redis_va
     consumer->problem[0] = '\0';
     consumer->attempts = 0;
     consumer->counts.connections++;
-    consumer->reads_pending = true;
-    consumer->reads_one = false;
+    consumer->reads_pending = true; /* one by one, if they were too large for a reply */
     consumer->can_claim = true;
     consumer->claim_us = now_us(consumer);
     (void)snprintf(consumer->claim_from, sizeof(consumer->claim_from), "0-0");
@@ -526,6 +526,10 @@ void redis_consumer_feed(struct redis_consumer *consumer, struct slice bytes)
         err = redis_reader_feed(consumer->reader, &bytes, &reply);
         if (err == OK) {
             take_reply(consumer, reply);
+        } else if (err == ERR_TOO_LARGE) {
+            consumer->reads_one = true;
+            redis_consumer_fail(consumer, "the server sent a reply that is too large; entries are "
+                                          "read one by one");
         } else if (err != ERR_NOT_FOUND) {
             redis_consumer_fail(consumer, "the server sent what is not a reply");
         }

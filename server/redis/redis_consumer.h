@@ -9,6 +9,7 @@
  * | its own pending entries        | those that another consumer left for REDIS_CLAIM_IDLE_MS (XAUTOCLAIM)     |
  * | these, every REDIS_CLAIM_US    | new entries (XREADGROUP ... BLOCK)                                        |
  * | an entry that did not fit      | its own pending entries, one by one; then it is whole, or too large       |
+ * | a reply above its limit        | the same, by a new connection                                            |
  *
  * A lost connection is opened again after a wait, which is doubled each time up to a limit, and random by half. Entries that
  * were stored, but not acknowledged, are then delivered again: the store must find them.

@@ -176,7 +176,7 @@ static enum err feed_some(struct redis_reader *reader, struct slice *input)
 
     reader->sent_bytes += before - input->size;
     if (err == OK && reader->sent_bytes > REDIS_REPLY_SENT_BYTES_MAX) {
-        err = ERR_MALFORMED;
+        err = ERR_TOO_LARGE;
     }
     if (err != OK) {
         return err;

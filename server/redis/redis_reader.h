@@ -15,8 +15,9 @@
 #define REDIS_REPLY_VALUES_MAX 65536
 /* Deepest nesting; replies of streams have 5 levels. */
 #define REDIS_DEPTH_MAX 6
-/* Limit of the bytes of a reply as sent, with what is left out: a text of Redis has at most 512 MiB. */
-#define REDIS_REPLY_SENT_BYTES_MAX (UINT64_C(1) << 30)
+/* Limit of the bytes of a reply as sent, with what is left out: Redis takes commands of 1 GiB, so that one entry always
+ * fits. */
+#define REDIS_REPLY_SENT_BYTES_MAX ((UINT64_C(1) << 30) + (1u << 20))
 
 enum redis_kind {
     REDIS_NIL,
@@ -41,7 +42,8 @@ struct redis_reader;
 
 MUST_CHECK enum err redis_reader_new(struct redis_reader **ret_reader);
 /* Takes bytes off the front of `*input`, up to the end of a reply. OK with the reply, ERR_NOT_FOUND if more bytes are
- * needed, ERR_MALFORMED, or ERR_MEMORY; after these two the reader is of no use. */
+ * needed, ERR_MALFORMED, ERR_TOO_LARGE if the server sent more than REDIS_REPLY_SENT_BYTES_MAX, or ERR_MEMORY; after these
+ * three the reader is of no use. */
 MUST_CHECK enum err redis_reader_feed(struct redis_reader *reader, struct slice *input,
                                       const struct redis_value **ret_reply);
 /* NULL is allowed. */

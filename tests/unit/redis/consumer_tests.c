@@ -333,6 +333,40 @@ static void test_large_entry_is_read_by_itself(void **state)
     redis_consumer_free(bench.consumer);
 }
 
+/* Goal: entries that are too large for one reply are read one by one after it, so that it does not repeat for ever. Method: a
+ * reply that exceeds the limit by its third entry; the next connections, until none is pending. */
+static void test_too_large_reply_is_read_one_by_one(void **state)
+{
+    const size_t size = REDIS_REPLY_SENT_BYTES_MAX / 3 + 1;
+    struct bench bench;
+
+    (void)state;
+    bench_init(&bench);
+    connect_once(&bench);
+    feed(&bench, "*1\r\n*2\r\n$1\r\ns\r\n*64\r\n");
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(next(&bench), REDIS_WANTS_NOTHING);
+        feed_large(&bench, "1-0", size);
+    }
+    assert_int_equal(next(&bench), REDIS_WANTS_CLOSE);
+    for (int i = 0; i < 2; i++) {
+        clock_manual_advance(&bench.clock, REDIS_RETRY_US_MAX);
+        redis_consumer_tick(bench.consumer);
+        assert_int_equal(next(&bench), REDIS_WANTS_OPEN);
+        redis_consumer_opened(bench.consumer);
+        redis_consumer_sent(bench.consumer);
+        feed(&bench, "+OK\r\n");
+        expect_sent(&bench, "|XREADGROUP GROUP g c COUNT 1 STREAMS s 0 ");
+        if (i == 0) {
+            redis_consumer_fail(bench.consumer, "lost");
+            assert_int_equal(next(&bench), REDIS_WANTS_CLOSE);
+        }
+    }
+    feed(&bench, NO_ENTRIES);
+    expect_sent(&bench, "|XAUTOCLAIM s g c 60000 0-0 COUNT 64 ");
+    redis_consumer_free(bench.consumer);
+}
+
 /* Goal: bytes of another form end the connection. Method: each place of a reply with something else; bytes that nothing
  * requested. */
 static void test_other_forms_end_the_connection(void **state)
@@ -404,6 +438,7 @@ int run_consumer_tests(void)
         cmocka_unit_test(test_errors_of_the_group),
         cmocka_unit_test(test_deleted_entries_and_old_servers),
         cmocka_unit_test(test_large_entry_is_read_by_itself),
+        cmocka_unit_test(test_too_large_reply_is_read_one_by_one),
         cmocka_unit_test(test_other_forms_end_the_connection),
         cmocka_unit_test(test_stop_ends_each_state),
     };

@@ -112,9 +112,9 @@ struct app_redis {
     size_t places[REDIS_BATCH_MAX]; /* their places in the batch */
     size_t count;
     char password[APP_REDIS_PASSWORD_BYTES_MAX];
-    uint64_t connections; /* that were logged */
-    uint64_t failures; /* that were logged */
-    int64_t logged_us; /* time of the last log line about them; 0: none */
+    uint64_t resumed; /* connections that were logged */
+    uint64_t failures; /* that were logged, or are over */
+    int64_t logged_us; /* time of the last log line about them; 0: none since the stream was read */
 };
 
 /* State of the last log line about failed handshakes. */

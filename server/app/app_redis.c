@@ -8,7 +8,6 @@
 #include "store/base/assert.h"
 #include "store/base/logger.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -213,26 +212,28 @@ static bool is_reading(const struct app *app)
            !intake_is_waiting(app->redis.intake, &why);
 }
 
-/* Logs connections, and failures at most once in APP_REDIS_LOG_US. */
+/* Logs that the stream is read, and failures at most once in APP_REDIS_LOG_US until then. */
 static void log_changes(struct app *app)
 {
     struct app_redis *redis = &app->redis;
     struct redis_counts counts = redis_consumer_counts(redis->consumer);
+    const char *problem = redis_consumer_problem(redis->consumer);
+    bool has_problem = problem[0] != '\0';
     int64_t now_us = clock_monotonic_us(app->ctx.clock);
 
-    if (counts.connections != redis->connections) {
-        redis->connections = counts.connections;
+    if (counts.resumed != redis->resumed) {
+        redis->resumed = counts.resumed;
+        redis->failures = counts.failures - (has_problem ? 1 : 0); /* older ones are over */
         redis->logged_us = 0;
         logger_printf(LOGGER_INFO, "reading the Redis stream %s of %s", app->config->redis_stream,
                       server_of(app));
     }
-    if (counts.failures != redis->failures &&
+    if (has_problem && counts.failures != redis->failures &&
         (redis->logged_us == 0 || now_us - redis->logged_us >= APP_REDIS_LOG_US)) {
         redis->failures = counts.failures;
         redis->logged_us = now_us;
         logger_printf(LOGGER_WARNING, "the Redis stream %s of %s is not read: %s",
-                      app->config->redis_stream, server_of(app),
-                      redis_consumer_problem(redis->consumer));
+                      app->config->redis_stream, server_of(app), problem);
     }
 }
 

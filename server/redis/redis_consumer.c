@@ -38,7 +38,8 @@ struct redis_consumer {
     size_t reply_count;
     int64_t retry_us; /* of WAITING */
     int64_t deadline_us; /* of the next bytes, while some are due */
-    unsigned attempts; /* since the last greeting */
+    unsigned attempts; /* since new entries were read, or waited for */
+    bool has_read; /* that was done on this connection */
     bool reads_pending; /* own pending entries come first */
     bool
         reads_one; /* one entry at a time, since some did not fit together; until none is pending */
@@ -236,6 +237,7 @@ void redis_consumer_opened(struct redis_consumer *consumer)
         return;
     }
     move_to(consumer, REDIS_GREETING);
+    consumer->has_read = false;
     if (consumer->password.size > 0) {
         send_auth(consumer);
     }
@@ -255,7 +257,6 @@ static void take_greeting(struct redis_consumer *consumer, const struct redis_va
     }
     move_to(consumer, REDIS_READING);
     consumer->problem[0] = '\0';
-    consumer->attempts = 0;
     consumer->counts.connections++;
     consumer->reads_pending = true; /* one by one, if they were too large for a reply */
     consumer->can_claim = true;
@@ -383,11 +384,22 @@ static const struct redis_value *find_entries(const struct redis_value *reply)
     return entries != NULL && entries->kind == REDIS_LIST ? entries : NULL;
 }
 
+/* Notes that new entries are read. All that comes before may succeed beside an error that lasts, such as of a right to claim. */
+static void end_failures(struct redis_consumer *consumer)
+{
+    consumer->attempts = 0;
+    consumer->counts.resumed += !consumer->has_read;
+    consumer->has_read = true;
+}
+
 static void take_read(struct redis_consumer *consumer, const struct redis_value *reply,
                       enum reply_kind kind)
 {
     const struct redis_value *entries = find_entries(reply);
 
+    if (kind == REPLY_NEW && (entries != NULL || reply->kind == REDIS_NIL)) {
+        end_failures(consumer);
+    }
     if (starts_with(reply, "NOGROUP")) {
         move_to(consumer, REDIS_GREETING); /* the stream was deleted */
         send_group(consumer);

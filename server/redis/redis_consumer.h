@@ -11,7 +11,8 @@
  * | an entry that did not fit      | its own pending entries, one by one; then it is whole, or too large       |
  * | a reply above its limit        | the same, by a new connection                                            |
  *
- * A lost connection is opened again after a wait, which is doubled each time up to a limit, and random by half. Entries that
+ * A lost connection is opened again after a wait, which is doubled each time up to a limit, random by half, and short again
+ * once new entries are read: an error that lasts may come only after the greeting. Entries that
  * were stored, but not acknowledged, are then delivered again: the store must find them.
  */
 #ifndef ERRATA_SERVER_REDIS_REDIS_CONSUMER_H
@@ -82,6 +83,7 @@ struct redis_counts {
     uint64_t gone; /* pending entries that were deleted in Redis before they were read */
     uint64_t acknowledged;
     uint64_t connections; /* that were greeted */
+    uint64_t resumed; /* connections on which new entries were read, or waited for */
     uint64_t failures; /* of connections and attempts */
     bool has_lag;
     uint64_t lag; /* entries of the stream that the group has not read */

@@ -155,7 +155,8 @@ static void test_password_is_sent_first(void **state)
     redis_consumer_free(bench.consumer);
 }
 
-/* Goal: waits grow up to their limit, by half at random, and shrink after a greeting. Method: a hundred failures. */
+/* Goal: waits grow up to their limit, by half at random, and shrink once new entries are read. Method: a hundred failures; a read
+ * that waited. */
 static void test_waits_grow_and_shrink(void **state)
 {
     struct bench bench;
@@ -185,11 +186,39 @@ static void test_waits_grow_and_shrink(void **state)
         }
     }
     connect_once(&bench);
+    feed(&bench, NO_ENTRIES CLAIMED_NONE);
+    feed(&bench, "*0\r\n*-1\r\n");
+    assert_int_equal(redis_consumer_counts(bench.consumer).resumed, 1);
     redis_consumer_fail(bench.consumer, "lost");
     assert_int_equal(next(&bench), REDIS_WANTS_CLOSE);
     clock_manual_advance(&bench.clock, REDIS_RETRY_US_MIN);
     redis_consumer_tick(bench.consumer);
     assert_int_equal(next(&bench), REDIS_WANTS_OPEN);
+    redis_consumer_free(bench.consumer);
+}
+
+/* Goal: an error that lasts, and comes only after a greeting, is not tried again ten times a second. Method: a server that lets
+ * read pending entries, and refuses to claim. */
+static void test_error_after_a_greeting_waits(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    bench_init(&bench);
+    for (int i = 0; i < 20; i++) {
+        connect_once(&bench);
+        feed(&bench, NO_ENTRIES);
+        redis_consumer_sent(bench.consumer);
+        feed(&bench, "-NOPERM this user has no permissions to run the 'xautoclaim' command\r\n");
+        assert_int_equal(next(&bench), REDIS_WANTS_CLOSE);
+        if (i == 19) {
+            clock_manual_advance(&bench.clock, REDIS_RETRY_US_MAX / 2 - 1);
+            redis_consumer_tick(bench.consumer);
+            assert_int_equal(next(&bench), REDIS_WANTS_NOTHING);
+        }
+        clock_manual_advance(&bench.clock, REDIS_RETRY_US_MAX);
+    }
+    assert_int_equal(redis_consumer_counts(bench.consumer).resumed, 0);
     redis_consumer_free(bench.consumer);
 }
 
@@ -433,6 +462,7 @@ int run_consumer_tests(void)
         cmocka_unit_test(test_entries_are_acknowledged_once_stored),
         cmocka_unit_test(test_password_is_sent_first),
         cmocka_unit_test(test_waits_grow_and_shrink),
+        cmocka_unit_test(test_error_after_a_greeting_waits),
         cmocka_unit_test(test_lost_connection_acknowledges_nothing),
         cmocka_unit_test(test_silent_server_is_left),
         cmocka_unit_test(test_errors_of_the_group),

@@ -37,7 +37,7 @@ class Help(CliCase):
     def commands(self):
         """Every command of the long help."""
         listed = self.run_cli("help")[0].split("Options of every command")[0]
-        return [m[1].split() for m in re.finditer(r"^  (\S+(?: [a-z]+)?)  ", listed, flags=re.M)]
+        return [m[1].split() for m in re.finditer(r"^  (\S+(?: [a-z-]+)?)  ", listed, flags=re.M)]
 
     def test_every_level_has_help(self):
         """All, groups, commands and topics; asked for by `help` or by an option, to standard output."""
@@ -188,7 +188,8 @@ class Help(CliCase):
         path = self.folder / "errata.1"
         path.write_text(page)
         for words in self.commands():
-            self.assertIn(f'.It "\\fB{" ".join(words)}\\fP', page)
+            name = " ".join(words).replace("-", "\\-")
+            self.assertIn(f'.It "\\fB{name}\\fP', page)
         pages = [path, *pathlib.Path(os.environ["ERRATA_BUILD"], "share").glob("man/man1/*.1")]
         for made in pages:
             if shutil.which("mandoc"):

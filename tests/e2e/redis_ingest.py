@@ -131,7 +131,7 @@ class Ingest(CliCase):
         self.settle()
         letter = self.letter_of(entry)
         self.assertIn("decision.agent_name: missing, and the gate has no agent", letter.reason)
-        self.assertIn(letter.id, self.run_cli("decisions", "deadletters")[0])
+        self.assertIn(letter.id, self.run_cli("decisions", "dead-letters")[0])
         self.run_cli("decisions", "retry", letter.id, code=1)
         self.admin.admin.UpdateSettings(admin.UpdateSettingsRequest(settings=organization_settings.OrganizationSettings(
             gate_agents=organization_settings.GateAgents(

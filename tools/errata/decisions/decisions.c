@@ -209,13 +209,13 @@ const struct command decision_commands[] = {
      .options = retract_options,
      COMMAND_CALL("EventService/RetractEvent", .fill = fill_retract, .print = retract_print)},
     {.group = "decisions",
-     .name = "deadletters",
+     .name = "dead-letters",
      .summary = "list entries of the Redis stream that could not be stored",
      .help = "Lists entries of the Redis stream of decisions that could not be stored, with the "
              "reasons, newest first. --json prints their fields, too. The role of the token is "
              "INTEGRATOR or ADMIN.",
-     .examples = {{"errata decisions deadletters", NULL},
-                  {"errata decisions deadletters --all --json > dead-letters.json", NULL}},
+     .examples = {{"errata decisions dead-letters", NULL},
+                  {"errata decisions dead-letters --all --json > dead-letters.json", NULL}},
      .options = dead_letters_options,
      COMMAND_CALL("DecisionService/ListDeadLetters", .nothing = "no dead letters")},
     {.group = "decisions",
@@ -225,7 +225,7 @@ const struct command decision_commands[] = {
      .help = "Stores the decision of a dead letter as if its entry had just been read from the "
              "stream, and prints the server's id of the decision. If the entry is still invalid, "
              "it prints why, and the dead letter stays. LETTER is an id that `errata decisions "
-             "deadletters` lists.",
+             "dead-letters` lists.",
      .examples = {{"errata decisions retry 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
      .options = retry_options,
      COMMAND_CALL("DecisionService/RetryDeadLetter", .print = print_retried)},

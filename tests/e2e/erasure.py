@@ -145,6 +145,17 @@ class Erasure(unittest.TestCase):
         self.expect_gone("Okapi", "Quokka", "Gecko")
         self.assertIn("Tapir", str(self.client.events()))
 
+    def test_similar_decisions_of_an_erased_one_are_named(self):
+        """The evaluation of a decision without content names those of its cluster that were before it."""
+        made = [self.decide(number, "a service") for number in range(3)]
+        read = decision_service.GetDecisionRequest(feedback_id=made[1].feedback_id)
+        self.assertNotEqual(self.client.decisions.GetDecision(read).decision.reviewer_comment, "")
+        self.assertEqual(list(made[1].evaluation.similar_feedback_ids), [made[0].feedback_id])
+        self.erase("--event", made[1].feedback_id)
+        erased = self.client.decisions.GetDecision(read)
+        self.assertEqual(erased.decision.reviewer_comment, "")
+        self.assertEqual(list(erased.evaluation.similar_feedback_ids), [made[0].feedback_id])
+
     def test_customer_is_erased(self):
         for id in ("c1", "c2"):
             self.client.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, draft_order_id="o1",

@@ -76,16 +76,16 @@ static void add_similar(struct buffer *run, struct uuid id)
     evaluation_view_add_similar_feedback_ids(run, slice_of(text, UUID_TEXT_BYTES));
 }
 
-/* Lists the members of a cluster now, except the decision itself. */
+/* Lists the members of a cluster now that were recorded before an event, except the decision itself. */
 static enum err put_similar(struct arena *arena, const struct cluster_members *members,
-                            uint64_t seq, struct evaluation_view *view)
+                            uint64_t seq, uint64_t before_seq, struct evaluation_view *view)
 {
     struct buffer run;
     size_t named = 0;
 
     buffer_init(&run, arena, EVALUATION_SIMILAR_MAX * (UUID_TEXT_BYTES + 4));
     for (size_t i = 0; i < members->count && named < EVALUATION_SIMILAR_MAX; i++) {
-        if (members->items[i].seq != seq) {
+        if (members->items[i].seq != seq && members->items[i].seq < before_seq) {
             add_similar(&run, members->items[i].id);
             named++;
         }
@@ -94,11 +94,14 @@ static enum err put_similar(struct arena *arena, const struct cluster_members *m
     return buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
-/* Lists the members of the cluster when the decision was recorded. */
-static enum err put_recorded_similar(struct arena *arena, struct store_txn *txn, struct org_id org,
+/* Lists the members of the cluster when the decision was recorded. An event whose content was erased, or of a server
+ * that did not record them, does not have them: then it lists those that are still members. */
+static enum err put_recorded_similar(struct arena *arena, struct store_txn *txn,
+                                     const struct event *recorded,
                                      const struct decision_view *decision,
                                      struct evaluation_view *view)
 {
+    struct cluster_members members;
     struct slice seqs = decision->similar_seqs.run;
     struct decision_view similar;
     struct buffer run;
@@ -106,9 +109,13 @@ static enum err put_recorded_similar(struct arena *arena, struct store_txn *txn,
     uint64_t seq = 0;
     enum err err = OK;
 
+    if (seqs.size == 0 && decision->cluster_seq != 0 && decision->cluster_seq != recorded->seq) {
+        err = cluster_members_read(arena, txn, recorded->org, decision->cluster_seq, &members);
+        return err != OK ? err : put_similar(arena, &members, recorded->seq, recorded->seq, view);
+    }
     buffer_init(&run, arena, EVALUATION_SIMILAR_MAX * (UUID_TEXT_BYTES + 4));
     while (err == OK && view_next_number(&seqs, &seq)) {
-        err = decision_read(txn, org, seq, &event, &similar);
+        err = decision_read(txn, recorded->org, seq, &event, &similar);
         if (err == OK) {
             add_similar(&run, similar.id);
         }
@@ -134,7 +141,7 @@ enum err decision_evaluation(struct arena *arena, struct store_txn *txn, struct 
         .evaluator_id = SLICE(EVALUATOR_ID),
         .rationale = view.rationale,
     };
-    return put_recorded_similar(arena, txn, org, &view, ret_view);
+    return put_recorded_similar(arena, txn, &event, &view, ret_view);
 }
 
 enum err decision_evaluate(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq,
@@ -164,7 +171,7 @@ enum err decision_evaluate(struct ctx *ctx, struct store_txn *txn, struct org_id
     }
     *ret_view = (struct evaluation_view){.confidence = 0};
     decision_put_result(&result, ret_view);
-    return put_similar(ctx->arena, &members, seq, ret_view);
+    return put_similar(ctx->arena, &members, seq, UINT64_MAX, ret_view);
 }
 
 enum err decision_list_begin(struct store_txn *txn, struct decision_list *list)

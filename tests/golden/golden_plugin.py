@@ -215,6 +215,9 @@ class Refusals(unittest.TestCase):
             code, errors = self.run_on(text.replace("string a = 1", f"{kind} a = 1"), what="views")
             self.assertNotEqual(code, 0, kind)
             self.assertIn("faulty.v1.A.a: a view has no member for this type", errors)
+        code, errors = self.run_on(text.replace("string a = 1", "repeated sint64 a = 1"), what="views")
+        self.assertNotEqual(code, 0, "repeated sint64")
+        self.assertIn("faulty.v1.A.a: a view has no lists of sint64", errors)
         for kind in ("repeated bytes", "optional bytes"):
             sized = f"{kind} a = 1 [(errata.options.field).exact_bytes = 16]"
             code, errors = self.run_on(text.replace("string a = 1", sized), what="views")

@@ -76,6 +76,8 @@ class Member:
         else:
             raise Refused(f"{message.full_name}.{field.name}: a view has no member for this type of "
                           "number; use int32, int64, uint32, uint64, sint64, fixed64, sfixed64, bool or double")
+        if self.kind == "VIEW_SINT64" and self.repeated:
+            raise Refused(f"{message.full_name}.{field.name}: a view has no lists of sint64; use int64")
         self.element_type = self.c_type
         if self.repeated:
             self.c_type = "struct view_list"

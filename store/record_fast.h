@@ -1,7 +1,7 @@
 /*
  * record_fast.h: a reader for messages whose fields are in the order in which our encoder writes
  * them: it checks whether a certain field is next, instead of looking up the next field. Only for
- * the three records of a lookup. It never fails: if the end of the message is not reached, the
+ * the records of a lookup: the head of an organisation and of a layout, an example, the example of a document. It never fails: if the end of the message is not reached, the
  * caller reads it again with the general reader.
  */
 #ifndef ERRATA_STORE_RECORD_FAST_H

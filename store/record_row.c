@@ -9,25 +9,9 @@ enum err record_encode(struct arena *arena, const struct view_type *type, const 
     return view_encode(type, view, arena, ret_bytes) ? OK : ERR_MEMORY;
 }
 
-struct slice record_sized(struct record_check *check, struct slice part, size_t size)
-{
-    record_need(check, part.size == 0 || part.size == size);
-    return part;
-}
-
 void record_need(struct record_check *check, bool fact)
 {
     check->failed = check->failed || !fact;
-}
-
-bool record_is_zero(const uint8_t *bytes, size_t size)
-{
-    uint8_t any = 0;
-
-    for (size_t i = 0; i < size; i++) {
-        any |= bytes[i];
-    }
-    return any == 0;
 }
 
 size_t record_numbers(struct record_check *check, const struct view_list *list, bool is_fixed,

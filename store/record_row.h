@@ -16,10 +16,7 @@ struct record_check {
     bool failed;
 };
 
-/* Returns a decoded slice, which must have exactly `size` bytes or none. */
-struct slice record_sized(struct record_check *check, struct slice part, size_t size);
 void record_need(struct record_check *check, bool fact);
-bool record_is_zero(const uint8_t *bytes, size_t size);
 
 /* Copies the numbers of a list; `is_fixed`: a list of fixed64 or sfixed64. One with more than `max` numbers fails the
  * check. Returns how many there are. */

@@ -2,6 +2,7 @@
  * records.c: see records.h.
  */
 #include "store/records.h"
+#include "store/base/bytes.h"
 
 #include "store/base/assert.h"
 #include "store/base/pack.h"
@@ -73,15 +74,15 @@ static bool is_time(int64_t time_us)
 
 static bool envelope_is_whole(const struct envelope_record *record)
 {
-    return !record_is_zero(record->org.bytes, UUID_BYTES) && record->seq != 0 &&
-           !record_is_zero(record->id.bytes, UUID_BYTES) && record->kind != 0 &&
+    return !bytes_are_zero(record->org.bytes, UUID_BYTES) && record->seq != 0 &&
+           !bytes_are_zero(record->id.bytes, UUID_BYTES) && record->kind != 0 &&
            record->annotator != 0 && record->source != 0 && is_time(record->recorded_at_us) &&
            is_time(record->created_at_us) && record->subject_count >= 1 &&
            record->subject_count <= RECORD_SUBJECTS_MAX &&
-           !record_is_zero(record->facts_sha256.bytes, SHA256_BYTES) &&
-           !record_is_zero(record->content_sha256.bytes, SHA256_BYTES) &&
-           (record->seq == 1) == record_is_zero(record->previous_sha256.bytes, SHA256_BYTES) &&
-           (!record->has_idempotency || !record_is_zero(record->idempotency.org.bytes, UUID_BYTES));
+           !bytes_are_zero(record->facts_sha256.bytes, SHA256_BYTES) &&
+           !bytes_are_zero(record->content_sha256.bytes, SHA256_BYTES) &&
+           (record->seq == 1) == bytes_are_zero(record->previous_sha256.bytes, SHA256_BYTES) &&
+           (!record->has_idempotency || !bytes_are_zero(record->idempotency.org.bytes, UUID_BYTES));
 }
 
 enum err record_decode_envelope(struct slice bytes, struct envelope_record *ret_record)
@@ -240,7 +241,8 @@ enum err record_decode_event(struct arena *arena, struct uuid org, struct slice 
     record.envelope_bytes = message.envelope;
     record.facts = message.facts;
     record.content = message.content;
-    record.salt = record_sized(&check, message.salt, RECORD_SALT_BYTES);
+    record.salt = message.salt;
+    record_need(&check, record.salt.size == 0 || record.salt.size == RECORD_SALT_BYTES);
     record.content_removed = message.content_removed;
     record_need(&check, record.envelope_bytes.size == 0 || message.packed_envelope.size == 0);
     record_need(&check, record.facts.size == 0 || message.packed_facts.size == 0);
@@ -325,7 +327,7 @@ static bool read_org_head_in_order(struct slice bytes, struct org_head_record *r
     record_fast_bytes(&reader, RECORD_BYTES_TAG(ORG_HEAD_LAST_ENVELOPE_SHA256_FIELD), &digest);
     record_fast_number(&reader, RECORD_NUMBER_TAG(ORG_HEAD_STORED_BYTES_FIELD), &stored_bytes);
     if (reader.at != reader.end || seq == 0 || digest.size != SHA256_BYTES ||
-        record_is_zero(digest.data, SHA256_BYTES)) {
+        bytes_are_zero(digest.data, SHA256_BYTES)) {
         return false;
     }
     ret_record->last_seq = seq;
@@ -347,7 +349,7 @@ enum err record_decode_org_head(struct slice bytes, struct org_head_record *ret_
     if (err != OK) {
         return err;
     }
-    if (message.last_seq == 0 || record_is_zero(message.last_envelope_sha256, SHA256_BYTES)) {
+    if (message.last_seq == 0 || bytes_are_zero(message.last_envelope_sha256, SHA256_BYTES)) {
         return ERR_CORRUPT;
     }
     ret_record->last_seq = message.last_seq;
@@ -381,7 +383,7 @@ enum err record_decode_idempotency(struct slice bytes, struct idempotency_record
     if (err != OK) {
         return err;
     }
-    if (record_is_zero(message.log_org, UUID_BYTES) ||
+    if (bytes_are_zero(message.log_org, UUID_BYTES) ||
         (message.first_seq == 0) != (message.count == 0)) {
         return ERR_CORRUPT;
     }
@@ -400,7 +402,7 @@ enum err record_encode_idempotency(struct arena *arena, const struct idempotency
         .count = record->count,
     };
 
-    if (UNEXPECTED(record_is_zero(record->log_org.bytes, UUID_BYTES)) ||
+    if (UNEXPECTED(bytes_are_zero(record->log_org.bytes, UUID_BYTES)) ||
         UNEXPECTED((record->first_seq == 0) != (record->count == 0))) {
         return ERR_INTERNAL;
     }

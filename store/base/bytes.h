@@ -1,9 +1,11 @@
 /*
- * bytes.h: big-endian integers of keys and frames.
+ * bytes.h: big-endian integers of keys and frames, and whether bytes are all zero.
  */
 #ifndef ERRATA_STORE_BASE_BYTES_H
 #define ERRATA_STORE_BASE_BYTES_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -33,6 +35,16 @@ static inline uint64_t bytes_get_be64(const uint8_t *at)
 
     memcpy(&value, at, sizeof(value));
     return __builtin_bswap64(value);
+}
+
+static inline bool bytes_are_zero(const uint8_t *bytes, size_t size)
+{
+    uint8_t any = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        any |= bytes[i];
+    }
+    return any == 0;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include "store/base/view.h"
 
 #include "store/base/assert.h"
+#include "store/base/bytes.h"
 
 #define FIELD_NUMBER_END UINT32_MAX
 /* A oneof's number is a bit in the set of seen oneofs. */
@@ -244,16 +245,6 @@ static bool read_fields(struct view_reading *reading, uint32_t end, struct slice
     return true;
 }
 
-static bool is_zero(const uint8_t *bytes, size_t size)
-{
-    uint8_t any = 0;
-
-    for (size_t i = 0; i < size; i++) {
-        any |= bytes[i];
-    }
-    return any == 0;
-}
-
 /* Returns whether the member is present: set, or different from the zero of an absent one. */
 static bool is_present(const struct view_field *entry, const void *view)
 {
@@ -281,7 +272,7 @@ static bool is_present(const struct view_field *entry, const void *view)
     case VIEW_UUID:
         return memcmp(member, zeros, sizeof(struct uuid)) != 0;
     case VIEW_ARRAY:
-        return !is_zero(member, entry->size);
+        return !bytes_are_zero(member, entry->size);
     case VIEW_TEXT:
     case VIEW_MESSAGE:
         load_member(view, entry->offset, &text, sizeof(text));

@@ -4,6 +4,7 @@
 #include "server/domain/admin/records.h"
 
 #include "store/base/assert.h"
+#include "store/base/bytes.h"
 #include "store/record_row.h"
 
 #include <record/admin.views.h>
@@ -18,7 +19,7 @@ enum err record_decode_organization(struct slice bytes, struct organization_reco
         return err;
     }
     record_need(&check, message.name.size > 0);
-    record_need(&check, !record_is_zero(message.id, UUID_BYTES));
+    record_need(&check, !bytes_are_zero(message.id, UUID_BYTES));
     record_need(&check, message.suspended_at_us == 0 || message.state_seq != 0);
     if (!check.failed) {
         memcpy(ret_record->id.bytes, message.id, UUID_BYTES);
@@ -41,7 +42,7 @@ enum err record_encode_organization(struct arena *arena, const struct organizati
     };
 
     if (UNEXPECTED(record->name.size == 0) ||
-        UNEXPECTED(record_is_zero(record->id.bytes, UUID_BYTES))) {
+        UNEXPECTED(bytes_are_zero(record->id.bytes, UUID_BYTES))) {
         return ERR_INTERNAL;
     }
     memcpy(message.id, record->id.bytes, UUID_BYTES);
@@ -58,8 +59,8 @@ enum err record_decode_token(struct slice bytes, struct token_record *ret_record
         return err;
     }
     record_need(&check, message.role != 0);
-    record_need(&check, !record_is_zero(message.org, UUID_BYTES));
-    record_need(&check, !record_is_zero(message.secret_sha256, SHA256_BYTES));
+    record_need(&check, !bytes_are_zero(message.org, UUID_BYTES));
+    record_need(&check, !bytes_are_zero(message.secret_sha256, SHA256_BYTES));
     if (check.failed) {
         return ERR_CORRUPT;
     }
@@ -93,8 +94,8 @@ enum err record_encode_token(struct arena *arena, const struct token_record *rec
     };
 
     if (UNEXPECTED(record->role == 0) ||
-        UNEXPECTED(record_is_zero(record->org.bytes, UUID_BYTES)) ||
-        UNEXPECTED(record_is_zero(record->secret_sha256.bytes, SHA256_BYTES))) {
+        UNEXPECTED(bytes_are_zero(record->org.bytes, UUID_BYTES)) ||
+        UNEXPECTED(bytes_are_zero(record->secret_sha256.bytes, SHA256_BYTES))) {
         return ERR_INTERNAL;
     }
     memcpy(message.org, record->org.bytes, UUID_BYTES);

@@ -26,7 +26,7 @@ struct document_place {
     uint64_t seq;
 };
 
-/* A feedback event that the caller has read. */
+/* A feedback event that the caller has read. Of its outputs only whether there is one is used: `view` may be reduced. */
 struct document_event {
     uint64_t seq;
     struct uuid id;

@@ -188,7 +188,6 @@ enum err record_decode_example_mark(struct slice bytes, struct example_mark_reco
     struct example_mark_record record;
     struct example_mark_view message;
 
-    memset(&message, 0, sizeof(message));
     if (example_mark_view_read(bytes, &message) != OK) {
         return ERR_CORRUPT;
     }

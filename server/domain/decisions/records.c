@@ -30,7 +30,7 @@ enum err record_decode_evaluator(struct slice bytes, struct evaluator_record *re
         .judged = message.judged,
         .overridden = message.overridden,
     };
-    record_need(&check, !check.failed && fits(&record));
+    record_need(&check, fits(&record));
     if (!check.failed) {
         *ret_record = record;
     }

@@ -14,27 +14,29 @@
 enum err record_decode_family(struct slice bytes, struct family_record *ret_record)
 {
     struct record_check check = {.failed = false};
+    struct family_record record = {.sketch_count = 0};
     struct family_row_view message;
     enum err err = family_row_view_read(bytes, &message);
 
     if (err != OK) {
         return err;
     }
-    record_need(&check, !record_is_zero(message.id, UUID_BYTES));
-    ret_record->sketch_count = record_numbers(&check, &message.sketch_seq, true,
-                                              ret_record->sketch_seqs, FAMILY_ROW_SKETCHES_MAX);
-    ret_record->alias_count = record_numbers(&check, &message.alias_seq, false,
-                                             ret_record->alias_seqs, FAMILY_ALIASES_MAX);
-    record_need(&check, message.alias_of_seq == 0 || ret_record->alias_count == 0);
+    record_need(&check, !bytes_are_zero(message.id, UUID_BYTES));
+    record.sketch_count = record_numbers(&check, &message.sketch_seq, true, record.sketch_seqs,
+                                         FAMILY_ROW_SKETCHES_MAX);
+    record.alias_count =
+        record_numbers(&check, &message.alias_seq, false, record.alias_seqs, FAMILY_ALIASES_MAX);
+    record_need(&check, message.alias_of_seq == 0 || record.alias_count == 0);
     if (check.failed) {
         return ERR_CORRUPT;
     }
-    memcpy(ret_record->id.bytes, message.id, UUID_BYTES);
-    ret_record->document_count = message.document_count;
-    ret_record->fingerprint_count = message.fingerprint_count;
-    ret_record->first_seen_at_us = message.first_seen_at_us;
-    ret_record->last_seen_at_us = message.last_seen_at_us;
-    ret_record->alias_of_seq = message.alias_of_seq;
+    memcpy(record.id.bytes, message.id, UUID_BYTES);
+    record.document_count = message.document_count;
+    record.fingerprint_count = message.fingerprint_count;
+    record.first_seen_at_us = message.first_seen_at_us;
+    record.last_seen_at_us = message.last_seen_at_us;
+    record.alias_of_seq = message.alias_of_seq;
+    *ret_record = record;
     return OK;
 }
 
@@ -77,7 +79,7 @@ enum err record_encode_family(struct arena *arena, const struct family_record *r
     };
     enum err err = OK;
 
-    if (UNEXPECTED(record_is_zero(record->id.bytes, UUID_BYTES)) ||
+    if (UNEXPECTED(bytes_are_zero(record->id.bytes, UUID_BYTES)) ||
         UNEXPECTED(record->sketch_count > FAMILY_ROW_SKETCHES_MAX) ||
         UNEXPECTED(record->alias_count > FAMILY_ALIASES_MAX)) {
         return ERR_INTERNAL;

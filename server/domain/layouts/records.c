@@ -4,6 +4,7 @@
 #include "server/domain/layouts/records.h"
 
 #include "store/base/assert.h"
+#include "store/base/bytes.h"
 #include "store/record_row.h"
 
 #include <record/layouts.views.h>
@@ -18,7 +19,7 @@ enum err record_decode_document(struct slice bytes, struct document_record *ret_
         return err;
     }
     record_need(&check, message.first_seq != 0 && message.first_seq <= message.seq);
-    record_need(&check, !record_is_zero(message.sha256, SHA256_BYTES));
+    record_need(&check, !bytes_are_zero(message.sha256, SHA256_BYTES));
     if (!check.failed) {
         ret_record->seq = message.seq;
         ret_record->first_seq = message.first_seq;
@@ -44,7 +45,7 @@ enum err record_encode_document(struct arena *arena, const struct document_recor
     };
 
     if (UNEXPECTED(record->first_seq == 0) || UNEXPECTED(record->first_seq > record->seq) ||
-        UNEXPECTED(record_is_zero(record->sha256.bytes, SHA256_BYTES))) {
+        UNEXPECTED(bytes_are_zero(record->sha256.bytes, SHA256_BYTES))) {
         return ERR_INTERNAL;
     }
     memcpy(message.sha256, record->sha256.bytes, SHA256_BYTES);
@@ -61,8 +62,8 @@ enum err record_decode_profile(struct slice bytes, struct profile_record *ret_re
         return err;
     }
     record_need(&check, message.seen_count != 0);
-    record_need(&check, !record_is_zero(message.measured, SHA256_BYTES));
-    record_need(&check, !record_is_zero(message.id, UUID_BYTES));
+    record_need(&check, !bytes_are_zero(message.measured, SHA256_BYTES));
+    record_need(&check, !bytes_are_zero(message.id, UUID_BYTES));
     if (check.failed) {
         return ERR_CORRUPT;
     }
@@ -94,8 +95,8 @@ enum err record_encode_profile(struct arena *arena, const struct profile_record 
     };
 
     if (UNEXPECTED(record->seen_count == 0) ||
-        UNEXPECTED(record_is_zero(record->measured.bytes, SHA256_BYTES)) ||
-        UNEXPECTED(record_is_zero(record->id.bytes, UUID_BYTES))) {
+        UNEXPECTED(bytes_are_zero(record->measured.bytes, SHA256_BYTES)) ||
+        UNEXPECTED(bytes_are_zero(record->id.bytes, UUID_BYTES))) {
         return ERR_INTERNAL;
     }
     memcpy(message.measured, record->measured.bytes, SHA256_BYTES);

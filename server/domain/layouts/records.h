@@ -35,7 +35,7 @@ struct layout_head_record {
     uint64_t bare_sum; /* sum of their confidences, in millionths */
 };
 
-/* The values of a head row that a lookup needs: the marks, as two lists of equal length in the bytes of the
+/* The values of a head row that a lookup needs: the marks, as lists of equal length in the bytes of the
  * row, and which of the layout's documents are scans. */
 struct layout_marks {
     const uint8_t *seq; /* 8 bytes each, little-endian, unaligned */

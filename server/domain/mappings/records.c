@@ -4,13 +4,14 @@
 #include "server/domain/mappings/records.h"
 
 #include "store/base/assert.h"
+#include "store/base/bytes.h"
 #include "store/record_row.h"
 
 #include <record/mappings.views.h>
 
 static bool mapping_fits(const struct mapping_record *record)
 {
-    return !record_is_zero(record->id.bytes, UUID_BYTES) && record->customer_id.size > 0 &&
+    return !bytes_are_zero(record->id.bytes, UUID_BYTES) && record->customer_id.size > 0 &&
            record->customer_sku.size > 0 && record->internal_sku.size > 0 && record->status != 0 &&
            record->confidence >= 0 && record->confidence <= 1 && record->last_seq != 0 &&
            record->version != 0;
@@ -86,7 +87,7 @@ enum err record_decode_mapping_confirmed(struct slice bytes,
         return err;
     }
     record_need(&check, message.seq != 0 && message.version != 0);
-    record_need(&check, !record_is_zero(message.id, UUID_BYTES));
+    record_need(&check, !bytes_are_zero(message.id, UUID_BYTES));
     record_need(&check, message.internal_sku.size > 0);
     if (!check.failed) {
         ret_record->seq = message.seq;
@@ -109,7 +110,7 @@ enum err record_encode_mapping_confirmed(struct arena *arena,
 
     if (UNEXPECTED(record->seq == 0) || UNEXPECTED(record->version == 0) ||
         UNEXPECTED(record->internal_sku.size == 0) ||
-        UNEXPECTED(record_is_zero(record->id.bytes, UUID_BYTES))) {
+        UNEXPECTED(bytes_are_zero(record->id.bytes, UUID_BYTES))) {
         return ERR_INTERNAL;
     }
     memcpy(message.id, record->id.bytes, UUID_BYTES);

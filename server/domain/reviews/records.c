@@ -84,7 +84,7 @@ enum err record_decode_review(struct slice bytes, struct review_record *ret_reco
         .retracted_seq = message.retracted_seq,
     };
     record_need(&check, flags_from_row(message.flags, &record));
-    record_need(&check, !check.failed && review_fits(&record));
+    record_need(&check, review_fits(&record));
     if (!check.failed) {
         *ret_record = record;
     }
@@ -129,7 +129,7 @@ enum err record_decode_review_run(struct slice bytes, struct review_run_record *
         .is_reviewed = message.is_reviewed,
         .item_seq = message.item_seq,
     };
-    record_need(&check, !check.failed && run_fits(&record));
+    record_need(&check, run_fits(&record));
     if (!check.failed) {
         *ret_record = record;
     }

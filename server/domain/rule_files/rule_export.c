@@ -7,8 +7,8 @@
 #include "server/domain/rule_files/rule_file.h"
 #include "server/domain/verdicts/keys.h"
 #include "server/domain/verdicts/rules.h"
+#include "store/base/bytes.h"
 #include "store/base/json.h"
-#include "store/record_row.h"
 #include "store/scan.h"
 
 #include <inttypes.h>
@@ -62,7 +62,7 @@ static enum err put_rule(const struct learned_rule_record *record, struct buffer
     put_flag(piece, "enabled", !record->life.held_back);
     put_flag(piece, "auto_learned", record->auto_learned);
     put_word(piece, "state", state);
-    if (record_is_zero(record->source_id.bytes, UUID_BYTES)) {
+    if (bytes_are_zero(record->source_id.bytes, UUID_BYTES)) {
         buffer_append(piece, SLICE(",\"source_rule_id\":null"));
     } else {
         uuid_format(record->source_id, id);

@@ -8,7 +8,7 @@
 #include "server/domain/verdicts/create.h"
 #include "server/domain/verdicts/keys.h"
 #include "server/domain/verdicts/learners.h"
-#include "store/record_row.h"
+#include "store/base/bytes.h"
 #include "store/scan.h"
 
 #include <errata/payload/payload.views.h>
@@ -76,7 +76,7 @@ static struct planned_change new_rule(const struct rule_import_item *item)
 {
     const struct learner *learner = learner_of_type(item->rule_type);
     const struct learned_rule_values *values = &item->values;
-    bool has_id = !record_is_zero(item->id.bytes, UUID_BYTES);
+    bool has_id = !bytes_are_zero(item->id.bytes, UUID_BYTES);
     enum artifact_state state =
         values->state == ARTIFACT_STATE_UNSPECIFIED ? ARTIFACT_STATE_ACTIVE : values->state;
     struct planned_change change = {.effect = LEARNED_RULE_IMPORT_EFFECT_CREATED};
@@ -111,7 +111,7 @@ static enum err plan_item(struct ctx *ctx, struct store_txn *txn, struct rule_pl
     }
     if (uuid_equal(item->id, row.record.id)) {
         values.source_id = (struct uuid){{0}};
-    } else if (!record_is_zero(item->id.bytes, UUID_BYTES)) {
+    } else if (!bytes_are_zero(item->id.bytes, UUID_BYTES)) {
         values.source_id = item->id;
     }
     if (learned_rule_has_values(&row.record, &values)) {

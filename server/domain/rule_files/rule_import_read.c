@@ -6,7 +6,7 @@
 #include "server/domain/json/members.h"
 #include "server/domain/rule_files/rule_file.h"
 #include "server/domain/verdicts/learners.h"
-#include "store/record_row.h"
+#include "store/base/bytes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -219,7 +219,7 @@ static void read_uuid(struct reading *reading, const char *name, struct json_val
     struct slice text = {NULL, 0};
 
     if (!read_text(reading, value, &text) || !uuid_parse(text, id) ||
-        record_is_zero(id->bytes, UUID_BYTES)) {
+        bytes_are_zero(id->bytes, UUID_BYTES)) {
         report(reading, name, value, "a UUID in 36 characters");
     }
 }

@@ -145,7 +145,7 @@ static void offer(struct best *best, struct rough row)
     }
 }
 
-/* Makes the heaps of all kinds, with room for `max` rows each. */
+/* Makes the heaps of the first kinds, with room for `max` rows each. */
 static enum err make_heaps(struct arena *arena, size_t max, struct best *best, size_t kind_count)
 {
     for (size_t kind = 0; kind < kind_count; kind++) {

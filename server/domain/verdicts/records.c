@@ -4,6 +4,7 @@
 #include "server/domain/verdicts/records.h"
 
 #include "store/base/assert.h"
+#include "store/base/bytes.h"
 #include "store/base/wire.h"
 #include "store/record_row.h"
 
@@ -12,7 +13,7 @@
 
 static bool rule_fits(const struct learned_rule_record *record)
 {
-    return !record_is_zero(record->id.bytes, UUID_BYTES) && record->rule_type != 0 &&
+    return !bytes_are_zero(record->id.bytes, UUID_BYTES) && record->rule_type != 0 &&
            record->rule_type <= UINT8_MAX && record->pattern.size > 0 && record->action != 0 &&
            record->adjustment >= -VERDICT_UNIT && record->adjustment <= VERDICT_UNIT &&
            record->reinforcement_count <= record->count && record->accuracy <= VERDICT_UNIT;
@@ -61,10 +62,11 @@ enum err record_decode_learned_rule(struct slice bytes, struct learned_rule_reco
         .updated_at_us = message.updated_at_us,
         .imported_seq = message.imported_seq,
     };
-    source_id = record_sized(&check, message.source_id, UUID_BYTES);
+    source_id = message.source_id;
+    record_need(&check, source_id.size == 0 || source_id.size == UUID_BYTES);
     if (!check.failed && source_id.size > 0) {
         memcpy(record.source_id.bytes, source_id.data, UUID_BYTES);
-        record_need(&check, !record_is_zero(source_id.data, UUID_BYTES));
+        record_need(&check, !bytes_are_zero(source_id.data, UUID_BYTES));
     }
     memcpy(record.id.bytes, message.id, UUID_BYTES);
     record_need(&check, rule_fits(&record) &&
@@ -97,7 +99,7 @@ enum err record_encode_learned_rule(struct arena *arena, const struct learned_ru
         return ERR_INTERNAL;
     }
     memcpy(message.id, record->id.bytes, UUID_BYTES);
-    if (!record_is_zero(record->source_id.bytes, UUID_BYTES)) {
+    if (!bytes_are_zero(record->source_id.bytes, UUID_BYTES)) {
         message.source_id = slice_of(record->source_id.bytes, UUID_BYTES);
     }
     err = record_encode_artifact_life(arena, &record->life, &message.life);
@@ -119,7 +121,7 @@ enum err record_decode_verdict(struct slice bytes, struct verdict_record *ret_re
         .correct_verdict = message.correct_verdict,
         .missed = message.missed,
     };
-    record_need(&check, !check.failed && verdict_fits(&record));
+    record_need(&check, verdict_fits(&record));
     if (!check.failed) {
         *ret_record = record;
     }

@@ -4,7 +4,7 @@
 #include "server/domain/verdicts/rules.h"
 
 #include "server/domain/verdicts/keys.h"
-#include "store/record_row.h"
+#include "store/base/bytes.h"
 
 enum err learned_rule_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                            struct learned_rule_row *ret_row)
@@ -120,7 +120,7 @@ bool learned_rule_has_values(const struct learned_rule_record *record,
 {
     bool has_state = values->state == ARTIFACT_STATE_UNSPECIFIED ||
                      record->life.state == (uint32_t)values->state;
-    bool has_source = record_is_zero(values->source_id.bytes, UUID_BYTES) ||
+    bool has_source = bytes_are_zero(values->source_id.bytes, UUID_BYTES) ||
                       uuid_equal(record->source_id, values->source_id);
 
     return has_state && has_source && record->adjustment == values->adjustment &&
@@ -142,7 +142,7 @@ void learned_rule_set_values(const struct learned_rule_values *values, uint64_t 
         record->life.state != (uint32_t)values->state) {
         artifact_life_decide(&record->life, values->state, event_seq);
     }
-    if (!record_is_zero(values->source_id.bytes, UUID_BYTES)) {
+    if (!bytes_are_zero(values->source_id.bytes, UUID_BYTES)) {
         record->source_id = values->source_id;
     }
     record->adjustment = values->adjustment;
@@ -185,7 +185,7 @@ enum err learned_rule_view_of(struct org_id org, const struct learned_rule_recor
         .enabled = !record->life.held_back,
         .auto_learned = record->auto_learned,
         .source_rule_id = record->source_id,
-        .has_source_rule_id = !record_is_zero(record->source_id.bytes, UUID_BYTES),
+        .has_source_rule_id = !bytes_are_zero(record->source_id.bytes, UUID_BYTES),
         .version = record->life.version,
         .created_at_us = record->created_at_us,
         .has_created_at = true,

@@ -88,7 +88,7 @@ static void test_hostile_bytes_make_no_invalid_record(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: a field of another wire type does not become a slice into the stack. Method: a number
+/* Goal: a field of another wire type is damage. Method: a number
  * instead of bytes, in each record that has bytes as its field 1 or 2. */
 static void test_number_in_place_of_bytes_is_refused(void **state)
 {

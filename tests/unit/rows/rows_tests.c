@@ -9,6 +9,7 @@ int main(void)
 
     failed += run_key_tests();
     failed += run_record_tests();
+    failed += run_list_tests();
     failed += run_format_tests();
     return failed == 0 ? 0 : 1;
 }

@@ -13,6 +13,7 @@
 
 int run_key_tests(void);
 int run_record_tests(void);
+int run_list_tests(void);
 int run_format_tests(void);
 
 #endif

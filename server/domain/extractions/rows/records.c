@@ -19,33 +19,34 @@ static bool corrections_fit(uint64_t corrected_by_seq, size_t field_count, size_
 enum err record_decode_extraction(struct slice bytes, struct extraction_record *ret_record)
 {
     struct record_check check = {.failed = false};
+    struct extraction_record record = {.seq = 0};
     struct extraction_row_view message;
     enum err err = extraction_row_view_read(bytes, &message);
 
     if (err != OK) {
         return err;
     }
-    ret_record->corrected_field_count =
-        record_numbers(&check, &message.corrected_field, true, ret_record->corrected_fields,
+    record.corrected_field_count =
+        record_numbers(&check, &message.corrected_field, true, record.corrected_fields,
                        RECORD_CORRECTED_FIELDS_MAX);
-    ret_record->correction_count =
-        record_numbers(&check, &message.correction_seq, false, ret_record->correction_seqs,
-                       RECORD_CORRECTIONS_MAX);
+    record.correction_count = record_numbers(&check, &message.correction_seq, false,
+                                             record.correction_seqs, RECORD_CORRECTIONS_MAX);
     record_need(&check, message.seq != 0);
     record_need(&check, message.layout_fingerprint.size > 0);
-    record_need(&check, corrections_fit(message.corrected_by_seq, ret_record->corrected_field_count,
-                                        ret_record->correction_count));
+    record_need(&check, corrections_fit(message.corrected_by_seq, record.corrected_field_count,
+                                        record.correction_count));
     if (check.failed) {
         return ERR_CORRUPT;
     }
-    ret_record->seq = message.seq;
-    ret_record->created_at_us = message.created_at_us;
-    ret_record->layout_fingerprint = message.layout_fingerprint;
-    ret_record->arm = message.arm;
-    ret_record->exclusion = message.exclusion;
-    ret_record->field_count = message.field_count;
-    ret_record->cites_exposures = message.cites_exposures;
-    ret_record->corrected_by_seq = message.corrected_by_seq;
+    record.seq = message.seq;
+    record.created_at_us = message.created_at_us;
+    record.layout_fingerprint = message.layout_fingerprint;
+    record.arm = message.arm;
+    record.exclusion = message.exclusion;
+    record.field_count = message.field_count;
+    record.cites_exposures = message.cites_exposures;
+    record.corrected_by_seq = message.corrected_by_seq;
+    *ret_record = record;
     return OK;
 }
 

@@ -60,6 +60,7 @@ static void *copy_list(struct arena *arena, struct slice bytes)
 static enum err take_refusal(struct decoder *decoder, struct slice message)
 {
     struct refusal_view refusal;
+
     if (refusal_view_read(message, &refusal) != OK || decoder->step != STEP_START ||
         !pdf_reason_is_refusal(refusal.reason)) {
         return ERR_MALFORMED;
@@ -207,6 +208,7 @@ static enum err take_explanation(struct decoder *decoder, struct slice message)
 static enum err take_picture(struct decoder *decoder, struct slice message)
 {
     struct picture_view picture;
+
     if (picture_view_read(message, &picture) != OK ||
         (decoder->step != STEP_TABLES && decoder->step != STEP_EXPLANATION) ||
         !pdf_picture_is_right(picture.png)) {

@@ -197,6 +197,19 @@ static enum err check_draft(const struct event_draft *draft, const struct log_he
     return OK;
 }
 
+/* Encodes the row of an event. */
+static enum err encode(struct ctx *ctx, const struct event_record *record, struct slice *ret_bytes)
+{
+    enum err err = record_encode_event(ctx->arena, record, ret_bytes);
+
+    if (err != OK || ret_bytes->size <= STORE_VALUE_BYTES_MAX) {
+        return err;
+    }
+    return fault_say(ctx->fault, ERR_TOO_LARGE,
+                     "request: %zu bytes as an event; expected at most %d, with less text",
+                     ret_bytes->size, STORE_VALUE_BYTES_MAX);
+}
+
 enum err log_append(struct ctx *ctx, struct store_txn *txn, const struct event_draft *draft,
                     struct event *ret_event)
 {
@@ -222,7 +235,7 @@ enum err log_append(struct ctx *ctx, struct store_txn *txn, const struct event_d
     if (err != OK) {
         return err;
     }
-    err = record_encode_event(ctx->arena, &record, &bytes);
+    err = encode(ctx, &record, &bytes);
     if (err != OK) {
         return err;
     }

@@ -33,7 +33,8 @@ struct dial;
 MUST_CHECK enum err dial_new(const struct dial_config *config, struct dial **ret_dial);
 /* Opens a connection; on_open or on_end follows. ERR_MEMORY. */
 MUST_CHECK enum err dial_open(struct dial *dial);
-/* Sends bytes, which are copied if the socket does not take them at once. An error is reported by on_end. */
+/* Sends bytes, which are copied if the socket does not take them at once. An error of the socket is reported by
+ * on_end; if memory is exhausted nothing more is read, and the caller's time limit ends the connection. */
 void dial_send(struct dial *dial, struct slice bytes);
 /* Closes the connection, if there is one. */
 void dial_close(struct dial *dial);

@@ -17,6 +17,8 @@
 #define FIELDS_BYTES_MAX (REDIS_REPLY_VALUES_MAX * 2 * sizeof(struct entry_field))
 
 _Static_assert(REDIS_BATCH_MAX <= INTAKE_ENTRIES_MAX, "a batch of the stream is one of the store");
+_Static_assert(STREAM_ENTRY_BYTES_MAX <= REDIS_TEXT_BYTES_MAX,
+               "an entry within its limit is read whole");
 
 static void drive(struct app *app);
 

@@ -2,6 +2,7 @@
  * intake_test.c: entries of a stream become decisions or dead letters by a writer with a thread of its own, without Redis.
  */
 #include "server/api/decisions/intake_batch.h"
+#include "server/api/decisions/stream_entry.h"
 #include "server/domain/decisions/decisions.h"
 #include "store/log_deletion.h"
 #include "tests/command/fixture.h"
@@ -400,6 +401,101 @@ static void test_entry_waits_for_the_writer(void **state)
     fixture_deinit(&bench.fixture);
 }
 
+/* Stores an entry of one field `data` with `size` bytes, a valid decision but for an agent. */
+static void store_large(struct bench *bench, size_t number, size_t size)
+{
+    static const char form[] =
+        "{\"decision_id\":\"d-%zu\",\"gate_id\":\"HITL-9\",\"epic_id\":\"e\","
+        "\"decision\":\"REJECTED\",\"correction_diff\":\"";
+    struct slice head = arena_printf(&bench->fixture.arena, form, number);
+    char *data = arena_alloc(&bench->fixture.arena, size + 1);
+    struct entry_field field;
+    struct stream_entry entry;
+
+    assert_true(data != NULL && head.size + 2 < size);
+    memset(data, 'x', size);
+    memcpy(data, head.data, head.size);
+    memcpy(data + size - 2, "\"}", 3);
+    entry = with_data(&field, "1-0", data);
+    entry.id = arena_printf(&bench->fixture.arena, "%zu-0", number);
+    store(bench, &entry, 1);
+}
+
+/* Goal: entries of any size end, and those within the limit are stored whole. Method: refused entries around the limit of a dead
+ * letter, of an event and of an entry; then a decision of the largest size, and one that is larger than an event. */
+static void test_large_entries_end(void **state)
+{
+    static const size_t sizes[] = {DEAD_LETTER_BYTES_MAX - 4, DEAD_LETTER_BYTES_MAX - 3,
+                                   STORE_VALUE_BYTES_MAX, 1u << 20, STREAM_ENTRY_BYTES_MAX + 1};
+    static const size_t count = sizeof(sizes) / sizeof(sizes[0]);
+    Errata__V1__ListDeadLettersResponse *letters = NULL;
+    struct bench bench;
+
+    (void)state;
+    bench_init(&bench);
+    for (size_t i = 0; i < count; i++) {
+        store_large(&bench, i, sizes[i]);
+        assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_DEAD);
+        letters = list(&bench);
+        assert_int_equal(letters->dead_letters[0]->incomplete, i > 0);
+        assert_non_null(
+            strstr(letters->dead_letters[0]->reason,
+                   i == count - 1 ? "entry: too large" : "decision.agent_name: missing"));
+        errata__v1__list_dead_letters_response__free_unpacked(letters, NULL);
+    }
+    set_gate_agent(&bench);
+    store_large(&bench, count, DEAD_LETTER_BYTES_MAX - 4);
+    assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_STORED);
+    store_large(&bench, count + 1, STORE_VALUE_BYTES_MAX);
+    assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_DEAD);
+    letters = list(&bench);
+    assert_non_null(
+        strstr(letters->dead_letters[0]->reason, "bytes as an event; expected at most"));
+    errata__v1__list_dead_letters_response__free_unpacked(letters, NULL);
+    fixture_deinit(&bench.fixture);
+}
+
+/* Goal: an entry of a producer whose clock is somewhat ahead waits for its time, and delays no other one; one that is far ahead is
+ * refused. Method: three entries, by a clock that a test moves. */
+static void test_entry_of_the_near_future_waits(void **state)
+{
+    static const int64_t ahead_us[] = {0, STREAM_ENTRY_AHEAD_US_MAX, STREAM_ENTRY_AHEAD_US_MAX + 1};
+    struct entry_field fields[3][FLAT_FIELDS];
+    struct stream_entry entries[3];
+    enum err why = OK;
+    struct bench bench;
+
+    (void)state;
+    bench_init(&bench);
+    for (size_t i = 0; i < 3; i++) {
+        int64_t at_us = FIXTURE_START_US + ahead_us[i];
+        struct arena *arena = &bench.fixture.arena;
+        struct slice id = arena_printf(arena, "%zu-0", i);
+
+        entries[i] = flat(fields[i], (const char *)id.data, (const char *)id.data, "");
+        fields[i][FLAT_FIELDS - 1] = (struct entry_field){
+            SLICE("timestamp"), arena_printf(arena, "%lld.%06lld", (long long)at_us / 1000000,
+                                             (long long)at_us % 1000000)};
+    }
+    bench.done = false;
+    intake_start(bench.intake, bench.fixture.org, entries, 3);
+    while (intake_outcome_of(bench.intake, 0) != INTAKE_STORED ||
+           intake_outcome_of(bench.intake, 2) != INTAKE_DEAD) {
+        (void)uv_run(&bench.fixture.loop, UV_RUN_ONCE);
+    }
+    assert_int_equal(intake_outcome_of(bench.intake, 1), INTAKE_OPEN);
+    assert_false(intake_is_waiting(bench.intake, &why));
+    intake_tick(bench.intake);
+    assert_false(bench.done);
+    clock_manual_advance(&bench.fixture.clock, STREAM_ENTRY_AHEAD_US_MAX);
+    intake_tick(bench.intake);
+    fixture_run_until(&bench.fixture, &bench.done);
+    assert_int_equal(intake_outcome_of(bench.intake, 1), INTAKE_STORED);
+    assert_int_equal(decision_of(&bench, "1-0").created_at_us,
+                     FIXTURE_START_US + STREAM_ENTRY_AHEAD_US_MAX);
+    fixture_deinit(&bench.fixture);
+}
+
 /* Marks the organisation as one that is being deleted, or ends that. */
 static void set_marked(struct bench *bench, bool is_marked)
 {
@@ -483,6 +579,8 @@ int run_intake_tests(void)
         cmocka_unit_test(test_dead_letter_is_retried),
         cmocka_unit_test(test_reasons_name_what_is_invalid),
         cmocka_unit_test(test_entry_waits_for_the_writer),
+        cmocka_unit_test(test_large_entries_end),
+        cmocka_unit_test(test_entry_of_the_near_future_waits),
         cmocka_unit_test(test_refusal_of_the_organisation_waits),
         cmocka_unit_test(test_entry_of_a_refused_organisation_is_left),
     };

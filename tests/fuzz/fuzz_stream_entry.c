@@ -46,8 +46,13 @@ static void read_entry(struct reading *reading, const struct stream_entry *entry
     const struct message_info *message = contract_find_message(SLICE(REQUEST_NAME));
     const Errata__V1__RecordDecisionRequest *request = NULL;
     struct slice joined = {NULL, 0};
+    int64_t ahead_us = 0;
 
-    reading->err = stream_entry_read(&reading->ctx, entry, &request);
+    reading->err = stream_entry_read(&reading->ctx, entry, &ahead_us, &request);
+    ASSERT((reading->err == ERR_UNAVAILABLE) == (ahead_us > 0));
+    if (ahead_us > 0) {
+        return;
+    }
     if (reading->err == ERR_INVALID) {
         ASSERT(reading->fault.count > 0 && reading->fault.entries[0].description.size > 0);
         return;

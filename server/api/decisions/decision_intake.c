@@ -42,7 +42,7 @@ enum err decision_intake_prepare(struct ctx *ctx, struct service_env *env, struc
     ret_intake->service.method = contract_find_method(SLICE(METHOD_PATH));
     ret_intake->service.env = env;
     ASSERT(ret_intake->service.method != NULL);
-    err = stream_entry_read(ctx, entry, &ret_intake->request);
+    err = stream_entry_read(ctx, entry, &ret_intake->ahead_us, &ret_intake->request);
     if (err != OK) {
         return err;
     }

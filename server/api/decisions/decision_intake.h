@@ -16,10 +16,12 @@ struct decision_intake {
     struct principal principal; /* the stream's reader */
     const Errata__V1__RecordDecisionRequest *request;
     void *prepared;
+    int64_t
+        ahead_us; /* time by which the decision's is in the future, for which the entry is to wait; else 0 */
 };
 
 /* Reads and prepares an entry, on the pool or a thread of its own; uses only constant members of `env`. ERR_INVALID, with
- * the fields in ctx->fault; ERR_MEMORY. */
+ * the fields in ctx->fault; ERR_UNAVAILABLE if ret_intake->ahead_us is set; ERR_MEMORY. */
 MUST_CHECK enum err decision_intake_prepare(struct ctx *ctx, struct service_env *env,
                                             struct org_id org, const struct stream_entry *entry,
                                             struct decision_intake *ret_intake);

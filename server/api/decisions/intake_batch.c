@@ -24,10 +24,11 @@ enum item_phase {
 struct item {
     struct work_request work; /* first */
     struct intake *intake;
-    const struct stream_entry *entry; /* borrowed from the caller */
+    struct stream_entry entry; /* the fields are borrowed from the caller */
     enum item_phase phase;
     enum intake_outcome outcome; /* of the last run; the writer's while WRITING */
     unsigned attempts; /* failed ones */
+    int64_t due_us; /* monotonic; of NEW: it is prepared from then on */
     bool is_on_pool; /* the members below, up to `ctx`, are the pool's meanwhile */
     enum err prepared;
     struct slice reason; /* why it becomes a dead letter; empty: it may be a decision */
@@ -117,8 +118,8 @@ static void fail_attempt(struct item *item, enum err err, const struct fault *fa
 static enum err run_dead_letter(struct item *item, struct store_txn *txn, struct slice reason)
 {
     struct work_request *work = &item->work;
-    enum err err =
-        dead_letter_store(work->ctx, txn, work->org, item->entry, reason, &work->written.first_seq);
+    enum err err = dead_letter_store(work->ctx, txn, work->org, &item->entry, reason,
+                                     &work->written.first_seq);
 
     if (err == OK) {
         item->outcome = INTAKE_DEAD;
@@ -156,7 +157,7 @@ static enum err run_item(struct work_request *work, struct store_txn *txn)
 {
     struct item *item = (struct item *)work;
     uint64_t seq = 0;
-    enum err err = dead_letter_find_entry(txn, work->org, item->entry, &seq);
+    enum err err = dead_letter_find_entry(txn, work->org, &item->entry, &seq);
 
     work->written.count = 0;
     if (err != ERR_NOT_FOUND) {
@@ -175,8 +176,10 @@ static void prepare_item(struct item *item)
 
     arena_reset(&item->arena);
     fault_init(&item->fault, &item->arena);
+    item->entry.sha256 = stream_entry_hash(&item->entry); /* here, and not on the writer's thread */
+    item->entry.has_sha256 = true;
     item->prepared = decision_intake_prepare(&item->ctx, intake->config.env, intake->org,
-                                             item->entry, &item->decision);
+                                             &item->entry, &item->decision);
 }
 
 static void prepare_work(void *job)
@@ -251,7 +254,7 @@ static enum err submit_item(struct item *item)
                                  &item->run_fault};
     item->work = (struct work_request){
         .org = intake->org,
-        .bytes = bytes_of(item->entry),
+        .bytes = bytes_of(&item->entry),
         .deadline_us = INT64_MAX,
         .ctx = &item->run_ctx,
         .run = run_item,
@@ -312,6 +315,8 @@ static void prepare_done(void *job, enum err result)
         item->is_on_pool = false;
         if (err == OK) {
             item->phase = ITEM_READY;
+        } else if (result == OK && item->decision.ahead_us > 0) {
+            item->due_us = clock_monotonic_us(intake->config.clock) + item->decision.ahead_us;
         } else {
             fail_attempt(item, err, &item->fault, decision_intake_is_refusal(err));
         }
@@ -321,14 +326,17 @@ static void prepare_done(void *job, enum err result)
     end_if_complete(intake);
 }
 
-/* Marks the entries that wait to be prepared for the pool; false if there are none. */
+/* Marks the entries that are due to be prepared for the pool; false if there are none. */
 static bool mark_new(struct intake *intake)
 {
+    int64_t now_us = clock_monotonic_us(intake->config.clock);
     bool is_any = false;
 
     for (size_t i = 0; i < intake->count; i++) {
-        intake->items[i].is_on_pool = intake->items[i].phase == ITEM_NEW;
-        is_any = is_any || intake->items[i].is_on_pool;
+        struct item *item = &intake->items[i];
+
+        item->is_on_pool = item->phase == ITEM_NEW && item->due_us <= now_us;
+        is_any = is_any || item->is_on_pool;
     }
     return is_any;
 }
@@ -372,7 +380,7 @@ void intake_start(struct intake *intake, struct org_id org, const struct stream_
     for (size_t i = 0; i < count; i++) {
         struct item *item = &intake->items[i];
 
-        *item = (struct item){.intake = intake, .entry = &entries[i]};
+        *item = (struct item){.intake = intake, .entry = entries[i]};
         arena_init(&item->arena, PREPARE_BYTES_MAX);
         arena_init(&item->run_arena, RUN_BYTES_MAX);
         item->ctx =
@@ -391,6 +399,8 @@ void intake_tick(struct intake *intake)
     if (intake->is_waiting && clock_monotonic_us(intake->config.clock) >= intake->retry_us) {
         intake->is_waiting = false;
         leave_if_ended(intake);
+    }
+    if (!intake->is_waiting) {
         go_on(intake);
         end_if_complete(intake);
     }

@@ -22,6 +22,7 @@ struct writing {
     struct ctx *ctx;
     struct buffer decision; /* members of the decision */
     struct buffer others; /* members of the request beside it */
+    int64_t ahead_us; /* time by which the decision's is ahead, within the limit; else 0 */
 };
 
 static bool is_time(struct slice name)
@@ -88,6 +89,16 @@ static bool read_epoch(struct slice text, int64_t *ret_seconds, int32_t *ret_nan
     return text.size == 0;
 }
 
+/* Notes the time by which a decision is ahead of the clock. */
+static void note_ahead(struct writing *writing, int64_t seconds, int32_t nanos)
+{
+    int64_t ahead_us = seconds * 1000000 + nanos / 1000 - clock_wall_us(writing->ctx->clock);
+
+    if (ahead_us > writing->ahead_us && ahead_us <= STREAM_ENTRY_AHEAD_US_MAX) {
+        writing->ahead_us = ahead_us;
+    }
+}
+
 static void put_time(struct writing *writing, struct slice name, struct slice text)
 {
     struct fault *fault = writing->ctx->fault;
@@ -105,6 +116,7 @@ static void put_time(struct writing *writing, struct slice name, struct slice te
             (int)shown.size, (const char *)shown.data);
         return;
     }
+    note_ahead(writing, seconds, nanos);
     put_name(&writing->decision, SLICE("created_at"));
     json_write_string(&writing->decision,
                       slice_of(formatted, timestamp_format(seconds, nanos, formatted)), false);
@@ -252,8 +264,8 @@ static bool find_data(const struct stream_entry *entry, struct slice *ret_data)
     return false;
 }
 
-/* Writes the JSON of the request. */
-static enum err write_json(struct ctx *ctx, const struct stream_entry *entry,
+/* Writes the JSON of the request. ERR_UNAVAILABLE if its time is ahead by `ret_ahead_us`. */
+static enum err write_json(struct ctx *ctx, const struct stream_entry *entry, int64_t *ret_ahead_us,
                            struct slice *ret_json)
 {
     struct writing writing = {.ctx = ctx};
@@ -266,6 +278,14 @@ static enum err write_json(struct ctx *ctx, const struct stream_entry *entry,
     err = find_data(entry, &data) ? put_data(&writing, data) : put_flat(&writing, entry);
     if (err == OK) {
         err = fault_result(ctx->fault);
+    }
+    if (err == OK && writing.ahead_us > 0) {
+        *ret_ahead_us = writing.ahead_us;
+        err =
+            fault_say(ctx->fault, ERR_UNAVAILABLE,
+                      "decision.created_at: %lld us in the future; expected another attempt after "
+                      "that time",
+                      (long long)writing.ahead_us);
     }
     if (err != OK) {
         return err;
@@ -296,7 +316,7 @@ static void release(void *data, void *pointer)
     (void)pointer;
 }
 
-enum err stream_entry_read(struct ctx *ctx, const struct stream_entry *entry,
+enum err stream_entry_read(struct ctx *ctx, const struct stream_entry *entry, int64_t *ret_ahead_us,
                            const Errata__V1__RecordDecisionRequest **ret_request)
 {
     const struct message_info *message = contract_find_message(SLICE(REQUEST_NAME));
@@ -307,13 +327,14 @@ enum err stream_entry_read(struct ctx *ctx, const struct stream_entry *entry,
     enum err err = OK;
 
     ASSERT(message != NULL);
-    if (entry->is_cut) {
-        fault_add(ctx->fault, SLICE("entry"), "too large; expected at most %u bytes",
-                  DEAD_LETTER_BYTES_MAX);
+    if (!stream_entry_is_within_limits(entry)) {
+        fault_add(ctx->fault, SLICE("entry"),
+                  "too large; expected at most %u fields, and %u bytes of names and values",
+                  STREAM_ENTRY_FIELDS_MAX, STREAM_ENTRY_BYTES_MAX);
         return ERR_INVALID;
     }
     buffer_init(&wire, ctx->arena, 0);
-    err = write_json(ctx, entry, &json);
+    err = write_json(ctx, entry, ret_ahead_us, &json);
     if (err == OK) {
         err = proto_json_read_plain(ctx, message, json, false, &wire);
     }

@@ -1,7 +1,8 @@
 /*
  * stream_entry.h: reads an entry of a stream of decisions: its bytes become the request of RecordDecision, by the same
  * reader and the same checks as a request in JSON. An entry has the fields of a decision, each as a text, or one field
- * `data` with a JSON object of them, in the names of document 002 or of the contract.
+ * `data` with a JSON object of them, in the names of document 002 or of the contract; at most
+ * STREAM_ENTRY_FIELDS_MAX fields of STREAM_ENTRY_BYTES_MAX.
  *
  * | field                     | in a flat entry                  | in `data`                      |
  * |---------------------------|----------------------------------|--------------------------------|
@@ -17,8 +18,14 @@
 
 #include <errata/v1/decision_service.pb-c.h>
 
-/* Reads an entry into ctx->arena. ERR_INVALID, with every invalid field in ctx->fault, or ERR_MEMORY. */
+/* Time by which the clock of a producer may be ahead of the server's: an entry of the near future is read once its time has
+ * come, since no stored event is in the future. One that is further ahead is invalid. */
+#define STREAM_ENTRY_AHEAD_US_MAX (INT64_C(5) * 1000000)
+
+/* Reads an entry into ctx->arena. ERR_INVALID, with every invalid field in ctx->fault; ERR_UNAVAILABLE if its time is ahead by
+ * `ret_ahead_us`, which is set in this case only; ERR_MEMORY. */
 MUST_CHECK enum err stream_entry_read(struct ctx *ctx, const struct stream_entry *entry,
+                                      int64_t *ret_ahead_us,
                                       const Errata__V1__RecordDecisionRequest **ret_request);
 
 #endif

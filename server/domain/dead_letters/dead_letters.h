@@ -11,10 +11,13 @@
 
 #include <errata/v1/dead_letter.views.h>
 
-/* Limit of the stored bytes of an entry's names and values; a larger entry is cut, and can't be retried. */
-#define DEAD_LETTER_BYTES_MAX (1u << 20)
-/* Limit of the stored fields. */
-#define DEAD_LETTER_FIELDS_MAX 200
+/* Limits of an entry that may be a decision: the bytes of its names and values, and its fields. */
+#define STREAM_ENTRY_BYTES_MAX (4u << 20)
+#define STREAM_ENTRY_FIELDS_MAX 200
+/* Limits of what is stored of an entry, so that its event is a row of the store (STORE_VALUE_BYTES_MAX); a larger one is cut,
+ * and can't be retried. A decision has about the same limit. */
+#define DEAD_LETTER_BYTES_MAX (245u << 10)
+#define DEAD_LETTER_FIELDS_MAX STREAM_ENTRY_FIELDS_MAX
 /* Limit of the reason, in bytes. */
 #define DEAD_LETTER_REASON_BYTES_MAX 4096
 
@@ -31,8 +34,12 @@ struct stream_entry {
     const struct entry_field *fields;
     size_t field_count;
     bool is_cut; /* the fields are not the whole entry, which was too large */
+    bool has_sha256;
+    struct sha256_digest sha256; /* stream_entry_hash, if it was computed before */
 };
 
+/* Returns whether an entry is whole, and within the limits of one that may be a decision. */
+bool stream_entry_is_within_limits(const struct stream_entry *entry);
 /* Returns the hash of an entry's fields: of the size and the bytes of each name and value. */
 struct sha256_digest stream_entry_hash(const struct stream_entry *entry);
 

@@ -15,6 +15,16 @@
 #define READER "redis"
 /* Stored instead of an invalid byte, or a NUL: U+FFFD. */
 #define REPLACEMENT "\xef\xbf\xbd"
+/* Bytes of a code point. */
+#define CHARACTER_BYTES_MAX 4
+/* Bytes of a stored field beside its name and value, and of an event beside its fields and reason: envelope, ids, names. */
+#define FIELD_HEAD_BYTES_MAX 16
+#define EVENT_HEAD_BYTES_MAX 2048
+
+_Static_assert(DEAD_LETTER_BYTES_MAX + DEAD_LETTER_FIELDS_MAX * FIELD_HEAD_BYTES_MAX +
+                       DEAD_LETTER_REASON_BYTES_MAX + EVENT_HEAD_BYTES_MAX <=
+                   STORE_VALUE_BYTES_MAX,
+               "a dead letter is a row");
 
 /* The fields of an entry, as they are stored. */
 struct stored_fields {
@@ -24,10 +34,31 @@ struct stored_fields {
     bool incomplete;
 };
 
+bool stream_entry_is_within_limits(const struct stream_entry *entry)
+{
+    size_t left = STREAM_ENTRY_BYTES_MAX;
+
+    if (entry->is_cut || entry->field_count > STREAM_ENTRY_FIELDS_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < entry->field_count; i++) {
+        const struct entry_field *field = &entry->fields[i];
+
+        if (field->name.size > left || field->value.size > left - field->name.size) {
+            return false;
+        }
+        left -= field->name.size + field->value.size;
+    }
+    return true;
+}
+
 struct sha256_digest stream_entry_hash(const struct stream_entry *entry)
 {
     struct sha256_state state;
 
+    if (entry->has_sha256) {
+        return entry->sha256;
+    }
     sha256_begin(&state);
     for (size_t i = 0; i < entry->field_count; i++) {
         const struct entry_field *field = &entry->fields[i];
@@ -42,7 +73,7 @@ struct sha256_digest stream_entry_hash(const struct stream_entry *entry)
     return sha256_read(&state);
 }
 
-/* Returns valid UTF-8 without NUL: `bytes` themselves, or a copy with replacements; at most `max` bytes of them. */
+/* Returns valid UTF-8 without NUL, at most `max` bytes: `bytes` themselves, or a copy with replacements. */
 static struct slice to_text(struct arena *arena, struct slice bytes, size_t max, bool *ret_changed)
 {
     struct slice rest = slice_of(bytes.data, bytes.size < max ? bytes.size : max);
@@ -54,7 +85,7 @@ static struct slice to_text(struct arena *arena, struct slice bytes, size_t max,
         return rest;
     }
     buffer_init(&copy, arena, rest.size + sizeof(REPLACEMENT));
-    while (rest.size > 0) {
+    while (rest.size > 0 && copy.size + CHARACTER_BYTES_MAX <= max) {
         size_t size = rest.data[0] != 0 ? text_sequence_bytes(rest) : 0;
 
         buffer_append(&copy, size > 0 ? slice_of(rest.data, size) : SLICE(REPLACEMENT));

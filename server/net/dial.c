@@ -22,7 +22,11 @@ struct dial_connection {
     struct dial *dial;
     uv_connect_t connect;
     uv_getaddrinfo_t look_up;
+    struct addrinfo *addresses; /* of the host */
+    const struct addrinfo *next_address; /* in that list; NULL: none is left */
+    unsigned address_count; /* those that were tried */
     bool is_looking_up;
+    bool is_reopening; /* the handle is being closed, to be made again for the next address */
     bool is_open;
     bool is_ended; /* on_end was called, or the connection is being closed */
     bool is_closed; /* the handle is closed */
@@ -54,6 +58,7 @@ static void free_if_ended(struct dial_connection *connection)
     if (!connection->is_closed || connection->is_looking_up) {
         return;
     }
+    uv_freeaddrinfo(connection->addresses);
     free(connection);
     dial->live_count--;
     dial->config.on_closed(dial->config.user);
@@ -100,6 +105,34 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
     }
 }
 
+static void connect_next(struct dial_connection *connection);
+
+/* A socket that failed to connect is of no use for another address: it is made again. */
+static void on_reopened(uv_handle_t *handle)
+{
+    struct dial_connection *connection = connection_of(handle);
+
+    connection->is_reopening = false;
+    if (connection->is_ended) {
+        on_handle_closed(handle);
+        return;
+    }
+    ASSERT(uv_tcp_init(connection->dial->config.loop, &connection->socket.tcp) == 0);
+    (void)uv_tcp_nodelay(&connection->socket.tcp, 1);
+    connect_next(connection);
+}
+
+/* Goes on with the next address of the host; ends if there is none. */
+static void fail_address(struct dial_connection *connection, int code)
+{
+    if (connection->next_address == NULL || connection->address_count == DIAL_ADDRESSES_MAX) {
+        end(connection, code);
+        return;
+    }
+    connection->is_reopening = true;
+    uv_close(&connection->socket.handle, on_reopened);
+}
+
 static void on_connected(uv_connect_t *request, int status)
 {
     struct dial_connection *connection = request->data;
@@ -108,9 +141,11 @@ static void on_connected(uv_connect_t *request, int status)
     if (connection->is_ended) {
         return;
     }
-    if (status == 0) {
-        status = uv_read_start(&connection->socket.stream, on_alloc, on_read);
+    if (status != 0) {
+        fail_address(connection, status);
+        return;
     }
+    status = uv_read_start(&connection->socket.stream, on_alloc, on_read);
     if (status != 0) {
         end(connection, status);
         return;
@@ -119,18 +154,31 @@ static void on_connected(uv_connect_t *request, int status)
     config->on_open(config->user);
 }
 
+static void connect_next(struct dial_connection *connection)
+{
+    const struct addrinfo *address = connection->next_address;
+    int code = 0;
+
+    connection->next_address = address->ai_next;
+    connection->address_count++;
+    code = uv_tcp_connect(&connection->connect, &connection->socket.tcp, address->ai_addr,
+                          on_connected);
+    if (code != 0) {
+        fail_address(connection, code);
+    }
+}
+
 static void on_looked_up(uv_getaddrinfo_t *request, int status, struct addrinfo *addresses)
 {
     struct dial_connection *connection = request->data;
 
     connection->is_looking_up = false;
-    if (!connection->is_ended && status == 0) {
-        status = uv_tcp_connect(&connection->connect, &connection->socket.tcp, addresses->ai_addr,
-                                on_connected);
-    }
-    uv_freeaddrinfo(addresses);
+    connection->addresses = addresses;
+    connection->next_address = addresses;
     if (status != 0) {
         end(connection, status);
+    } else if (!connection->is_ended) {
+        connect_next(connection);
     }
     free_if_ended(connection);
 }
@@ -250,7 +298,9 @@ void dial_close(struct dial *dial)
     if (connection->is_looking_up) {
         (void)uv_cancel((uv_req_t *)&connection->look_up); /* else it ends by itself */
     }
-    uv_close(&connection->socket.handle, on_handle_closed);
+    if (!connection->is_reopening) {
+        uv_close(&connection->socket.handle, on_handle_closed);
+    }
 }
 
 bool dial_is_idle(const struct dial *dial)

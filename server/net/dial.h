@@ -13,10 +13,13 @@
 
 /* Bytes of one read. */
 #define DIAL_READ_BYTES (64u * 1024)
+/* Addresses of a host that are tried, one after the other. */
+#define DIAL_ADDRESSES_MAX 8
 
 struct dial_config {
     uv_loop_t *loop;
-    const char *host; /* a name or an address; NULL: a Unix socket. Borrowed, as is `path` */
+    /* A name, whose addresses are tried in turn, or an address; NULL: a Unix socket. Borrowed, as is `path`. */
+    const char *host;
     uint16_t port;
     const char *path;
     void (*on_open)(void *user);

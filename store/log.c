@@ -100,7 +100,7 @@ enum err log_next_stamp(struct ctx *ctx, struct store_txn *txn, struct org_id or
     enum err err = log_deletion_is_marked(txn, org, &is_marked);
 
     if (err == OK) {
-        err = is_marked ? ERR_NOT_FOUND : log_read_head(txn, org, &head);
+        err = is_marked ? ERR_ORGANIZATION_DELETED : log_read_head(txn, org, &head);
     }
     if (err != OK) {
         return err;

@@ -134,7 +134,7 @@ void log_begin_write(struct store_txn *txn, const struct event_idempotency *key)
  * time and the last event's recorded_at, so it never decreases; while it stays the same, the next
  * id is the last one plus a random step, so ids of an organisation have the order of their numbers.
  * created_at is always the wall clock's. Reads the clock and randomness of `ctx`, so decisions call
- * it, but apply never does. ERR_NOT_FOUND for an organisation that is being deleted (log_deletion.h). */
+ * it, but apply never does. ERR_ORGANIZATION_DELETED for one that is being deleted (log_deletion.h). */
 MUST_CHECK enum err log_next_stamp(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                    struct log_stamp *ret_stamp);
 /* Appends one event with its generic index rows (head, id, main subject, backfill). The salt comes

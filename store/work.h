@@ -29,7 +29,8 @@
 /* The events that a write appended, from which its response is built. */
 struct work_result {
     struct org_id org; /* owner of the log */
-    uint64_t first_seq;
+    uint64_t
+        first_seq; /* with a count of 0: the earlier event of which the response is built, or 0 */
     uint32_t count;
     bool repeated; /* found by its idempotency key; nothing was appended now */
 };

@@ -31,6 +31,7 @@ enum errata_result library_result(enum err err)
     case ERR_EXISTS:
     case ERR_DENIED:
     case ERR_ORGANIZATION_SUSPENDED:
+    case ERR_ORGANIZATION_DELETED:
     case ERR_PRECONDITION:
     case ERR_UNIMPLEMENTED:
     case ERR_INTERNAL:

@@ -19,7 +19,7 @@ bool verify_message_holds(const struct verify_message *message)
 
     if (!is_bool(&message->ended) || !is_bool(&message->damaged) ||
         (unsigned)message->stage > VERIFY_AT_COMPARE || (unsigned)message->err >= ERR_COUNT ||
-        (unsigned)report->broken_by > REPLAY_APPLY ||
+        (unsigned)report->broken_by > REPLAY_NO_ORGANIZATION ||
         memchr(message->why, '\0', sizeof(message->why)) == NULL) {
         return false;
     }

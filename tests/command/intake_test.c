@@ -571,6 +571,46 @@ static void test_entry_of_a_refused_organisation_is_left(void **state)
     fixture_deinit(&bench.fixture);
 }
 
+/* Goal: an entry of an organisation whose deletion has ended is left, neither as a decision nor as a dead letter. Method: an
+ * organisation without a log, an entry that would be a decision, and one that would be a dead letter. */
+static void test_entry_of_a_deleted_organisation_is_left(void **state)
+{
+    struct entry_field fields[FLAT_FIELDS];
+    struct entry_field field;
+    const struct org_id deleted = {{{1}}};
+    struct stream_entry entries[2];
+    struct store_txn *txn = NULL;
+    struct log_head head;
+    struct bench bench;
+    enum err why = OK;
+
+    (void)state;
+    bench_init(&bench);
+    entries[0] = flat(fields, "1-0", "d-1", "Nice work!");
+    entries[1] = with_data(&field, "2-0", "{");
+    bench.fixture.org = deleted;
+    intake_start(bench.intake, deleted, entries, 2);
+    while (!intake_is_waiting(bench.intake, &why) && !bench.done) {
+        (void)uv_run(&bench.fixture.loop, UV_RUN_ONCE);
+    }
+    assert_int_equal(why, ERR_ORGANIZATION_DELETED);
+    bench.is_refused = true;
+    while (!bench.done) { /* the second entry may still be the writer's */
+        (void)uv_run(&bench.fixture.loop, UV_RUN_NOWAIT);
+        clock_manual_advance(&bench.fixture.clock, INTAKE_RETRY_US_MAX);
+        intake_tick(bench.intake);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(intake_outcome_of(bench.intake, i), INTAKE_LEFT);
+    }
+    assert_int_equal(bench.stored_calls, 0);
+    assert_int_equal(store_begin(bench.fixture.backend, STORE_READ, &txn), OK);
+    assert_int_equal(log_read_head(txn, deleted, &head), OK);
+    assert_int_equal(head.last_seq, 0);
+    store_abort(txn);
+    fixture_deinit(&bench.fixture);
+}
+
 int run_intake_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -583,6 +623,7 @@ int run_intake_tests(void)
         cmocka_unit_test(test_entry_of_the_near_future_waits),
         cmocka_unit_test(test_refusal_of_the_organisation_waits),
         cmocka_unit_test(test_entry_of_a_refused_organisation_is_left),
+        cmocka_unit_test(test_entry_of_a_deleted_organisation_is_left),
     };
 
     return cmocka_run_group_tests_name("intake", tests, NULL, NULL);

@@ -36,7 +36,7 @@ enum err organization_state_is_suspended(struct store_txn *txn, struct org_id or
 enum err organization_state_check_caller(struct ctx *ctx, struct store_txn *txn,
                                          const struct admin_actor *actor, struct org_id caller_org)
 {
-    bool is_suspended = false;
+    struct organization_record record = {.suspended_at_us = 0};
     enum err err = OK;
 
     if (!actor->server) {
@@ -44,8 +44,11 @@ enum err organization_state_check_caller(struct ctx *ctx, struct store_txn *txn,
                          "authorization: the token lacks the server flag; expected a token with "
                          "the flag to suspend, resume or delete organisations");
     }
-    err = organization_state_is_suspended(txn, caller_org, &is_suspended);
-    if (err == OK && is_suspended) {
+    err = admin_read_organization(txn, caller_org.uuid, &record);
+    if (err == ERR_NOT_FOUND) {
+        return ERR_ORGANIZATION_DELETED;
+    }
+    if (err == OK && record.suspended_at_us != 0) {
         return fault_say(ctx->fault, ERR_ORGANIZATION_SUSPENDED,
                          "authorization: the token's organisation is suspended; expected a token "
                          "of an active one");

@@ -21,7 +21,8 @@ struct organization_state_change {
 };
 
 /* Checks in the transaction of a write whether its caller may change other organisations: its own may have been suspended
- * after its token was checked. ERR_DENIED without the server flag; ERR_ORGANIZATION_SUSPENDED. */
+ * or deleted after its token was checked. ERR_DENIED without the server flag; ERR_ORGANIZATION_SUSPENDED;
+ * ERR_ORGANIZATION_DELETED. */
 MUST_CHECK enum err organization_state_check_caller(struct ctx *ctx, struct store_txn *txn,
                                                     const struct admin_actor *actor,
                                                     struct org_id caller_org);

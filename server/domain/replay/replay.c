@@ -77,6 +77,7 @@ static enum err run(const struct replay_config *config, bool compare,
     init(&replay, config, ret_report);
     replay.keeps_keys = !compare;
     replay.stops = !compare;
+    replay.needs_organizations = compare;
     err = replay_events(&replay, source);
     if (err == OK && compare) {
         err = replay_compare(&replay, source);
@@ -116,6 +117,9 @@ const char *replay_break_text(enum replay_break broken_by)
         return "does not continue the previous event: the chain of hashes is broken";
     case REPLAY_APPLY:
         return "can't be applied";
+    case REPLAY_NO_ORGANIZATION:
+        return "is the first of its log, but does not create the organisation, so the log belongs "
+               "to none";
     }
     return "does not hold";
 }

@@ -68,7 +68,8 @@ enum replay_break {
     REPLAY_BYTES, /* the bytes cannot be decoded */
     REPLAY_HASH, /* facts or content do not match their hashes */
     REPLAY_CHAIN, /* the event does not continue the chain */
-    REPLAY_APPLY /* its rows cannot be written */
+    REPLAY_APPLY, /* its rows cannot be written */
+    REPLAY_NO_ORGANIZATION /* it is the first one, and does not create the organisation; only replay_verify reports it */
 };
 
 /* The findings. */

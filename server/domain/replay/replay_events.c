@@ -96,12 +96,26 @@ static enum err read_event(struct arena *arena, struct org_walk *walk, struct sl
     return log_event_holds(ret_event) ? OK : break_at(walk, seq, REPLAY_HASH);
 }
 
+/* Checks that the log begins with the organisation: one that was deleted must have none. */
+static enum err check_first(const struct replay *replay, struct org_walk *walk,
+                            const struct event *event)
+{
+    bool is_wrong = event->seq == 1 && event->kind != EVENT_ORGANIZATION_CREATED;
+
+    return is_wrong && replay->needs_organizations
+               ? break_at(walk, event->seq, REPLAY_NO_ORGANIZATION)
+               : OK;
+}
+
 static enum err replay_event(struct replay *replay, struct store_txn *target, struct org_walk *walk,
                              struct slice key, struct slice value)
 {
     struct event event;
     enum err err = read_event(&replay->arena, walk, key, value, &event);
 
+    if (err == OK) {
+        err = check_first(replay, walk, &event);
+    }
     if (err != OK) {
         return err;
     }

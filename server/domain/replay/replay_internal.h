@@ -13,6 +13,7 @@ struct replay {
     struct replay_progress progress;
     bool keeps_keys; /* idempotency rows are kept */
     bool stops; /* stop at the first invalid event */
+    bool needs_organizations; /* a log without an organisation is invalid */
     struct ctx ctx;
     struct arena arena; /* memory of ctx, emptied after each event */
 };

@@ -1,6 +1,7 @@
 /*
  * damage_test.c: any damage of a store is found and named; intact parts are not.
  */
+#include "server/domain/quotas/quotas.h"
 #include "store/base/bytes.h"
 #include "store/records.h"
 #include "tests/unit/replay/fixture.h"
@@ -338,11 +339,38 @@ static void test_lost_end_of_a_log_is_detected(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Goal: a log of an organisation that was never created is reported, and a rebuild still keeps its events. Method: a quota
+ * that is set for an unused id. */
+static void test_log_without_an_organisation_is_reported(void **state)
+{
+    const struct quota_actor actor = {.user_id = SLICE("anna")};
+    const struct quota_holder holder = {.org = {{{0x77}}}};
+    const struct quota_view change = {.has_pdf_jobs = true, .pdf_jobs = 1};
+    struct work_result result;
+    struct fixture fixture;
+    struct store_txn *txn = NULL;
+
+    (void)state;
+    fixture_init(&fixture, FIXTURE_MEMORY, 31);
+    fixture_write_many(&fixture, WRITES);
+    txn = fixture_begin(fixture.stored.backend, STORE_WRITE);
+    log_begin_write(txn, NULL);
+    assert_int_equal(quota_set(&fixture.ctx, txn, &actor, &holder, &change, &result), OK);
+    assert_int_equal(store_commit(txn), OK);
+    assert_int_equal(fixture_verify(&fixture), OK);
+    assert_int_equal(fixture.report.broken_count, 1);
+    assert_true(uuid_equal(fixture.report.broken_org.uuid, holder.org.uuid));
+    assert_int_equal(fixture.report.broken_seq, 1);
+    assert_int_equal(fixture.report.broken_by, REPLAY_NO_ORGANIZATION);
+    assert_int_equal(fixture_replay(&fixture), OK);
+    fixture_deinit(&fixture);
+}
+
 /* Goal: each kind of break has a distinct text. Method: all of them. */
 static void test_each_break_has_a_text(void **state)
 {
     (void)state;
-    for (int i = REPLAY_WHOLE; i <= REPLAY_APPLY; i++) {
+    for (int i = REPLAY_WHOLE; i <= REPLAY_NO_ORGANIZATION; i++) {
         assert_true(strlen(replay_break_text((enum replay_break)i)) > 4);
         for (int j = REPLAY_WHOLE; j < i; j++) {
             assert_string_not_equal(replay_break_text((enum replay_break)i),
@@ -355,6 +383,7 @@ int run_damage_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_damaged_row_is_found_in_each_table),
+        cmocka_unit_test(test_log_without_an_organisation_is_reported),
         cmocka_unit_test(test_rows_of_unknown_organisations_are_found),
         cmocka_unit_test(test_local_rows_are_not_compared),
         cmocka_unit_test(test_differences_beyond_the_list_are_counted),

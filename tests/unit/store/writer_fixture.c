@@ -4,6 +4,7 @@
 #include "tests/unit/store/writer_fixture.h"
 
 #include "store/base/assert.h"
+#include "store/records.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -51,12 +52,30 @@ static void count_wake(void *user)
     atomic_fetch_add(&fixture->wakes, 1);
 }
 
+void writer_fixture_add_orgs(struct writer_fixture *fixture, struct store_backend *backend)
+{
+    struct store_txn *txn = NULL;
+
+    ASSERT(store_begin(backend, STORE_WRITE, &txn) == OK);
+    for (uint8_t org = 1; org <= WRITER_FIXTURE_ORGS; org++) {
+        const struct org_head_record head = {
+            .last_seq = 1, .last_recorded_at_us = 1, .last_envelope_sha256 = {{1}}};
+        struct key key = key_org(store_fixture_org(org));
+        struct slice bytes = {NULL, 0};
+
+        ASSERT(record_encode_org_head(&fixture->store.arena, &head, &bytes) == OK);
+        ASSERT(store_put(txn, TABLE_ORG_HEAD, key_slice(&key), bytes) == OK);
+    }
+    ASSERT(store_commit(txn) == OK);
+}
+
 void writer_fixture_init(struct writer_fixture *fixture)
 {
     struct writer_config config = {.manual = true, .wake = count_wake, .user = fixture};
 
     memset(fixture, 0, sizeof(*fixture));
     store_fixture_init(&fixture->store);
+    writer_fixture_add_orgs(fixture, fixture->store.backend);
     fault_store_init(&fixture->fault, fixture->store.backend);
     fixture->inner_ops = fixture->fault.backend.ops;
     fixture->ops = *fixture->inner_ops;

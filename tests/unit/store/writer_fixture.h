@@ -13,6 +13,8 @@
 #include <stdatomic.h>
 
 #define PUTS_MAX 5000
+/* Organisations that exist: 1 to this. */
+#define WRITER_FIXTURE_ORGS 8
 
 /* A request that puts `number` under its organisation. */
 struct put_request {
@@ -48,6 +50,8 @@ void writer_fixture_deinit(struct writer_fixture *fixture);
 /* The same on the heap, as cmocka's setup and teardown of a test whose state is a fixture. */
 int writer_fixture_set_up(void **state);
 int writer_fixture_tear_down(void **state);
+/* Gives each organisation that exists a log in a store; those of the fixture's own have one. */
+void writer_fixture_add_orgs(struct writer_fixture *fixture, struct store_backend *backend);
 /* Prepares request `number` of the organisation; nothing is submitted. */
 struct put_request *writer_fixture_put(struct writer_fixture *fixture, uint32_t number,
                                        uint8_t org);

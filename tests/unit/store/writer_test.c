@@ -102,6 +102,25 @@ static void test_batch_of_refusals_makes_no_commit(void **state)
     assert_int_equal(writer_read_stats(fixture->writer).commits, 0);
 }
 
+/* Goal: nothing is stored for an organisation that does not exist. Method: a request of one without a log, between two of
+ * one that has it. */
+static void test_write_needs_an_organisation(void **state)
+{
+    struct writer_fixture *fixture = *state;
+    static const uint8_t orgs[] = {1, WRITER_FIXTURE_ORGS + 1, 1};
+
+    for (uint32_t i = 0; i < sizeof(orgs); i++) {
+        assert_int_equal(writer_fixture_submit(fixture, i, orgs[i]), OK);
+    }
+    writer_fixture_run(fixture);
+    for (uint32_t i = 0; i < sizeof(orgs); i++) {
+        bool exists = orgs[i] <= WRITER_FIXTURE_ORGS;
+
+        assert_int_equal(fixture->puts[i].result, exists ? OK : ERR_ORGANIZATION_DELETED);
+        assert_int_equal(fixture->puts[i].runs, exists ? 1 : 0);
+    }
+}
+
 /* Goal: a request that is cancelled or too late is not started. Method: one of each between two
  * others. */
 static void test_cancelled_or_late_request_is_not_started(void **state)
@@ -218,6 +237,7 @@ static void test_acknowledged_writes_are_in_the_file(void **state)
     lmdb.path = folder.path;
     assert_int_equal(pipe(fds), 0);
     assert_int_equal(store_lmdb_open(&lmdb, &fixture->store.fault, &backend), OK);
+    writer_fixture_add_orgs(fixture, backend);
     config.backend = backend;
     config.user = &fds[1];
     assert_int_equal(writer_new(&config, &writer), OK);
@@ -251,6 +271,8 @@ int run_writer_tests(void)
                                         writer_fixture_set_up, writer_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_batch_of_refusals_makes_no_commit,
                                         writer_fixture_set_up, writer_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_write_needs_an_organisation, writer_fixture_set_up,
+                                        writer_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_cancelled_or_late_request_is_not_started,
                                         writer_fixture_set_up, writer_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_draining_writer_finishes_its_queue,

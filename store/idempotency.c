@@ -153,9 +153,8 @@ enum err idempotency_keep_at(struct ctx *ctx, struct store_txn *txn,
     struct slice bytes = {NULL, 0};
     enum err err = OK;
 
-    if (result->count == 0) {
-        record.first_seq = 0;
-        record.log_org = uuid_equal(record.log_org, zero) ? key->org.uuid : record.log_org;
+    if (result->count == 0 && uuid_equal(record.log_org, zero)) {
+        record.log_org = key->org.uuid;
     }
     err = record_encode_idempotency(ctx->arena, &record, &bytes);
     return err != OK ? err : store_put(txn, TABLE_IDEMPOTENCY, key_slice(&row), bytes);

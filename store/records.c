@@ -384,7 +384,7 @@ enum err record_decode_idempotency(struct slice bytes, struct idempotency_record
         return err;
     }
     if (bytes_are_zero(message.log_org, UUID_BYTES) ||
-        (message.first_seq == 0) != (message.count == 0)) {
+        (message.first_seq == 0 && message.count != 0)) {
         return ERR_CORRUPT;
     }
     memcpy(ret_record->request_sha256.bytes, message.request_sha256, SHA256_BYTES);
@@ -403,7 +403,7 @@ enum err record_encode_idempotency(struct arena *arena, const struct idempotency
     };
 
     if (UNEXPECTED(bytes_are_zero(record->log_org.bytes, UUID_BYTES)) ||
-        UNEXPECTED((record->first_seq == 0) != (record->count == 0))) {
+        UNEXPECTED(record->first_seq == 0 && record->count != 0)) {
         return ERR_INTERNAL;
     }
     memcpy(message.request_sha256, record->request_sha256.bytes, SHA256_BYTES);

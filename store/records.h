@@ -74,7 +74,8 @@ struct org_head_record {
 struct idempotency_record {
     struct sha256_digest request_sha256;
     struct uuid log_org; /* owner of the log */
-    uint64_t first_seq; /* 0 if nothing was appended */
+    uint64_t
+        first_seq; /* if nothing was appended: the earlier event that the answer is made of, or 0 */
     uint32_t count;
 };
 

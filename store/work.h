@@ -50,7 +50,9 @@ typedef void work_done_fn(struct work_request *request, enum err result);
 struct work_request {
     struct work_request
         *next; /* next in exactly one of: an organisation's queue, a batch, completions */
-    struct org_id org; /* organisation whose share of the queue it uses */
+    /* Organisation whose share of the queue it uses; zeros: the server itself. The request is refused if it is deleted or
+     * being deleted: ERR_ORGANIZATION_DELETED. */
+    struct org_id org;
     size_t bytes; /* size counted for the queue's limit */
     /* Monotonic; INT64_MAX: none. After the deadline the request is not started: ERR_DEADLINE. If
      * the last commits show that the deadline cannot be met, the request is refused earlier:

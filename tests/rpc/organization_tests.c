@@ -5,6 +5,7 @@
 #include "tests/rpc/fixture.h"
 
 #include "server/domain/admin/organization_deletion.h"
+#include "server/domain/admin/organization_state.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +15,11 @@
 
 #include <cmocka.h>
 
+#include "tests/rpc/ingest.h"
+
 #define SUSPEND "errata.v1.AdminService/SuspendOrganization"
 #define RESUME "errata.v1.AdminService/ResumeOrganization"
+#define DELETE "errata.v1.AdminService/DeleteOrganization"
 
 static struct exchange suspend(struct fixture *fixture, const char *by, const char *org_id)
 {
@@ -112,6 +116,25 @@ static void test_streams_of_a_suspended_organisation_end(void **state)
     fixture_deinit(&fixture);
 }
 
+/* An ADMIN token with the server flag, of another organisation than the server's own. */
+static void make_server_token(struct fixture *fixture, const char *org_id,
+                              char server[FIXTURE_TOKEN_BYTES])
+{
+    Errata__V1__CreateTokenRequest request = ERRATA__V1__CREATE_TOKEN_REQUEST__INIT;
+    Errata__V1__CreateTokenResponse *response = NULL;
+    Errata__V1__Token token = ERRATA__V1__TOKEN__INIT;
+    const struct exchange_start start = {.path = "errata.v1.AdminService/CreateToken",
+                                         .authorization = fixture->admin};
+
+    token.role = (Errata__V1__Role)ROLE_ADMIN;
+    token.server = true;
+    request.org_id = (char *)(uintptr_t)org_id;
+    request.token = &token;
+    assert_int_equal(fixture_call(fixture, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(snprintf(server, FIXTURE_TOKEN_BYTES, "Bearer %s", response->secret),
+                     FIXTURE_TOKEN_BYTES - 1);
+}
+
 /* Goal: only server tokens suspend, neither the server's own organisation nor that of their own token, and no unknown one.
  * Method: one refusal after another. */
 static void test_who_may_suspend_which(void **state)
@@ -121,25 +144,15 @@ static void test_who_may_suspend_which(void **state)
     char server[FIXTURE_TOKEN_BYTES];
     const char *org_id = NULL;
     struct exchange exchange;
-    Errata__V1__CreateTokenRequest request = ERRATA__V1__CREATE_TOKEN_REQUEST__INIT;
-    Errata__V1__CreateTokenResponse *response = NULL;
-    Errata__V1__Token token = ERRATA__V1__TOKEN__INIT;
     Errata__V1__RevokeTokenRequest revoke = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
-    struct exchange_start start = {.path = "errata.v1.AdminService/CreateToken"};
+    struct exchange_start start = {.path = "errata.v1.AdminService/RevokeToken"};
     char key_id[9];
 
     (void)state;
     fixture_init(&fixture);
-    start.authorization = fixture.admin;
     org_id = fixture_make_org(&fixture, "second", admin);
     assert_int_equal(suspend(&fixture, admin, org_id).code, STATUS_PERMISSION_DENIED);
-    token.role = (Errata__V1__Role)ROLE_ADMIN;
-    token.server = true;
-    request.org_id = (char *)(uintptr_t)org_id;
-    request.token = &token;
-    assert_int_equal(fixture_call(&fixture, &start, &request.base, &response), STATUS_OK);
-    assert_int_equal(snprintf(server, sizeof(server), "Bearer %s", response->secret),
-                     sizeof(server) - 1);
+    make_server_token(&fixture, org_id, server);
     exchange = suspend(&fixture, server, org_id);
     assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
     assert_true(slice_has(exchange.message, "the organisation of the caller's own token"));
@@ -150,7 +163,7 @@ static void test_who_may_suspend_which(void **state)
     assert_int_equal(suspend(&fixture, fixture.admin, org_id).code, STATUS_OK);
     fixture_key_id_of(fixture.admin, key_id);
     revoke.key_id = key_id;
-    start.path = "errata.v1.AdminService/RevokeToken";
+    start.authorization = fixture.admin;
     exchange = fixture_call_whole(&fixture, &start, &revoke.base);
     assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
     assert_int_equal(resume(&fixture, server, org_id).code, STATUS_PERMISSION_DENIED);
@@ -225,8 +238,7 @@ static void test_repeats_change_nothing(void **state)
 static struct exchange delete (struct fixture *fixture, const char *org_id, const char *name)
 {
     Errata__V1__DeleteOrganizationRequest request = ERRATA__V1__DELETE_ORGANIZATION_REQUEST__INIT;
-    const struct exchange_start start = {.path = "errata.v1.AdminService/DeleteOrganization",
-                                         .authorization = fixture->admin};
+    const struct exchange_start start = {.path = DELETE, .authorization = fixture->admin};
 
     request.org_id = (char *)(uintptr_t)org_id;
     request.confirm_name = (char *)(uintptr_t)name;
@@ -265,6 +277,32 @@ static void end_deletion(struct fixture *fixture, struct org_id org, enum err ex
     }
 }
 
+/* Suspends and deletes an organisation while calls wait: without running anything else. */
+static void delete_meanwhile(struct fixture *fixture, const char *org_id)
+{
+    const struct admin_actor actor = {SLICE("anna"), ANNOTATOR_HUMAN, SOURCE_LIVE, true};
+    struct organization_state_change change = {.suspend = true, .reason = SLICE("r")};
+    struct organization_deletion_request request = {.confirm_name = SLICE("second")};
+    struct organization_deletion_position position = {.has_no_tokens = false};
+    struct work_result result;
+    struct store_txn *txn = NULL;
+
+    assert_true(uuid_parse(slice_text(org_id), &request.org.uuid));
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
+    log_begin_write(txn, NULL);
+    assert_int_equal(organization_state_find_server(txn, &request.caller_org), OK);
+    change.caller_org = request.caller_org;
+    change.org = request.org;
+    assert_int_equal(organization_state_set(&fixture->ctx, txn, &actor, &change, &result), OK);
+    assert_int_equal(organization_deletion_begin(&fixture->ctx, txn, &actor, &request, &result),
+                     OK);
+    assert_int_equal(store_commit(txn), OK);
+    while (take_step(fixture, request.org, 100, &position) > 0) {
+        continue;
+    }
+    end_deletion(fixture, request.org, OK);
+}
+
 /* Returns whether the store has nothing of an organisation in any table. */
 static bool is_gone(struct fixture *fixture, struct org_id org)
 {
@@ -291,6 +329,52 @@ static Errata__V1__Organization *list_other(struct fixture *fixture)
     assert_int_equal(fixture_call(fixture, &start, &list.base, &listed), STATUS_OK);
     assert_in_range(listed->n_organizations, 1, 2);
     return listed->n_organizations == 2 ? listed->organizations[1] : NULL;
+}
+
+/* Goal: a change that found nothing to change is answered the same when it is repeated under its key, in any later state.
+ * Method: suspensions and deletions of what is suspended or being deleted already, each under a key, repeated at the end. */
+static void test_repeats_of_what_changed_nothing(void **state)
+{
+    struct fixture fixture;
+    char admin[FIXTURE_TOKEN_BYTES];
+    struct org_id org;
+    struct organization_deletion_position position = {.has_no_tokens = false};
+    Errata__V1__SuspendOrganizationRequest stop = ERRATA__V1__SUSPEND_ORGANIZATION_REQUEST__INIT;
+    Errata__V1__SuspendOrganizationResponse *stopped[2] = {NULL, NULL};
+    Errata__V1__DeleteOrganizationRequest remove = ERRATA__V1__DELETE_ORGANIZATION_REQUEST__INIT;
+    Errata__V1__DeleteOrganizationResponse *removed[2] = {NULL, NULL};
+    struct exchange_start start = {.idempotency_key = "again"};
+    const char *org_id = NULL;
+
+    (void)state;
+    fixture_init(&fixture);
+    start.authorization = fixture.admin;
+    org_id = fixture_make_org(&fixture, "second", admin);
+    assert_true(uuid_parse(slice_text(org_id), &org.uuid));
+    stop.org_id = remove.org_id = (char *)(uintptr_t)org_id;
+    stop.reason = remove.reason = (char *)(uintptr_t) "contract ended";
+    remove.confirm_name = (char *)(uintptr_t) "second";
+    assert_int_equal(suspend(&fixture, fixture.admin, org_id).code, STATUS_OK);
+    for (size_t i = 0; i < 2; i++) {
+        start.path = SUSPEND;
+        assert_int_equal(fixture_call(&fixture, &start, &stop.base, &stopped[i]), STATUS_OK);
+        assert_int_equal(stopped[i]->organization->state, (int)ORGANIZATION_STATE_SUSPENDED);
+        assert_non_null(stopped[i]->organization->suspended_at);
+    }
+    assert_int_equal(delete (&fixture, org_id, "second").code, STATUS_OK);
+    for (size_t i = 0; i < 2; i++) {
+        start.path = DELETE;
+        assert_int_equal(fixture_call(&fixture, &start, &remove.base, &removed[i]), STATUS_OK);
+        assert_int_equal(removed[i]->organization->state, (int)ORGANIZATION_STATE_DELETING);
+        assert_string_equal(removed[i]->organization->name, "second");
+        while (take_step(&fixture, org, 100, &position) > 0) {
+            continue;
+        }
+    }
+    end_deletion(&fixture, org, OK);
+    assert_int_equal(fixture_call(&fixture, &start, &remove.base, &removed[1]), STATUS_OK);
+    assert_string_equal(removed[1]->organization->id, org_id);
+    fixture_deinit(&fixture);
 }
 
 /* Goal: only a suspended organisation is deleted, and only by its name; what is being deleted is refused to everything else.
@@ -401,6 +485,48 @@ static void test_rebuild_during_a_deletion(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Goal: a call that was admitted before an organisation was deleted stores nothing after it. Method: a PDF that the pool
+ * reads, and a new organisation by a server token of the deleted one, which waits for the writer. */
+static void test_late_write_of_a_deleted_organisation(void **state)
+{
+    struct fixture fixture;
+    char admin[FIXTURE_TOKEN_BYTES];
+    char server[FIXTURE_TOKEN_BYTES];
+    const char *org_id = NULL;
+    struct org_id org;
+    struct exchange document;
+    struct exchange creation;
+    Errata__V1__Organization third = ERRATA__V1__ORGANIZATION__INIT;
+    Errata__V1__CreateOrganizationRequest create = ERRATA__V1__CREATE_ORGANIZATION_REQUEST__INIT;
+    struct exchange_start start = {.path = INGEST_UNARY, .authorization = admin};
+
+    (void)state;
+    fixture_init(&fixture);
+    org_id = fixture_make_org(&fixture, "second", admin);
+    assert_true(uuid_parse(slice_text(org_id), &org.uuid));
+    make_server_token(&fixture, org_id, server);
+    exchange_open(&document, &fixture, &start);
+    ingest_send(&document, "document", SLICE("%PDF-1.7"));
+    start = (struct exchange_start){.path = "errata.v1.AdminService/CreateOrganization",
+                                    .authorization = server};
+    third.name = (char *)(uintptr_t) "third";
+    create.organization = &third;
+    exchange_open(&creation, &fixture, &start);
+    exchange_send(&creation, &create.base);
+    assert_false(document.ended || creation.ended);
+    delete_meanwhile(&fixture, org_id);
+    fixture_run(&fixture);
+    assert_int_equal(document.code, STATUS_PERMISSION_DENIED);
+    assert_true(slice_has(document.message, "is deleted or being deleted"));
+    assert_true(slice_has(document.details, "ORGANIZATION_DELETED"));
+    assert_int_equal(creation.code, STATUS_PERMISSION_DENIED);
+    exchange_close(&document);
+    exchange_close(&creation);
+    assert_true(is_gone(&fixture, org));
+    assert_null(list_other(&fixture));
+    fixture_deinit(&fixture);
+}
+
 /* Goal: the log of the server's own organisation says who deleted what and how much. Method: the audit. */
 static void test_deletion_is_audited(void **state)
 {
@@ -449,9 +575,11 @@ int run_organization_tests(void)
         cmocka_unit_test(test_who_may_suspend_which),
         cmocka_unit_test(test_own_organisation_of_the_server_stays),
         cmocka_unit_test(test_repeats_change_nothing),
+        cmocka_unit_test(test_repeats_of_what_changed_nothing),
         cmocka_unit_test(test_which_organisations_are_deleted),
         cmocka_unit_test(test_deletion_leaves_nothing),
         cmocka_unit_test(test_rebuild_during_a_deletion),
+        cmocka_unit_test(test_late_write_of_a_deleted_organisation),
         cmocka_unit_test(test_deletion_is_audited),
     };
 

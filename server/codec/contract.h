@@ -159,7 +159,7 @@ struct method_info {
     role_set backfill_roles; /* roles among them that must set created_at */
     bool open; /* needs no token: only health and reflection */
     bool no_side_effects;
-    bool outside_quotas; /* not counted by quotas of requests */
+    bool outside_quotas; /* not counted by quotas of requests, if called with the server flag */
     uint32_t default_deadline_ms; /* 0: no default */
     uint16_t index; /* index in contract_methods and in the dispatch table */
 };

@@ -187,6 +187,83 @@ static void test_only_the_operator_limits_an_organisation(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Goal: an administrator without the server flag waits like others; one with it always gets through.
+ * Method: a limit of one request, of the organisation of the first. */
+static void test_administrators_of_organisations_are_counted(void **state)
+{
+    struct fixture fixture;
+    char own[FIXTURE_TOKEN_BYTES];
+    char key_id[9];
+    struct exchange_start start = {.path = SET};
+    Errata__V1__SetQuotaRequest request = ERRATA__V1__SET_QUOTA_REQUEST__INIT;
+    Errata__V1__Quota quota = ERRATA__V1__QUOTA__INIT;
+    struct exchange exchange;
+
+    (void)state;
+    fixture_init(&fixture);
+    request.org_id = (char *)(uintptr_t)fixture_make_org(&fixture, "other", own);
+    request.quota = &quota;
+    quota._requests_per_second_case = 1;
+    quota.requests_per_second = 1;
+    start.authorization = fixture.admin;
+    fixture_key_id_of(own, key_id);
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, NULL), STATUS_OK);
+    assert_int_equal(set(&fixture, own, key_id, (struct limits){-1, -1, 4, -1, -1}).code,
+                     STATUS_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        exchange = set(&fixture, own, key_id, (struct limits){-1, -1, 5, -1, -1});
+        expect_refusal(&exchange, "REQUESTS_PER_SECOND", "limit of 1 requests per second");
+    }
+    quota.requests_per_second = 0;
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, NULL), STATUS_OK);
+    assert_int_equal(list(&fixture, own)->quotas[1]->quota->concurrent_streams, 4);
+    fixture_deinit(&fixture);
+}
+
+/* Goal: equal limits are not recorded again, and have the same answer, also under a key that is repeated after another
+ * change. Method: the last sequence number after each change. */
+static void test_equal_limits_are_recorded_once(void **state)
+{
+    struct fixture fixture;
+    struct exchange_start start = {.path = SET, .idempotency_key = "again"};
+    Errata__V1__SetQuotaRequest request = ERRATA__V1__SET_QUOTA_REQUEST__INIT;
+    Errata__V1__SetQuotaResponse *response = NULL;
+    Errata__V1__Quota quota = ERRATA__V1__QUOTA__INIT;
+    char token[FIXTURE_TOKEN_BYTES];
+    char token_key_id[9];
+    const char *const key_ids[] = {"", token_key_id};
+
+    (void)state;
+    fixture_init(&fixture);
+    fixture_make_token(&fixture, fixture.admin, ROLE_VIEWER, token);
+    fixture_key_id_of(token, token_key_id);
+    start.authorization = fixture.admin;
+    request.quota = &quota;
+    quota._pdf_jobs_case = 5;
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t stored = list(&fixture, fixture.admin)->quotas[0]->stored_bytes;
+
+        set_well(&fixture, key_ids[i], (struct limits){-1, -1, 0, -1, 0}); /* there is none */
+        assert_int_equal(list(&fixture, fixture.admin)->quotas[0]->stored_bytes, stored);
+        set_well(&fixture, key_ids[i], (struct limits){-1, -1, 3, -1, 2});
+        stored = list(&fixture, fixture.admin)->quotas[0]->stored_bytes;
+        request.key_id = (char *)(uintptr_t)key_ids[i];
+        quota.pdf_jobs = 2;
+        for (size_t repeat = 0; repeat < 3; repeat++) {
+            assert_int_equal(fixture_call(&fixture, &start, &request.base, &response), STATUS_OK);
+            assert_int_equal(response->quota->pdf_jobs, 2);
+            assert_int_equal(response->quota->concurrent_streams, 3);
+            assert_int_equal(list(&fixture, fixture.admin)->quotas[0]->stored_bytes, stored);
+            if (repeat == 1) {
+                set_well(&fixture, key_ids[i], (struct limits){-1, -1, -1, -1, 4});
+                stored = list(&fixture, fixture.admin)->quotas[0]->stored_bytes;
+            }
+        }
+        start.idempotency_key = "other";
+    }
+    fixture_deinit(&fixture);
+}
+
 static void open_watch(struct exchange *exchange, struct fixture *fixture)
 {
     const struct exchange_start start = {.path = "errata.v1.EventService/WatchEvents",
@@ -344,6 +421,8 @@ int run_quota_tests(void)
         cmocka_unit_test(test_requests_are_limited),
         cmocka_unit_test(test_token_has_a_quota_of_its_own),
         cmocka_unit_test(test_only_the_operator_limits_an_organisation),
+        cmocka_unit_test(test_administrators_of_organisations_are_counted),
+        cmocka_unit_test(test_equal_limits_are_recorded_once),
         cmocka_unit_test(test_streams_are_limited),
         cmocka_unit_test(test_pdf_jobs_are_limited),
         cmocka_unit_test(test_stored_bytes_are_limited),

@@ -76,10 +76,11 @@ enum err admin_service_set_quota_answer(struct admin_service_set_quota_call *cal
 {
     struct slice quota = {NULL, 0};
     struct event event;
-    enum err err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
+    enum err err = OK;
 
-    if (err == OK) {
-        err = quota_after_event(&event, &quota);
+    if (call->result->first_seq != 0) { /* 0: there was no limit, and none was set */
+        err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
+        err = err == OK ? quota_after_event(&event, &quota) : err;
     }
     if (err == OK) {
         wire_put_bytes(call->body, SET_QUOTA_RESPONSE_QUOTA_FIELD, quota);

@@ -1,6 +1,7 @@
 /*
  * quotas.c: see quotas.h. A change reads the present limits, applies the change, and appends both
- * complete: so the response, the row and the history all follow from the event.
+ * complete: so the response, the row and the history all follow from the event. A change to equal limits has the
+ * response of the event that set them.
  */
 #include "server/domain/quotas/quotas.h"
 
@@ -12,6 +13,9 @@
 #include <errata/v1/event.views.h>
 #include <event_apply.h>
 #include <inttypes.h>
+
+/* Newest events of a holder among which the one that set its limits is searched: after that, it has only few. */
+#define EVENTS_SEARCHED_MAX 64
 
 static struct key key_of(const struct quota_holder *holder)
 {
@@ -159,6 +163,76 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, const struct quot
     return err != OK ? err : event_draft_append(ctx, txn, &draft, quotas_apply, ret_seq);
 }
 
+static bool is_equal(const struct quota_record *a, const struct quota_record *b)
+{
+    return a->requests_per_second == b->requests_per_second &&
+           a->request_burst == b->request_burst && a->concurrent_streams == b->concurrent_streams &&
+           a->pdf_jobs == b->pdf_jobs && a->stored_bytes == b->stored_bytes;
+}
+
+/* Returns whether an event left its holder with these limits. */
+static enum err has_set(struct store_txn *txn, struct org_id org, uint64_t seq,
+                        const struct quota_record *quota, bool *ret_has)
+{
+    struct slice bytes = {NULL, 0};
+    struct quota_view view;
+    struct quota_record after;
+    struct event event;
+    enum err err = log_read(txn, org, seq, &event);
+
+    *ret_has = false;
+    if (err != OK || event.kind != EVENT_QUOTA_SET) {
+        return err;
+    }
+    err = quota_after_event(&event, &bytes);
+    if (err == OK) {
+        err = quota_view_read(bytes, &view);
+    }
+    if (err == OK) {
+        after = record_of(&view);
+        *ret_has = is_equal(&after, quota);
+    }
+    return err;
+}
+
+/* Finds an event that left a holder with these limits among its newest ones; 0: none did. */
+static enum err find_set(struct store_txn *txn, const struct quota_holder *holder,
+                         const struct quota_record *quota, uint64_t *ret_seq)
+{
+    char text[UUID_TEXT_BYTES];
+    struct slice id = slice_of(text, holder->is_token ? ADMIN_KEY_ID_TEXT_BYTES : sizeof(text));
+    uint8_t kind = holder->is_token ? SUBJECT_TOKEN : SUBJECT_ORGANIZATION;
+    struct scan_range range = {.table = TABLE_SUBJECT, .rows_max = EVENTS_SEARCHED_MAX};
+    struct scan scan = {.row_count = 0};
+    bool has = false;
+    uint64_t seq = 0;
+    enum err err = OK;
+
+    if (holder->is_token) {
+        admin_format_key_id(holder->key_id, text);
+    } else {
+        uuid_format(holder->org.uuid, text);
+    }
+    range.prefix = key_subject_prefix(holder->org, kind, id);
+    err = scan_init(&scan, txn, &range);
+    while (err == OK && !has) {
+        struct slice key = {NULL, 0};
+        struct slice value = {NULL, 0};
+        int64_t created_at_us = 0;
+
+        err = scan_next(&scan, &key, &value);
+        if (err == OK) {
+            err = key_read_newest_first(key, &created_at_us, &seq);
+        }
+        if (err == OK) {
+            err = has_set(txn, holder->org, seq, quota, &has);
+        }
+    }
+    scan_deinit(&scan);
+    *ret_seq = has ? seq : 0;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
 enum err quota_set(struct ctx *ctx, struct store_txn *txn, const struct quota_actor *actor,
                    const struct quota_holder *holder, const struct quota_view *change,
                    struct work_result *ret_result)
@@ -177,6 +251,16 @@ enum err quota_set(struct ctx *ctx, struct store_txn *txn, const struct quota_ac
         return err;
     }
     quotas[1] = changed(&quotas[0], change);
+    if (is_equal(&quotas[0], &quotas[1])) {
+        err = find_set(txn, holder, &quotas[0], &seq);
+        if (err != OK) {
+            return err;
+        }
+        if (seq != 0 || !quota_record_is_set(&quotas[0])) {
+            *ret_result = (struct work_result){.org = holder->org, .first_seq = seq};
+            return OK;
+        }
+    }
     err = append(ctx, txn, actor, holder, quotas, &seq);
     if (err == OK) {
         *ret_result = (struct work_result){.org = holder->org, .first_seq = seq, .count = 1};

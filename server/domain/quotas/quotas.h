@@ -32,8 +32,8 @@ MUST_CHECK enum err quota_read(struct store_txn *txn, const struct quota_holder 
                                struct quota_record *ret_quota);
 /* Returns the limits as a message, which has only those that are set. */
 struct quota_view quota_view_of(const struct quota_record *quota);
-/* Changes the limits that `change` has; 0 ends a limit. Appends and applies, also a change to equal
- * limits, since it is an administrator's decision. ERR_NOT_FOUND for a token that the organisation
+/* Changes the limits that `change` has; 0 ends a limit. Equal limits append nothing: a count of 0, and an event that set
+ * them as first_seq (0: none, there is no limit). ERR_NOT_FOUND for a token that the organisation
  * does not have; ERR_INVALID for a change of nothing, or of the stored bytes of a token. */
 MUST_CHECK enum err quota_set(struct ctx *ctx, struct store_txn *txn,
                               const struct quota_actor *actor, const struct quota_holder *holder,

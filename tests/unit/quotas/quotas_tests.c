@@ -131,6 +131,30 @@ static void test_event_has_both_quotas(void **state)
     store_abort(txn);
 }
 
+/* Goal: equal limits append nothing, and their result is the event that set them, regardless of other events of the
+ * holder. Method: an earlier change, then equal ones; and no limits that become none. */
+static void test_equal_limits_append_nothing(void **state)
+{
+    struct store_fixture *fixture = *state;
+    struct store_txn *txn = begin(fixture);
+    const struct quota_holder org = {.org = store_fixture_org(1)};
+    struct quota_view change = {.has_pdf_jobs = true};
+    struct work_result results[3];
+
+    assert_int_equal(quota_set(&fixture->ctx, txn, &ada, &org, &change, &results[0]), OK);
+    assert_int_equal(results[0].count, 0);
+    assert_true(results[0].first_seq == 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        change.pdf_jobs = i < 2 ? i + 1 : 2;
+        assert_int_equal(quota_set(&fixture->ctx, txn, &ada, &org, &change, &results[i]), OK);
+    }
+    assert_int_equal(results[1].count, 1);
+    assert_int_equal(results[2].count, 0);
+    assert_true(results[2].first_seq == results[1].first_seq);
+    assert_int_equal(read(txn, &org).pdf_jobs, 2);
+    store_abort(txn);
+}
+
 /* Goal: a change of nothing, of a token's stored bytes, or of a token that the organisation does not
  * have, is refused. Method: each, also with another organisation's token. */
 static void test_impossible_changes_are_refused(void **state)
@@ -269,6 +293,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_change_affects_only_given_limits, store_fixture_set_up,
                                         store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_event_has_both_quotas, store_fixture_set_up,
+                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_equal_limits_append_nothing, store_fixture_set_up,
                                         store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_impossible_changes_are_refused, store_fixture_set_up,
                                         store_fixture_tear_down),

@@ -336,15 +336,9 @@ static enum err check_storage(struct store_txn *txn, struct org_id org)
 {
     const struct quota_holder holder = {.org = org};
     struct quota_record quota;
-    struct log_head head;
     enum err err = quota_read(txn, &holder, &quota);
 
-    if (err == OK) {
-        err = log_read_head(txn, org, &head);
-    }
-    return err == OK && quota.stored_bytes != 0 && head.stored_bytes >= quota.stored_bytes
-               ? ERR_QUOTA
-               : err;
+    return err == OK ? quota_check_stored_bytes(txn, org, quota.stored_bytes) : err;
 }
 
 enum err auth_find_org(struct store_txn *txn, struct slice name, struct org_id *ret_org)

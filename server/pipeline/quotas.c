@@ -170,7 +170,6 @@ enum err rpc_quota_check_storage(struct rpc *rpc)
     struct quota_refusal refusal;
     struct quota_user user;
     struct store_txn *txn = NULL;
-    struct log_head head;
     enum err err = find_user(rpc, &user);
 
     if (err != OK || !quota_limits_storage(user, &refusal) || is_administration(rpc)) {
@@ -180,7 +179,7 @@ enum err rpc_quota_check_storage(struct rpc *rpc)
     if (err != OK) {
         return err;
     }
-    err = log_read_head(txn, rpc->principal.org, &head);
+    err = quota_check_stored_bytes(txn, rpc->principal.org, refusal.limit);
     pipeline_end_read(pipeline);
-    return err == OK && head.stored_bytes >= refusal.limit ? refuse(rpc, &refusal) : err;
+    return err == ERR_QUOTA ? refuse(rpc, &refusal) : err;
 }

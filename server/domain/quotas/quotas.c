@@ -37,6 +37,16 @@ enum err quota_read(struct store_txn *txn, const struct quota_holder *holder,
     return err != OK ? err : record_decode_quota(bytes, ret_quota);
 }
 
+enum err quota_check_stored_bytes(struct store_txn *txn, struct org_id org,
+                                  uint64_t stored_bytes_max)
+{
+    struct log_head head;
+    enum err err = log_read_head(txn, org, &head);
+
+    return err == OK && stored_bytes_max != 0 && head.stored_bytes >= stored_bytes_max ? ERR_QUOTA
+                                                                                       : err;
+}
+
 struct quota_view quota_view_of(const struct quota_record *quota)
 {
     return (struct quota_view){

@@ -30,6 +30,9 @@ struct quota_actor {
 /* Reads the limits of a holder; zeros if it has none. */
 MUST_CHECK enum err quota_read(struct store_txn *txn, const struct quota_holder *holder,
                                struct quota_record *ret_quota);
+/* ERR_QUOTA if an organisation stores at least this many bytes; 0: it may store any number. */
+MUST_CHECK enum err quota_check_stored_bytes(struct store_txn *txn, struct org_id org,
+                                             uint64_t stored_bytes_max);
 /* Returns the limits as a message, which has only those that are set. */
 struct quota_view quota_view_of(const struct quota_record *quota);
 /* Changes the limits that `change` has; 0 ends a limit. Equal limits append nothing: a count of 0, and an event that set

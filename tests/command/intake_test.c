@@ -267,8 +267,25 @@ static void set_gate_agent(struct bench *bench)
     assert_int_equal(plain.code, STATUS_OK);
 }
 
-/* Goal: a dead letter is retried once its cause is gone, and once only. Method: a gate without an agent; a retry in vain;
- * the setting; a retry, and its repeat; the entry delivered once more. */
+/* Returns whether the content of a dead letter is removed. */
+static bool is_erased(struct bench *bench, const char *id)
+{
+    struct fixture *fixture = &bench->fixture;
+    struct store_txn *txn = NULL;
+    struct event event;
+    struct uuid uuid;
+    uint64_t seq = 0;
+
+    assert_true(uuid_parse(slice_text(id), &uuid));
+    assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
+    assert_int_equal(log_find(txn, fixture->org, uuid, &seq), OK);
+    assert_int_equal(log_read(txn, fixture->org, seq, &event), OK);
+    store_abort(txn);
+    return event.content_removed;
+}
+
+/* Goal: a dead letter is retried once its cause is gone, and once only; then it keeps no copy of the entry. Method: a gate without an
+ * agent; a retry in vain; the setting; a retry, and its repeat; the entry delivered once more. */
 static void test_dead_letter_is_retried(void **state)
 {
     struct entry_field field;
@@ -295,9 +312,11 @@ static void test_dead_letter_is_retried(void **state)
     last = fixture_last_seq(&bench.fixture);
     assert_int_equal(retry(&bench, letters->dead_letters[0]->id).code, STATUS_INVALID_ARGUMENT);
     assert_int_equal(fixture_last_seq(&bench.fixture), last);
+    assert_false(is_erased(&bench, letters->dead_letters[0]->id));
     set_gate_agent(&bench);
     plain = retry(&bench, letters->dead_letters[0]->id);
     assert_int_equal(plain.code, STATUS_OK);
+    assert_true(is_erased(&bench, letters->dead_letters[0]->id));
     assert_true(plain_read(&plain, &reply));
     last = fixture_last_seq(&bench.fixture);
     plain = retry(&bench, letters->dead_letters[0]->id);

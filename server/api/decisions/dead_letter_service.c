@@ -2,12 +2,16 @@
  * dead_letter_service.c: the methods of DecisionService over entries of the stream that could not be stored.
  */
 #include "server/api/decisions/decision_intake.h"
+#include "server/domain/retention/erasure.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/env.h"
 #include "store/base/assert.h"
 
 #include <errata/v1/decision_service.handlers.h>
 #include <errata/v1/decision_service.views.h>
+
+/* Why the content of a dead letter is erased. */
+#define ERASURE_REASON "its entry is stored as a decision"
 
 /* What is prepared of a retry. */
 struct retry {
@@ -83,7 +87,23 @@ decision_service_retry_dead_letter_prepare(struct decision_service_retry_dead_le
     return err;
 }
 
-/* Stores the decision, and then that the dead letter was retried. */
+/* Removes the copy of the entry, which is now a decision: what a person has erased there must not be left here. */
+static enum err erase_entry(struct decision_service_retry_dead_letter_call *call,
+                            uint64_t letter_seq)
+{
+    const struct erasure_target target = {
+        .org = call->org, .subject = ERASURE_OF_EVENTS, .seqs = &letter_seq, .seq_count = 1};
+    const struct erasure_step step = {.target = &target,
+                                      .seqs = &letter_seq,
+                                      .seq_count = 1,
+                                      .actor_user_id = service_actor(call->service),
+                                      .reason = SLICE(ERASURE_REASON)};
+    uint64_t seq = 0;
+
+    return erasure_remove_content(call->ctx, call->txn, &step, &seq);
+}
+
+/* Stores the decision, erases the entry, and then stores that the dead letter was retried. */
 static enum err store_decision(struct decision_service_retry_dead_letter_call *call,
                                const struct dead_letter *letter, struct retry *retry)
 {
@@ -97,6 +117,9 @@ static enum err store_decision(struct decision_service_retry_dead_letter_call *c
     if (err == OK) {
         err = decision_intake_write(&retry->intake, call->ctx, call->txn, &stored,
                                     &retried.feedback_id);
+    }
+    if (err == OK) {
+        err = erase_entry(call, letter->seq);
     }
     if (err == OK) {
         err = dead_letter_mark_retried(call->ctx, call->txn, &retried, &seq);

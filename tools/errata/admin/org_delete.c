@@ -73,10 +73,12 @@ static enum cli_exit wait_for_end(struct cli *cli)
         result = look(cli, &is_listed);
     }
     if (result == CLI_OK && !cli->json) {
-        print_text(&cli->out,
-                   "organisation %s is deleted. Backups that were made before keep their copy of "
-                   "it; delete or replace them.\n",
-                   cli->options.words[0]);
+        print_text(
+            &cli->out,
+            "organisation %s is deleted. Backups that were made before keep their copy of "
+            "it; delete or replace them. Freed pages of the store's file keep its bytes until "
+            "they are overwritten: `erratad --rebuild` writes a file without them.\n",
+            cli->options.words[0]);
     }
     return result;
 }

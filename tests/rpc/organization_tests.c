@@ -527,6 +527,36 @@ static void test_late_write_of_a_deleted_organisation(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Goal: a rebuild makes nothing of a deleted organisation again, although one of its tokens has written to other logs. Method:
+ * a server token of it that creates an organisation under a key. */
+static void test_rebuild_keeps_no_keys_of_a_deleted_organisation(void **state)
+{
+    struct fixture fixture;
+    char admin[FIXTURE_TOKEN_BYTES];
+    char server[FIXTURE_TOKEN_BYTES];
+    const char *org_id = NULL;
+    struct org_id org;
+    Errata__V1__Organization third = ERRATA__V1__ORGANIZATION__INIT;
+    Errata__V1__CreateOrganizationRequest create = ERRATA__V1__CREATE_ORGANIZATION_REQUEST__INIT;
+    const struct exchange_start start = {.path = "errata.v1.AdminService/CreateOrganization",
+                                         .authorization = server,
+                                         .idempotency_key = "once"};
+
+    (void)state;
+    fixture_init(&fixture);
+    org_id = fixture_make_org(&fixture, "second", admin);
+    assert_true(uuid_parse(slice_text(org_id), &org.uuid));
+    make_server_token(&fixture, org_id, server);
+    third.name = (char *)(uintptr_t) "third";
+    create.organization = &third;
+    assert_int_equal(fixture_call(&fixture, &start, &create.base, NULL), STATUS_OK);
+    delete_meanwhile(&fixture, org_id);
+    assert_true(is_gone(&fixture, org));
+    fixture_rebuild(&fixture);
+    assert_true(is_gone(&fixture, org));
+    fixture_deinit(&fixture);
+}
+
 /* Goal: the log of the server's own organisation says who deleted what and how much. Method: the audit. */
 static void test_deletion_is_audited(void **state)
 {
@@ -580,6 +610,7 @@ int run_organization_tests(void)
         cmocka_unit_test(test_deletion_leaves_nothing),
         cmocka_unit_test(test_rebuild_during_a_deletion),
         cmocka_unit_test(test_late_write_of_a_deleted_organisation),
+        cmocka_unit_test(test_rebuild_keeps_no_keys_of_a_deleted_organisation),
         cmocka_unit_test(test_deletion_is_audited),
     };
 

@@ -52,10 +52,33 @@ static enum err keep_key(struct replay *replay, struct store_txn *target, struct
     return err;
 }
 
+/* Returns whether the caller of a write exists after the replay: of a deleted organisation nothing is made again, although
+ * its tokens with the server flag have written to other logs. */
+static enum err has_caller(const struct org_walk *walk, const struct event *event, bool *ret_has)
+{
+    struct store_txn *source = walk->cursor.txn;
+    uint64_t last_seq = 0;
+    bool is_marked = false;
+    enum err err = OK;
+
+    *ret_has = uuid_equal(event->idempotency.org.uuid, walk->org.uuid);
+    if (*ret_has) {
+        return OK;
+    }
+    err = log_deletion_is_marked(source, event->idempotency.org, &is_marked);
+    if (err != OK || is_marked) {
+        return err;
+    }
+    err = replay_last_seq(source, event->idempotency.org.uuid, &last_seq);
+    *ret_has = err != ERR_NOT_FOUND;
+    return err == ERR_NOT_FOUND || err == ERR_CORRUPT ? OK : err;
+}
+
 /* Records to which write an event belongs. */
 static enum err follow_write(struct replay *replay, struct store_txn *target, struct org_walk *walk,
                              const struct event *event)
 {
+    bool has = false;
     enum err err = OK;
 
     if (event->write_index > 0) {
@@ -65,6 +88,9 @@ static enum err follow_write(struct replay *replay, struct store_txn *target, st
     err = keep_key(replay, target, walk);
     if (err == OK && replay->keeps_keys && event->idempotency.present &&
         event_written_at_us(event) >= walk->keys_from_us) {
+        err = has_caller(walk, event, &has);
+    }
+    if (err == OK && has) {
         walk->key = event->idempotency;
         walk->write = (struct work_result){.org = event->org, .first_seq = event->seq, .count = 1};
         walk->written_at_us = event_written_at_us(event);

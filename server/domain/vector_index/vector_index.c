@@ -23,6 +23,7 @@ struct place {
     pthread_mutex_t lock;
     struct org_id org; /* this and the following members are guarded by the index's lock */
     bool is_taken;
+    bool is_forgotten; /* the organisation was deleted: the rows go with their last use */
     uint32_t users; /* number of calls that hold or wait for `lock` */
     uint64_t used_at;
     size_t kept_rows; /* when the last use ended */
@@ -266,6 +267,17 @@ enum err vector_index_begin(struct vector_index *index, struct store_txn *txn, s
     return err;
 }
 
+/* Frees the rows of a place that is not in use. */
+static void vacate(struct place *place)
+{
+    ASSERT(place->users == 0);
+    empty_rows(&place->rows);
+    place->kept_rows = 0;
+    place->is_taken = false;
+    place->is_forgotten = false;
+    place->used_at = 0;
+}
+
 void vector_index_forget(struct vector_index *index, struct org_id org)
 {
     (void)pthread_mutex_lock(&index->lock);
@@ -273,11 +285,9 @@ void vector_index_forget(struct vector_index *index, struct org_id org)
         struct place *place = &index->places[i];
 
         if (place->is_taken && uuid_equal(place->org.uuid, org.uuid)) {
-            place->used_at = 0;
+            place->is_forgotten = true;
             if (place->users == 0) {
-                empty_rows(&place->rows);
-                place->kept_rows = 0;
-                place->is_taken = false;
+                vacate(place);
             }
         }
     }
@@ -303,10 +313,7 @@ static void evict(struct vector_index *index)
         if (kept <= index->source->kept_max || oldest == NULL) {
             return;
         }
-        empty_rows(&oldest->rows);
-        oldest->kept_rows = 0;
-        oldest->is_taken = false;
-        oldest->used_at = 0;
+        vacate(oldest);
     }
 }
 
@@ -325,6 +332,9 @@ void vector_index_end(struct vector_index *index, const struct vector_rows *rows
     index->uses++;
     place->used_at = index->uses;
     place->kept_rows = kept;
+    if (place->is_forgotten && place->users == 0) {
+        vacate(place);
+    }
     evict(index);
     (void)pthread_mutex_unlock(&index->lock);
 }

@@ -73,8 +73,8 @@ MUST_CHECK enum err vector_index_begin(struct vector_index *index, struct store_
                                        struct org_id org, const atomic_bool *cancelled,
                                        const struct vector_rows **ret_rows);
 void vector_index_end(struct vector_index *index, const struct vector_rows *rows);
-/* Frees the rows of an organisation that was deleted, unless they are in use: then they are the first that others replace.
- * Any thread. */
+/* Frees the rows of an organisation that was deleted: at once, or if they are in use, at the end of their last use. Any
+ * thread. */
 void vector_index_forget(struct vector_index *index, struct org_id org);
 /* Builds the rows of an organisation as they were after the event `as_of_seq`, outside an index;
  * the caller frees them with vector_rows_free, also after a failure. Reads the whole log up to

@@ -392,6 +392,33 @@ static void test_other_retractions(void **state)
     end(&history);
 }
 
+/* Goal: rows that are in use while their organisation is deleted go with their last use. Method: an organisation that is
+ * forgotten during a use; its place, which stays in memory, has no rows at the end. */
+static void test_forgotten_rows_go_after_their_use(void **state)
+{
+    const struct org_id org = store_fixture_org(1);
+    const struct vector_rows *rows = NULL;
+    struct store_txn *txn = NULL;
+    struct history history;
+
+    begin(&history, *state, &similar_source);
+    txn = store_fixture_begin(history.fixture);
+    record(&history, txn, org, 0, 0);
+    for (unsigned use = 0; use < 3; use++) {
+        assert_int_equal(vector_index_begin(history.follower, txn, org, &history.cancelled, &rows),
+                         OK);
+        assert_int_equal(rows->count, 1);
+        if (use == 1) {
+            vector_index_forget(history.follower, org);
+            assert_int_equal(rows->count, 1);
+        }
+        vector_index_end(history.follower, rows);
+        assert_int_equal(rows->count, use == 1 ? 0 : 1);
+    }
+    store_abort(txn);
+    end(&history);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +430,8 @@ int main(void)
                                         store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_other_retractions, store_fixture_set_up,
                                         store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_forgotten_rows_go_after_their_use,
+                                        store_fixture_set_up, store_fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("similar", tests, NULL, NULL);

@@ -26,6 +26,7 @@ struct organization_deleter {
     struct organization_deleter_config config;
     enum deleter_phase phase;
     bool stopped;
+    bool has_failed; /* `org` waits for the others that have a mark */
     int64_t next_us; /* monotonic; nothing is done before */
     struct org_id org; /* zeros: none; kept while IDLE between two steps */
     struct organization_deletion_position position; /* after the last step that was committed */
@@ -60,6 +61,7 @@ static void become_idle(struct organization_deleter *deleter, int64_t pause_us)
 
 static void fail(struct organization_deleter *deleter, enum err err)
 {
+    deleter->has_failed = true;
     if (err != ERR_DRAINING) {
         report(deleter, LOGGER_WARNING, "is not deleted yet; trying again", err);
     }
@@ -253,27 +255,48 @@ static void take_step(struct organization_deleter *deleter)
     submit(deleter, DELETER_DELETING, run_step, step_done);
 }
 
-/* Finds the organisation to go on with: the same one as long as it has a mark. */
+/* Finds the next organisation with a mark: after one that has failed, in a round over all. */
+static enum err find_mark(const struct organization_deleter *deleter, struct store_txn *txn,
+                          struct org_id *ret_org)
+{
+    struct log_deletion deletion;
+    enum err err =
+        deleter->has_failed ? log_deletion_next(txn, &deleter->org.uuid, &deletion) : ERR_NOT_FOUND;
+
+    if (err == ERR_NOT_FOUND) {
+        err = log_deletion_next(txn, NULL, &deletion);
+    }
+    if (err == OK) {
+        *ret_org = deletion.org;
+    }
+    return err;
+}
+
+/* Finds the organisation to go on with: the same one as long as it has a mark, and has not failed. */
 static enum err find_next(struct organization_deleter *deleter)
 {
     struct store_txn *txn = NULL;
-    struct log_deletion deletion;
+    struct org_id org = deleter->org;
     bool is_marked = false;
     enum err err = store_begin(deleter->config.backend, STORE_READ, &txn);
 
     if (err == OK) {
         err = log_deletion_is_marked(txn, deleter->org, &is_marked);
     }
-    if (err == OK && !is_marked) {
-        err = log_deletion_next(txn, NULL, &deletion);
-        if (err == OK) {
-            deleter->org = deletion.org;
-            deleter->position = (struct organization_deletion_position){.has_no_tokens = false};
-            report(deleter, LOGGER_INFO, "is being deleted", OK);
-        }
+    if (err == OK && (!is_marked || deleter->has_failed)) {
+        err = find_mark(deleter, txn, &org);
     }
     store_abort(txn);
-    return err;
+    if (err != OK) {
+        return err;
+    }
+    deleter->has_failed = false;
+    if (!uuid_equal(org.uuid, deleter->org.uuid)) {
+        deleter->org = org;
+        deleter->position = (struct organization_deletion_position){.has_no_tokens = false};
+        report(deleter, LOGGER_INFO, "is being deleted", OK);
+    }
+    return OK;
 }
 
 void organization_deleter_tick(struct organization_deleter *deleter)

@@ -4,7 +4,7 @@
  * it was. Each step is a small write, so that other writes run in between; then the pool looks for a row that is left,
  * and has the store's journal overwritten; a last write records the end.
  *   IDLE --a tick finds a mark--> DELETING --nothing left--> CHECKING --> SETTLING --> ENDING --> IDLE
- * Any failure leads to IDLE, and the next tick goes on.
+ * Any failure leads to IDLE, and the next tick goes on with another organisation, if there is one.
  */
 #ifndef ERRATA_SERVER_PIPELINE_ORGANIZATION_DELETER_H
 #define ERRATA_SERVER_PIPELINE_ORGANIZATION_DELETER_H

@@ -231,5 +231,5 @@ uint64_t fixture_last_seq(struct fixture *fixture)
 int main(void)
 {
     return run_plain_tests() + run_timer_tests() + run_batch_tests() + run_retention_tests() +
-           run_intake_tests();
+           run_intake_tests() + run_deletion_tests();
 }

@@ -56,5 +56,6 @@ int run_timer_tests(void);
 int run_batch_tests(void);
 int run_retention_tests(void);
 int run_intake_tests(void);
+int run_deletion_tests(void);
 
 #endif

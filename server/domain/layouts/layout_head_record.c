@@ -241,60 +241,29 @@ static bool is_any_superseded(const struct layout_head_record *record)
     return false;
 }
 
-/* The members of marks, each a list. */
-enum mark_member {
-    MARK_SEQ,
-    MARK_CREATED_AT_US,
-    MARK_SUPERSEDED_BY_SEQ,
-    MARK_CARRIED_COUNT,
-    MARK_CARRIED_SUM
-};
-
-static uint64_t mark_number(const struct layout_mark *mark, enum mark_member member)
-{
-    switch (member) {
-    case MARK_SEQ:
-        return mark->seq;
-    case MARK_CREATED_AT_US:
-        return (uint64_t)mark->created_at_us;
-    case MARK_SUPERSEDED_BY_SEQ:
-        return mark->superseded_by_seq;
-    case MARK_CARRIED_COUNT:
-        return mark->carried_count;
-    case MARK_CARRIED_SUM:
-        return mark->carried_sum;
-    }
-    return 0;
-}
-
+/* Each member of the marks is a list of its own. */
 static enum err list_marks(struct arena *arena, const struct layout_head_record *record,
-                           enum mark_member member, struct view_list *ret_list)
-{
-    uint64_t numbers[RECORD_MARKS_MAX];
-
-    for (size_t i = 0; i < record->mark_count; i++) {
-        numbers[i] = mark_number(&record->marks[i], member);
-    }
-    return record_list(arena, numbers, record->mark_count, true, ret_list);
-}
-
-static enum err list_all_marks(struct arena *arena, const struct layout_head_record *record,
-                               struct layout_head_view *view)
+                           struct layout_head_view *view)
 {
     bool carried = is_any_carried(record);
-    enum err err = list_marks(arena, record, MARK_SEQ, &view->mark_seq);
+    const bool is_listed[] = {true, true, is_any_superseded(record), carried, carried};
+    struct view_list *lists[] = {&view->mark_seq, &view->mark_created_at_us,
+                                 &view->mark_superseded_by_seq, &view->mark_carried_count,
+                                 &view->mark_carried_sum};
+    uint64_t numbers[sizeof(lists) / sizeof(lists[0])][RECORD_MARKS_MAX];
+    enum err err = OK;
 
-    if (err == OK) {
-        err = list_marks(arena, record, MARK_CREATED_AT_US, &view->mark_created_at_us);
+    for (size_t i = 0; i < record->mark_count; i++) {
+        numbers[0][i] = record->marks[i].seq;
+        numbers[1][i] = (uint64_t)record->marks[i].created_at_us;
+        numbers[2][i] = record->marks[i].superseded_by_seq;
+        numbers[3][i] = record->marks[i].carried_count;
+        numbers[4][i] = record->marks[i].carried_sum;
     }
-    if (err == OK && is_any_superseded(record)) {
-        err = list_marks(arena, record, MARK_SUPERSEDED_BY_SEQ, &view->mark_superseded_by_seq);
-    }
-    if (err == OK && carried) {
-        err = list_marks(arena, record, MARK_CARRIED_COUNT, &view->mark_carried_count);
-    }
-    if (err == OK && carried) {
-        err = list_marks(arena, record, MARK_CARRIED_SUM, &view->mark_carried_sum);
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]) && err == OK; i++) {
+        if (is_listed[i]) {
+            err = record_list(arena, numbers[i], record->mark_count, true, lists[i]);
+        }
     }
     return err;
 }
@@ -318,6 +287,6 @@ enum err record_encode_layout_head(struct arena *arena, const struct layout_head
         UNEXPECTED(record->measured.size != 0 && record->measured.size != SHA256_BYTES)) {
         return ERR_INTERNAL;
     }
-    err = list_all_marks(arena, record, &view);
+    err = list_marks(arena, record, &view);
     return err != OK ? err : record_encode(arena, &layout_head_view_type, &view, ret_bytes);
 }

@@ -4,6 +4,7 @@
 #include "server/domain/mappings/trigrams.h"
 
 #include "store/base/assert.h"
+#include "store/base/compare.h"
 #include "store/base/text.h"
 
 #include <stdlib.h>
@@ -24,20 +25,12 @@ static uint64_t shift_in(uint64_t window, uint32_t code_point)
     return (window << CODE_POINT_BITS | code_point) & ((UINT64_C(1) << 3 * CODE_POINT_BITS) - 1);
 }
 
-static int compare(const void *a, const void *b)
-{
-    uint64_t left = *(const uint64_t *)a;
-    uint64_t right = *(const uint64_t *)b;
-
-    return left < right ? -1 : left > right;
-}
-
 static void sort(struct trigrams *trigrams)
 {
     uint64_t *items = trigrams->items;
 
     if (trigrams->count > SMALL_COUNT) {
-        qsort(items, trigrams->count, sizeof(items[0]), compare);
+        qsort(items, trigrams->count, sizeof(items[0]), compare_uint64);
         return;
     }
     for (size_t i = 1; i < trigrams->count; i++) {

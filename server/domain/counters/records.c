@@ -10,19 +10,18 @@
 
 enum err record_decode_counter(struct slice bytes, struct counter_record *ret_record)
 {
-    struct record_check check = {.failed = false};
     struct counter_row_view message;
     enum err err = counter_row_view_read(bytes, &message);
 
     if (err != OK) {
         return err;
     }
-    record_need(&check, message.count != 0);
-    if (!check.failed) {
-        ret_record->count = message.count;
-        ret_record->name = message.name;
+    if (message.count == 0) {
+        return ERR_CORRUPT;
     }
-    return record_check_result(&check);
+    ret_record->count = message.count;
+    ret_record->name = message.name;
+    return OK;
 }
 
 enum err record_encode_counter(struct arena *arena, const struct counter_record *record,

@@ -16,7 +16,6 @@ static bool fits(const struct evaluator_record *record)
 
 enum err record_decode_evaluator(struct slice bytes, struct evaluator_record *ret_record)
 {
-    struct record_check check = {.failed = false};
     struct evaluator_row_view message;
     struct evaluator_record record;
     enum err err = evaluator_row_view_read(bytes, &message);
@@ -30,11 +29,11 @@ enum err record_decode_evaluator(struct slice bytes, struct evaluator_record *re
         .judged = message.judged,
         .overridden = message.overridden,
     };
-    record_need(&check, fits(&record));
-    if (!check.failed) {
-        *ret_record = record;
+    if (!fits(&record)) {
+        return ERR_CORRUPT;
     }
-    return record_check_result(&check);
+    *ret_record = record;
+    return OK;
 }
 
 enum err record_encode_evaluator(struct arena *arena, const struct evaluator_record *record,

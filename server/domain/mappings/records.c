@@ -19,7 +19,6 @@ static bool mapping_fits(const struct mapping_record *record)
 
 enum err record_decode_mapping(struct slice bytes, struct mapping_record *ret_record)
 {
-    struct record_check check = {.failed = false};
     struct mapping_row_view message;
     struct mapping_record record;
     enum err err = mapping_row_view_read(bytes, &message);
@@ -42,11 +41,11 @@ enum err record_decode_mapping(struct slice bytes, struct mapping_record *ret_re
     record.version = message.version;
     record.similar_block = message.similar_block;
     record.settled_at_us = message.settled_at_us;
-    record_need(&check, mapping_fits(&record));
-    if (!check.failed) {
-        *ret_record = record;
+    if (!mapping_fits(&record)) {
+        return ERR_CORRUPT;
     }
-    return record_check_result(&check);
+    *ret_record = record;
+    return OK;
 }
 
 enum err record_encode_mapping(struct arena *arena, const struct mapping_record *record,

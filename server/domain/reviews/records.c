@@ -112,7 +112,6 @@ enum err record_encode_review(struct arena *arena, const struct review_record *r
 
 enum err record_decode_review_run(struct slice bytes, struct review_run_record *ret_record)
 {
-    struct record_check check = {.failed = false};
     struct review_run_row_view message;
     struct review_run_record record;
     enum err err = review_run_row_view_read(bytes, &message);
@@ -129,11 +128,11 @@ enum err record_decode_review_run(struct slice bytes, struct review_run_record *
         .is_reviewed = message.is_reviewed,
         .item_seq = message.item_seq,
     };
-    record_need(&check, run_fits(&record));
-    if (!check.failed) {
-        *ret_record = record;
+    if (!run_fits(&record)) {
+        return ERR_CORRUPT;
     }
-    return record_check_result(&check);
+    *ret_record = record;
+    return OK;
 }
 
 enum err record_encode_review_run(struct arena *arena, const struct review_run_record *record,

@@ -108,7 +108,6 @@ enum err record_encode_learned_rule(struct arena *arena, const struct learned_ru
 
 enum err record_decode_verdict(struct slice bytes, struct verdict_record *ret_record)
 {
-    struct record_check check = {.failed = false};
     struct verdict_row_view message;
     struct verdict_record record;
     enum err err = verdict_row_view_read(bytes, &message);
@@ -121,11 +120,11 @@ enum err record_decode_verdict(struct slice bytes, struct verdict_record *ret_re
         .correct_verdict = message.correct_verdict,
         .missed = message.missed,
     };
-    record_need(&check, verdict_fits(&record));
-    if (!check.failed) {
-        *ret_record = record;
+    if (!verdict_fits(&record)) {
+        return ERR_CORRUPT;
     }
-    return record_check_result(&check);
+    *ret_record = record;
+    return OK;
 }
 
 enum err record_encode_verdict(struct arena *arena, const struct verdict_record *record,

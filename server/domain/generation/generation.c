@@ -158,7 +158,7 @@ static struct slice sole_author_of(const struct cluster_members *members)
     return members->items[0].reviewer;
 }
 
-/* Describes the evidence in words; empty if there is no room. */
+/* Describes the evidence in words; empty if the arena is full. */
 static struct slice summarise(struct arena *arena, const struct evidence *evidence)
 {
     struct slice rationale = text_first_characters(evidence->result.rationale, 2000);

@@ -4,7 +4,6 @@
 #include "tools/errata/admin/erase.h"
 
 #include "tools/errata/engine/connect.h"
-#include "tools/errata/engine/input.h"
 #include "tools/errata/engine/stream_call.h"
 #include "tools/errata/engine/view.h"
 
@@ -87,26 +86,13 @@ static enum cli_exit print_report(struct cli *cli, struct json_value report)
     return result;
 }
 
-/* Returns a number of the message; 0 if it is absent. */
-static uint64_t number_of(struct cli *cli, struct json_value object, const char *name)
-{
-    struct slice copy = {NULL, 0};
-    int64_t number = 0;
-
-    if (!arena_copy(&cli->arena, reply_text(cli, object, name), &copy) || copy.size == 0 ||
-        !input_number((const char *)copy.data, &number)) {
-        return 0;
-    }
-    return (uint64_t)number;
-}
-
 static void show_progress(struct cli *cli, struct json_value progress)
 {
     struct progress_state state = {
         .unit = "events",
         .detail = reply_word(cli, progress, "step", "ERASE_STEP_"),
-        .done = number_of(cli, progress, "examinedCount"),
-        .total = number_of(cli, progress, "examinedTotal"),
+        .done = reply_integer(cli, progress, "examinedCount"),
+        .total = reply_integer(cli, progress, "examinedTotal"),
     };
 
     progress_show(&cli->progress, &state);

@@ -6,7 +6,6 @@
 
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/connect.h"
-#include "tools/errata/engine/input.h"
 #include "tools/errata/engine/request.h"
 
 #include <time.h>
@@ -28,16 +27,6 @@ static enum cli_exit print_begun(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-/* Returns a number of a message; 0 if it is absent. */
-static uint64_t number_of(struct cli *cli, struct json_value object, const char *name)
-{
-    struct slice text =
-        arena_printf(&cli->arena, "%.*s", SLICE_ARGS(reply_text(cli, object, name)));
-    int64_t number = 0;
-
-    return text.size > 0 && input_number((const char *)text.data, &number) ? (uint64_t)number : 0;
-}
-
 /* Looks the organisation up in the list; shows how far its deletion is. */
 static enum cli_exit look(struct cli *cli, bool *ret_is_listed)
 {
@@ -56,7 +45,7 @@ static enum cli_exit look(struct cli *cli, bool *ret_is_listed)
     walk = reply_walk(reply, "organizations");
     *ret_is_listed = reply_next(&walk);
     if (*ret_is_listed && !cli->json) {
-        state.done = number_of(cli, reply_member(walk.row, "deletion"), "deletedRowCount");
+        state.done = reply_integer(cli, reply_member(walk.row, "deletion"), "deletedRowCount");
         progress_show(&cli->progress, &state);
     }
     return CLI_OK;

@@ -5,7 +5,6 @@
 
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/failure.h"
-#include "tools/errata/engine/input.h"
 #include "tools/errata/engine/view.h"
 
 #include "client/header.h"
@@ -21,30 +20,17 @@ struct verifying {
     int64_t start_us;
 };
 
-/* Returns a number of the message; 0 if it is absent. */
-static uint64_t number_of(struct cli *cli, struct json_value object, const char *name)
-{
-    struct slice copy = {NULL, 0};
-    int64_t number = 0;
-
-    if (!arena_copy(&cli->arena, reply_text(cli, object, name), &copy) || copy.size == 0 ||
-        !input_number((const char *)copy.data, &number)) {
-        return 0;
-    }
-    return (uint64_t)number;
-}
-
 static void show_progress(struct cli *cli, struct json_value progress)
 {
     struct slice step = reply_word(cli, progress, "step", "VERIFY_STEP_");
     struct progress_state state = {.unit = "events", .detail = step};
 
-    state.done = number_of(cli, progress, "events");
-    state.total = number_of(cli, progress, "eventsTotal");
+    state.done = reply_integer(cli, progress, "events");
+    state.total = reply_integer(cli, progress, "eventsTotal");
     if (slice_equal(step, SLICE("copy"))) {
         state.unit = "MiB";
-        state.done = number_of(cli, progress, "copiedBytes") / MIB;
-        state.total = number_of(cli, progress, "copiedBytesTotal") / MIB;
+        state.done = reply_integer(cli, progress, "copiedBytes") / MIB;
+        state.total = reply_integer(cli, progress, "copiedBytesTotal") / MIB;
     } else if (slice_equal(step, SLICE("check"))) {
         state.unit = "MiB";
         state.done = 0;
@@ -52,7 +38,7 @@ static void show_progress(struct cli *cli, struct json_value progress)
         state.detail = SLICE("checking pages");
     } else if (slice_equal(step, SLICE("compare"))) {
         state.unit = "rows";
-        state.done = number_of(cli, progress, "rows");
+        state.done = reply_integer(cli, progress, "rows");
         state.total = 0;
     }
     progress_show(&cli->progress, &state);
@@ -102,7 +88,7 @@ static enum cli_exit print_report(struct verifying *verifying, struct json_value
     int64_t took_us = clock_monotonic_us(clock_system()) - verifying->start_us;
     struct slice damage = reply_text(cli, report, "damage");
     struct slice count = reply_count(cli, report, "differenceCount");
-    bool differs = number_of(cli, report, "differenceCount") > 0;
+    bool differs = reply_integer(cli, report, "differenceCount") > 0;
 
     if (slice_equal(reply_text(cli, report, "clean"), SLICE("true"))) {
         print_counts(cli, "everything holds", report, took_us);
@@ -111,7 +97,7 @@ static enum cli_exit print_report(struct verifying *verifying, struct json_value
     if (damage.size > 0) {
         print_finding(cli, "the store's file is damaged:", damage);
     }
-    if (number_of(cli, report, "brokenOrganizations") > 0) {
+    if (reply_integer(cli, report, "brokenOrganizations") > 0) {
         print_broken(cli, report);
     }
     if (differs) {

@@ -4,6 +4,7 @@
 #include "tools/errata/engine/reply.h"
 
 #include "store/base/timestamp.h"
+#include "tools/errata/engine/input.h"
 #include "tools/errata/terminal/times.h"
 #include "tools/errata/terminal/wrap.h"
 
@@ -114,6 +115,18 @@ struct slice reply_count(struct cli *cli, struct json_value object, const char *
     struct slice text = reply_text(cli, object, name);
 
     return text.size == 0 ? SLICE("0") : reply_grouped(cli, text);
+}
+
+uint64_t reply_integer(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice copy = {NULL, 0};
+    int64_t number = 0;
+
+    if (!arena_copy(&cli->arena, reply_text(cli, object, name), &copy) || copy.size == 0 ||
+        !input_number((const char *)copy.data, &number)) {
+        return 0;
+    }
+    return (uint64_t)number;
 }
 
 struct slice reply_number(struct cli *cli, struct json_value object, const char *name)

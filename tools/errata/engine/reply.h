@@ -34,6 +34,8 @@ struct slice reply_word(struct cli *cli, struct json_value object, const char *n
 struct slice reply_grouped(struct cli *cli, struct slice digits);
 /* Formats a member that is a count; 0 if it is absent. */
 struct slice reply_count(struct cli *cli, struct json_value object, const char *name);
+/* Returns a member that is a count; 0 if it is absent. */
+uint64_t reply_integer(struct cli *cli, struct json_value object, const char *name);
 /* Formats a time to the second, with a blank between day and time. */
 struct slice reply_time(struct cli *cli, struct json_value object, const char *name);
 /* Formats the time since an event, or until it, by the local clock. */

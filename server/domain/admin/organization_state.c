@@ -10,17 +10,7 @@
 
 enum err organization_state_find_server(struct store_txn *txn, struct org_id *ret_org)
 {
-    struct key key = key_organization_name_global(SLICE(ADMIN_SERVER_ORGANIZATION));
-    struct slice id = {NULL, 0};
-    enum err err = store_get(txn, TABLE_ORGANIZATION_NAME, key_slice(&key), &id);
-
-    if (err == OK && id.size != UUID_BYTES) {
-        return ERR_CORRUPT;
-    }
-    if (err == OK) {
-        memcpy(ret_org->uuid.bytes, id.data, UUID_BYTES);
-    }
-    return err;
+    return admin_find_organization(txn, SLICE(ADMIN_SERVER_ORGANIZATION), &ret_org->uuid);
 }
 
 enum err organization_state_is_suspended(struct store_txn *txn, struct org_id org,

@@ -106,7 +106,7 @@ static enum err put_usage(struct admin_service_list_quotas_call *call,
         .has_stored_bytes = !holder->is_token,
         .pdf_jobs = in_use.pdf_jobs,
     };
-    enum err err = log_read_head(call->txn, holder->org, &head);
+    enum err err = holder->is_token ? OK : log_read_head(call->txn, holder->org, &head);
 
     if (err == OK && !view_encode(&quota_view_type, &limits, call->ctx->arena, &view.quota)) {
         err = ERR_MEMORY;

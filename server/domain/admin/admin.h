@@ -132,6 +132,9 @@ MUST_CHECK enum err admin_find_organization(struct store_txn *txn, struct slice 
                                             struct uuid *ret_id);
 MUST_CHECK enum err admin_read_token(struct store_txn *txn, uint32_t key_id,
                                      struct token_record *ret_token);
+/* Reads a token of an organisation. ERR_NOT_FOUND, with a fault, for any other key id. */
+MUST_CHECK enum err admin_find_token(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                     uint32_t key_id, struct token_record *ret_token);
 /* Lists: all organisations by id, and an organisation's tokens by key id, whose ids have the prefix. _next returns rows that are borrowed
  * from the transaction, and ERR_NOT_FOUND at the end of the page. */
 MUST_CHECK enum err admin_organization_list_begin(struct store_txn *txn,

@@ -13,8 +13,5 @@ void admin_draft_fill(struct event_draft *draft, struct org_id org, enum event_k
 /* Appends one event, applies it, and reports what was written. */
 MUST_CHECK enum err admin_draft_append(struct ctx *ctx, struct store_txn *txn,
                                        struct event_draft *draft, struct work_result *ret_result);
-/* Reads a token of an organisation. ERR_NOT_FOUND, with a fault, for any other key id. */
-MUST_CHECK enum err admin_find_token(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                                     uint32_t key_id, struct token_record *ret_token);
 
 #endif

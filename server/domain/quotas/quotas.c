@@ -12,7 +12,6 @@
 
 #include <errata/v1/event.views.h>
 #include <event_apply.h>
-#include <inttypes.h>
 
 /* Newest events of a holder among which the one that set its limits is searched: after that, it has only few. */
 #define EVENTS_SEARCHED_MAX 64
@@ -112,22 +111,6 @@ static enum err check_change(struct fault *fault, const struct quota_holder *hol
                   "given for a token; expected no value, since only organisations store bytes");
     }
     return fault_result(fault);
-}
-
-/* Refuses a token that the organisation does not have. */
-static enum err check_token(struct ctx *ctx, struct store_txn *txn,
-                            const struct quota_holder *holder)
-{
-    struct token_record token;
-    enum err err = admin_read_token(txn, holder->key_id, &token);
-
-    if (err == ERR_NOT_FOUND || (err == OK && !uuid_equal(token.org, holder->org.uuid))) {
-        return fault_say(ctx->fault, ERR_NOT_FOUND,
-                         "key_id: %08" PRIx32
-                         " not found in this organisation; expected the key id of a token",
-                         holder->key_id);
-    }
-    return err;
 }
 
 /* Encodes the facts: a QuotaSet. `key_id` is the text of a token's key id. */
@@ -248,11 +231,12 @@ enum err quota_set(struct ctx *ctx, struct store_txn *txn, const struct quota_ac
                    struct work_result *ret_result)
 {
     struct quota_record quotas[2];
+    struct token_record token;
     uint64_t seq = 0;
     enum err err = check_change(ctx->fault, holder, change);
 
     if (err == OK && holder->is_token) {
-        err = check_token(ctx, txn, holder);
+        err = admin_find_token(ctx, txn, holder->org, holder->key_id, &token);
     }
     if (err == OK) {
         err = quota_read(txn, holder, &quotas[0]);

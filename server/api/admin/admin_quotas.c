@@ -2,10 +2,8 @@
  * admin_quotas.c: AdminService's SetQuota and ListQuotas: the limits of organisations and tokens,
  * and what is in use of them.
  */
-#include "server/api/admin/admin_quotas.h"
-
+#include "server/api/admin/admin_wire.h"
 #include "server/auth/quota_book.h"
-#include "server/domain/admin/admin.h"
 #include "server/pipeline/caller.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
@@ -13,11 +11,6 @@
 #include <errata/v1/admin_service.fields.h>
 #include <errata/v1/admin_service.handlers.h>
 #include <errata/v1/admin_service.views.h>
-
-struct quota_actor admin_quota_actor(const struct service *service)
-{
-    return (struct quota_actor){service_actor(service), service->principal->user_id.size == 0};
-}
 
 static struct quota_view change_of(const Errata__V1__Quota *quota)
 {
@@ -60,7 +53,7 @@ static enum err find_holder(struct admin_service_set_quota_call *call,
 
 enum err admin_service_set_quota_write(struct admin_service_set_quota_call *call)
 {
-    const struct quota_actor actor = admin_quota_actor(call->service);
+    const struct admin_actor actor = admin_wire_actor(call->service);
     const struct quota_view change = change_of(call->request->quota);
     struct quota_holder holder;
     enum err err = find_holder(call, &holder);

@@ -3,10 +3,10 @@
  * needs its `server` flag (auth_resolve_org). Lists and the server's numbers are in admin_list.c
  * and server_info.c.
  */
-#include "server/api/admin/admin_quotas.h"
 #include "server/api/admin/admin_wire.h"
 #include "server/auth/token.h"
 #include "server/domain/admin/records.h"
+#include "server/domain/quotas/quotas.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
@@ -164,10 +164,10 @@ enum err admin_service_rotate_token_prepare(struct admin_service_rotate_token_ca
 }
 
 /* Gives the new token the quota of the old one. */
-static enum err inherit_quota(struct admin_service_rotate_token_call *call, struct org_id org,
+static enum err inherit_quota(struct admin_service_rotate_token_call *call,
+                              const struct admin_actor *actor, struct org_id org,
                               uint32_t old_key_id)
 {
-    const struct quota_actor actor = admin_quota_actor(call->service);
     uint32_t key_ids[2] = {old_key_id, 0};
     struct event event;
     enum err err = log_read(call->txn, org, call->result->first_seq, &event);
@@ -175,8 +175,7 @@ static enum err inherit_quota(struct admin_service_rotate_token_call *call, stru
     if (err == OK) {
         err = admin_created_key_id(&event, &key_ids[1]);
     }
-    return err != OK ? err
-                     : quota_inherit(call->ctx, call->txn, &actor, org, key_ids, call->result);
+    return err != OK ? err : quota_inherit(call->ctx, call->txn, actor, org, key_ids, call->result);
 }
 
 enum err admin_service_rotate_token_write(struct admin_service_rotate_token_call *call)
@@ -197,7 +196,7 @@ enum err admin_service_rotate_token_write(struct admin_service_rotate_token_call
     }
     rotation.secret_sha256 = token_hash_secret((const struct token_secret *)call->prepared);
     err = admin_rotate_token(call->ctx, call->txn, &actor, &rotation, call->result);
-    return err != OK ? err : inherit_quota(call, rotation.org, rotation.key_id);
+    return err != OK ? err : inherit_quota(call, &actor, rotation.org, rotation.key_id);
 }
 
 enum err admin_service_rotate_token_answer(struct admin_service_rotate_token_call *call)

@@ -5,7 +5,6 @@
  */
 #include "server/domain/quotas/quotas.h"
 
-#include "server/domain/admin/admin.h"
 #include "server/domain/events/draft.h"
 #include "server/domain/quotas/keys.h"
 #include "store/base/assert.h"
@@ -130,7 +129,7 @@ static enum err encode_facts(struct arena *arena, struct slice key_id,
 }
 
 /* Appends the event of a change and applies it. */
-static enum err append(struct ctx *ctx, struct store_txn *txn, const struct quota_actor *actor,
+static enum err append(struct ctx *ctx, struct store_txn *txn, const struct admin_actor *actor,
                        const struct quota_holder *holder, const struct quota_record quotas[2],
                        uint64_t *ret_seq)
 {
@@ -140,7 +139,7 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, const struct quot
     struct event_draft draft = {
         .org = holder->org,
         .kind = EVENT_QUOTA_SET,
-        .annotator = actor->is_program ? ANNOTATOR_CODE : ANNOTATOR_HUMAN,
+        .annotator = actor->annotator,
         .actor_user_id = actor->user_id,
     };
     enum err err = event_draft_stamp(ctx, txn, &now, &draft);
@@ -226,7 +225,7 @@ static enum err find_set(struct store_txn *txn, const struct quota_holder *holde
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-enum err quota_set(struct ctx *ctx, struct store_txn *txn, const struct quota_actor *actor,
+enum err quota_set(struct ctx *ctx, struct store_txn *txn, const struct admin_actor *actor,
                    const struct quota_holder *holder, const struct quota_view *change,
                    struct work_result *ret_result)
 {
@@ -262,7 +261,7 @@ enum err quota_set(struct ctx *ctx, struct store_txn *txn, const struct quota_ac
     return err;
 }
 
-enum err quota_inherit(struct ctx *ctx, struct store_txn *txn, const struct quota_actor *actor,
+enum err quota_inherit(struct ctx *ctx, struct store_txn *txn, const struct admin_actor *actor,
                        struct org_id org, const uint32_t key_ids[2], struct work_result *result)
 {
     const struct quota_holder old = {.org = org, .is_token = true, .key_id = key_ids[0]};

@@ -7,6 +7,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_QUOTAS_QUOTAS_H
 #define ERRATA_SERVER_DOMAIN_QUOTAS_QUOTAS_H
 
+#include "server/domain/admin/admin.h"
 #include "server/domain/quotas/records.h"
 #include "store/log.h"
 #include "store/page.h"
@@ -21,12 +22,6 @@ struct quota_holder {
     uint32_t key_id; /* 0 unless is_token */
 };
 
-/* Who changes a quota. */
-struct quota_actor {
-    struct slice user_id; /* the user, or the token */
-    bool is_program; /* a token without a user */
-};
-
 /* Reads the limits of a holder; zeros if it has none. */
 MUST_CHECK enum err quota_read(struct store_txn *txn, const struct quota_holder *holder,
                                struct quota_record *ret_quota);
@@ -39,12 +34,12 @@ struct quota_view quota_view_of(const struct quota_record *quota);
  * them as first_seq (0: none, there is no limit). ERR_NOT_FOUND for a token that the organisation
  * does not have; ERR_INVALID for a change of nothing, or of the stored bytes of a token. */
 MUST_CHECK enum err quota_set(struct ctx *ctx, struct store_txn *txn,
-                              const struct quota_actor *actor, const struct quota_holder *holder,
+                              const struct admin_actor *actor, const struct quota_holder *holder,
                               const struct quota_view *change, struct work_result *ret_result);
 /* Gives a token that replaces another one its limits: appends to the write `result`, or nothing if
  * the old one has none. Both belong to `org`. */
 MUST_CHECK enum err quota_inherit(struct ctx *ctx, struct store_txn *txn,
-                                  const struct quota_actor *actor, struct org_id org,
+                                  const struct admin_actor *actor, struct org_id org,
                                   const uint32_t key_ids[2], struct work_result *result);
 /* Returns the bytes of the Quota after an EVENT_QUOTA_SET. ERR_CORRUPT for other facts. */
 MUST_CHECK enum err quota_after_event(const struct event *event, struct slice *ret_quota);

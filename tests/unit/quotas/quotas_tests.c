@@ -16,7 +16,8 @@
 
 #include <cmocka.h>
 
-static const struct quota_actor ada = {.user_id = {(const uint8_t *)"ada", 3}};
+static const struct admin_actor ada = {.user_id = {(const uint8_t *)"ada", 3},
+                                       .annotator = ANNOTATOR_HUMAN};
 
 static struct store_txn *begin(struct store_fixture *fixture)
 {
@@ -104,7 +105,7 @@ static void test_event_has_both_quotas(void **state)
     struct store_fixture *fixture = *state;
     struct store_txn *txn = begin(fixture);
     const struct quota_holder org = {.org = store_fixture_org(1)};
-    const struct quota_actor program = {SLICE("token:1"), true};
+    const struct admin_actor program = {.user_id = SLICE("token:1"), .annotator = ANNOTATOR_CODE};
     struct quota_view change = {.has_pdf_jobs = true, .pdf_jobs = 3};
     struct work_result result;
     struct quota_set_view facts;

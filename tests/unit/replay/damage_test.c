@@ -343,7 +343,7 @@ static void test_lost_end_of_a_log_is_detected(void **state)
  * that is set for an unused id. */
 static void test_log_without_an_organisation_is_reported(void **state)
 {
-    const struct quota_actor actor = {.user_id = SLICE("anna")};
+    const struct admin_actor actor = {.user_id = SLICE("anna"), .annotator = ANNOTATOR_HUMAN};
     const struct quota_holder holder = {.org = {{{0x77}}}};
     const struct quota_view change = {.has_pdf_jobs = true, .pdf_jobs = 1};
     struct work_result result;

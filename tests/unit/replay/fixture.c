@@ -406,7 +406,7 @@ void fixture_sweep(struct fixture *fixture)
 static void write_quotas(struct fixture *fixture)
 {
     struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_WRITE);
-    const struct quota_actor anna = {.user_id = SLICE("anna")};
+    const struct admin_actor anna = {.user_id = SLICE("anna"), .annotator = ANNOTATOR_HUMAN};
     const struct quota_view changes[] = {
         {.has_pdf_jobs = true, .pdf_jobs = 3, .has_stored_bytes = true, .stored_bytes = 1000000},
         {.has_stored_bytes = true},

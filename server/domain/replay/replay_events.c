@@ -280,12 +280,7 @@ static enum err note_broken(struct replay *replay, const struct org_walk *walk)
 static enum err replay_or_break(struct replay *replay, struct store_txn *source, struct uuid org)
 {
     struct org_walk walk = {.org = {org}};
-    bool is_marked = false;
-    enum err err = log_deletion_is_marked(source, walk.org, &is_marked);
-
-    if (err != OK || is_marked) {
-        return err; /* a part of the log may be deleted */
-    }
+    enum err err = OK;
 
     replay->report->organizations++;
     if (replay_is_no_org(org)) {
@@ -296,27 +291,39 @@ static enum err replay_or_break(struct replay *replay, struct store_txn *source,
     return walk.broken_by != REPLAY_WHOLE ? note_broken(replay, &walk) : err;
 }
 
+/* Finds the next organisation with a log that is not being deleted, of which a part may be missing. ERR_NOT_FOUND after the
+ * last one. */
+static enum err next_log(struct store_txn *source, const struct uuid *after, struct uuid *ret_org)
+{
+    const struct uuid *before = after;
+    bool is_marked = true;
+    enum err err = OK;
+
+    while (err == OK && is_marked) {
+        err = store_next_org(source, TABLE_EVENT, before, ret_org);
+        if (err == OK) {
+            err = log_deletion_is_marked(source, (struct org_id){.uuid = *ret_org}, &is_marked);
+        }
+        before = ret_org;
+    }
+    return err;
+}
+
 /* Counts the events by the last sequence number of each log. */
 static enum err count_events(struct replay *replay, struct store_txn *source)
 {
     struct uuid org;
-    const struct uuid *after = NULL;
-    enum err err = store_next_org(source, TABLE_EVENT, after, &org);
+    enum err err = next_log(source, NULL, &org);
 
     while (err == OK) {
         uint64_t last_seq = 0;
-        bool is_marked = false;
 
-        err = log_deletion_is_marked(source, (struct org_id){.uuid = org}, &is_marked);
-        if (err == OK && !is_marked) {
-            err = replay_last_seq(source, org, &last_seq);
-        }
+        err = replay_last_seq(source, org, &last_seq);
         if (err != OK && err != ERR_CORRUPT) {
             return err;
         }
         replay->progress.events_total += last_seq;
-        after = &org;
-        err = store_next_org(source, TABLE_EVENT, after, &org);
+        err = next_log(source, &org, &org);
     }
     return err == ERR_NOT_FOUND ? OK : err;
 }
@@ -328,12 +335,12 @@ enum err replay_events(struct replay *replay, struct store_txn *source)
 
     replay->progress.step = "replay";
     if (err == OK) {
-        err = store_next_org(source, TABLE_EVENT, NULL, &org);
+        err = next_log(source, NULL, &org);
     }
     while (err == OK) {
         err = replay_or_break(replay, source, org);
         if (err == OK) {
-            err = store_next_org(source, TABLE_EVENT, &org, &org);
+            err = next_log(source, &org, &org);
         }
     }
     return err == ERR_NOT_FOUND ? OK : err;

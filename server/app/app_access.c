@@ -92,8 +92,7 @@ void app_access_check(struct app *app)
 {
     struct app_access *access = &app->access;
     /* Suspended organisations have no usable token. */
-    uint64_t version = writer_table_version(app->writer, TABLE_TOKEN) +
-                       writer_table_version(app->writer, TABLE_ORGANIZATION);
+    uint64_t version = auth_version(app->writer);
 
     app_access_report(app);
     if (access->reading || (access->known && access->version == version)) {

@@ -10,6 +10,7 @@
 #include "server/domain/quotas/quotas.h"
 
 #include "store/log_deletion.h"
+#include "store/work.h"
 
 #include <openssl/crypto.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ _Static_assert(AUTH_CACHE_ENTRIES == 1u << (64 - HASH_SHIFT), "a hash is an entr
 /* A valid token. */
 struct entry {
     bool used;
-    uint64_t version; /* of the tokens and organisations at the lookup */
+    uint64_t version; /* auth_version at the lookup */
     int64_t expire_at_us; /* 0: never expires */
     char text[TOKEN_TEXT_BYTES];
     struct org_id org;
@@ -43,6 +44,12 @@ struct auth {
     struct auth_refusal refusal; /* the last one */
     struct quota_book *quotas;
 };
+
+uint64_t auth_version(const struct writer *writer)
+{
+    return writer_table_version(writer, TABLE_TOKEN) +
+           writer_table_version(writer, TABLE_ORGANIZATION);
+}
 
 enum err auth_new(struct auth **ret_auth)
 {

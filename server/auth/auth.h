@@ -19,6 +19,7 @@
 
 struct auth;
 struct quota_book;
+struct writer; /* store/work.h */
 
 /* The identity that a token proves. */
 struct auth_identity {
@@ -40,8 +41,9 @@ struct auth_refusal {
 MUST_CHECK enum err auth_new(struct auth **ret_auth);
 void auth_free(struct auth *auth);
 
-/* Returns the identity if the cache has the text: `version` changes with the tables TOKEN and
- * ORGANIZATION. Reads the clock only if the token expires. False: call auth_check. */
+/* Returns a number that changes whenever tokens or organisations do: identities found before are stale. Any thread. */
+uint64_t auth_version(const struct writer *writer);
+/* Returns the identity if the cache has the text: `version` is auth_version. Reads the clock only if the token expires. False: call auth_check. */
 bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t version,
                        const struct clock *clock, struct auth_identity *ret_identity);
 /* Returns the identity of `Bearer <token>` from the store. ERR_UNAUTHENTICATED, with a message, for

@@ -99,16 +99,8 @@ void pipeline_give_arena(struct pipeline *pipeline, struct arena *arena)
     pipeline->arenas[pipeline->arena_count++] = *arena;
 }
 
-uint64_t pipeline_identity_version(const struct pipeline *pipeline)
-{
-    const struct writer *writer = pipeline->config.writer;
-
-    return writer_table_version(writer, TABLE_TOKEN) +
-           writer_table_version(writer, TABLE_ORGANIZATION);
-}
-
 /* Authenticates by the cache, or by the store if that does not have the identity. `version` is
- * pipeline_identity_version, read before. */
+ * auth_version, read before. */
 static enum err identify(struct pipeline *pipeline, struct ctx *ctx, struct slice authorization,
                          uint64_t version, struct auth_identity *ret_identity)
 {
@@ -132,7 +124,7 @@ static enum err identify(struct pipeline *pipeline, struct ctx *ctx, struct slic
 static enum err identify_plain(struct pipeline *pipeline, const struct plain_request *request,
                                struct fault *fault, struct auth_identity *ret_identity)
 {
-    uint64_t version = pipeline_identity_version(pipeline);
+    uint64_t version = auth_version(pipeline->config.writer);
     struct ctx ctx = {request->arena, pipeline->config.clock, pipeline->config.random, fault};
     enum err err = OK;
 
@@ -175,7 +167,7 @@ enum err rpc_authenticate(struct rpc *rpc)
     struct pipeline *pipeline = rpc->pipeline;
     /* Read before the snapshot is taken, so that an entry may be considered stale too early, but
      * never too late. */
-    uint64_t version = pipeline_identity_version(pipeline);
+    uint64_t version = auth_version(pipeline->config.writer);
     struct auth_identity identity;
     enum err err = OK;
 
@@ -209,7 +201,7 @@ bool rpc_has_expired(const struct rpc *rpc)
  * the token may be revoked or expire, or its organisation be suspended. */
 static enum err authenticate_again(struct rpc *rpc)
 {
-    uint64_t version = pipeline_identity_version(rpc->pipeline);
+    uint64_t version = auth_version(rpc->pipeline->config.writer);
 
     if (rpc->method->open || (rpc->identity_version == version && !rpc_has_expired(rpc))) {
         return OK;

@@ -47,7 +47,7 @@ struct rpc {
     const struct method_info *method;
     const struct method_handler *handler;
     struct principal principal;
-    uint64_t identity_version; /* pipeline_identity_version at the creation of the principal */
+    uint64_t identity_version; /* auth_version at the creation of the principal */
     int64_t token_expire_at_us; /* 0: never expires */
     struct quota_user quota_user; /* whose streams and PDFs the call counts for, if it has any */
     bool has_quota_stream;
@@ -141,8 +141,6 @@ struct pipeline {
 MUST_CHECK enum err rpc_authenticate(struct rpc *rpc);
 /* Returns whether the token has expired since then. */
 bool rpc_has_expired(const struct rpc *rpc);
-/* Returns a number that changes whenever tokens or organisations do: identities found before are stale. */
-uint64_t pipeline_identity_version(const struct pipeline *pipeline);
 /* Ends the call with a status built from `result` and the fault. The rpc must not be used
  * afterwards. */
 void rpc_finish(struct rpc *rpc, enum err result);

@@ -328,7 +328,7 @@ void pipeline_set_health(struct pipeline *pipeline, enum health_part part,
 
 void pipeline_end_expired(struct pipeline *pipeline)
 {
-    uint64_t version = pipeline_identity_version(pipeline);
+    uint64_t version = auth_version(pipeline->config.writer);
 
     for (struct rpc *rpc = pipeline->live; rpc != NULL; rpc = rpc->next) {
         bool is_old = !rpc->method->open && rpc->identity_version != version;

@@ -331,16 +331,32 @@ bool quota_take_request(struct quota_user user, int64_t now_us, struct quota_ref
     return true;
 }
 
+/* What an entry has in use of a kind that is given back, and its limit; 0: no limit. */
+static uint32_t *use_of(struct quota_entry *entry, enum quota_kind kind)
+{
+    ASSERT(kind == QUOTA_STREAMS || kind == QUOTA_PDF_JOBS);
+    return kind == QUOTA_STREAMS ? &entry->streams : &entry->pdf_jobs;
+}
+
+static uint32_t limit_of(const struct quota_entry *entry, enum quota_kind kind)
+{
+    return kind == QUOTA_STREAMS ? entry->quota.concurrent_streams : entry->quota.pdf_jobs;
+}
+
 /* Returns whether one more fits below both limits. */
-static bool check_room(enum quota_kind kind, const uint32_t in_use[2], const uint32_t limits[2],
+static bool check_room(struct quota_user user, enum quota_kind kind,
                        struct quota_refusal *ret_refusal)
 {
+    struct quota_entry *const entries[] = {user.org, user.token};
+
     for (size_t i = 0; i < 2; i++) {
-        if (limits[i] != 0 && in_use[i] >= limits[i]) {
+        uint32_t limit = limit_of(entries[i], kind);
+
+        if (limit != 0 && *use_of(entries[i], kind) >= limit) {
             *ret_refusal = (struct quota_refusal){
                 .kind = kind,
                 .is_token = i == 1,
-                .limit = limits[i],
+                .limit = limit,
                 .retry_ms = kinds[kind].retry_ms,
             };
             return false;
@@ -368,51 +384,23 @@ static void unpin(struct quota_book *book, struct quota_entry *entry)
     }
 }
 
-bool quota_take_stream(struct quota_book *book, struct quota_user user,
-                       struct quota_refusal *ret_refusal)
+bool quota_take(struct quota_book *book, struct quota_user user, enum quota_kind kind,
+                struct quota_refusal *ret_refusal)
 {
-    const uint32_t in_use[] = {user.org->streams, user.token->streams};
-    const uint32_t limits[] = {user.org->quota.concurrent_streams,
-                               user.token->quota.concurrent_streams};
-
-    if (!check_room(QUOTA_STREAMS, in_use, limits, ret_refusal)) {
+    if (!check_room(user, kind, ret_refusal)) {
         return false;
     }
     pin(book, user);
-    user.org->streams++;
-    user.token->streams++;
+    (*use_of(user.org, kind))++;
+    (*use_of(user.token, kind))++;
     return true;
 }
 
-bool quota_take_pdf_job(struct quota_book *book, struct quota_user user,
-                        struct quota_refusal *ret_refusal)
+void quota_give(struct quota_book *book, struct quota_user user, enum quota_kind kind)
 {
-    const uint32_t in_use[] = {user.org->pdf_jobs, user.token->pdf_jobs};
-    const uint32_t limits[] = {user.org->quota.pdf_jobs, user.token->quota.pdf_jobs};
-
-    if (!check_room(QUOTA_PDF_JOBS, in_use, limits, ret_refusal)) {
-        return false;
-    }
-    pin(book, user);
-    user.org->pdf_jobs++;
-    user.token->pdf_jobs++;
-    return true;
-}
-
-void quota_give_stream(struct quota_book *book, struct quota_user user)
-{
-    ASSERT(user.org->streams > 0 && user.token->streams > 0);
-    user.org->streams--;
-    user.token->streams--;
-    unpin(book, user.org);
-    unpin(book, user.token);
-}
-
-void quota_give_pdf_job(struct quota_book *book, struct quota_user user)
-{
-    ASSERT(user.org->pdf_jobs > 0 && user.token->pdf_jobs > 0);
-    user.org->pdf_jobs--;
-    user.token->pdf_jobs--;
+    ASSERT(*use_of(user.org, kind) > 0 && *use_of(user.token, kind) > 0);
+    (*use_of(user.org, kind))--;
+    (*use_of(user.token, kind))--;
     unpin(book, user.org);
     unpin(book, user.token);
 }

@@ -79,14 +79,11 @@ bool quota_limits_requests(struct quota_user user);
 /* Counts a call at `now_us` (monotonic), if it is within both quotas; else false, and it is not
  * counted. */
 bool quota_take_request(struct quota_user user, int64_t now_us, struct quota_refusal *ret_refusal);
-/* Take a stream or a PDF into use, if both quotas allow one more; else false. Each must be given
- * back. */
-bool quota_take_stream(struct quota_book *book, struct quota_user user,
-                       struct quota_refusal *ret_refusal);
-bool quota_take_pdf_job(struct quota_book *book, struct quota_user user,
-                        struct quota_refusal *ret_refusal);
-void quota_give_stream(struct quota_book *book, struct quota_user user);
-void quota_give_pdf_job(struct quota_book *book, struct quota_user user);
+/* Takes a stream or a PDF (QUOTA_STREAMS, QUOTA_PDF_JOBS) into use, if both quotas allow one more; else false. Each must be
+ * given back. */
+bool quota_take(struct quota_book *book, struct quota_user user, enum quota_kind kind,
+                struct quota_refusal *ret_refusal);
+void quota_give(struct quota_book *book, struct quota_user user, enum quota_kind kind);
 /* Returns whether the organisation has a limit of what it stores; then `ret_refusal` is the refusal
  * of a write if that much is stored. */
 bool quota_limits_storage(struct quota_user user, struct quota_refusal *ret_refusal);

@@ -47,7 +47,7 @@ enum err rpc_document_admit(struct rpc *rpc)
 enum err rpc_document_open(struct rpc *rpc, size_t size)
 {
     const struct document_jobs *documents = rpc->service.documents;
-    enum err err = rpc_quota_take_pdf_job(rpc);
+    enum err err = rpc_quota_take(rpc, QUOTA_PDF_JOBS);
 
     if (err != OK) {
         return err;
@@ -98,7 +98,7 @@ void rpc_document_cancel(struct rpc *rpc)
 void rpc_document_close(struct rpc *rpc)
 {
     ASSERT(rpc->state != RPC_ON_POOL);
-    rpc_quota_give_pdf_job(rpc);
+    rpc_quota_give(rpc, QUOTA_PDF_JOBS);
     if (rpc->service.job != NULL) {
         rpc->service.documents->close(rpc->service.job);
         rpc->service.job = NULL;

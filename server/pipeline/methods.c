@@ -576,7 +576,7 @@ void rpc_finish(struct rpc *rpc, enum err result)
 
     ASSERT(rpc->state != RPC_ENDED);
     rpc_document_close(rpc);
-    rpc_quota_give_stream(rpc);
+    rpc_quota_give(rpc, QUOTA_STREAMS);
     rpc->state = RPC_ENDED;
     env_count_call(pipeline->config.env, rpc->method->index, (uint32_t)status.code, duration_us);
     log_call(rpc, result, duration_us);

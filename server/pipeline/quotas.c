@@ -112,7 +112,7 @@ enum err rpc_quota_admit(struct rpc *rpc)
                : refuse(rpc, &refusal);
 }
 
-enum err rpc_quota_take_stream(struct rpc *rpc)
+enum err rpc_quota_take(struct rpc *rpc, enum quota_kind kind)
 {
     struct quota_refusal refusal;
     enum err err = OK;
@@ -124,37 +124,16 @@ enum err rpc_quota_take_stream(struct rpc *rpc)
     if (err != OK) {
         return err;
     }
-    rpc->has_quota_stream =
-        quota_take_stream(auth_quota_book(rpc->pipeline->config.auth), rpc->quota_user, &refusal);
-    return rpc->has_quota_stream ? OK : refuse(rpc, &refusal);
+    rpc->uses_quota[kind] =
+        quota_take(auth_quota_book(rpc->pipeline->config.auth), rpc->quota_user, kind, &refusal);
+    return rpc->uses_quota[kind] ? OK : refuse(rpc, &refusal);
 }
 
-enum err rpc_quota_take_pdf_job(struct rpc *rpc)
+void rpc_quota_give(struct rpc *rpc, enum quota_kind kind)
 {
-    struct quota_refusal refusal;
-    enum err err = find_user(rpc, &rpc->quota_user);
-
-    if (err != OK) {
-        return err;
-    }
-    rpc->has_quota_pdf_job =
-        quota_take_pdf_job(auth_quota_book(rpc->pipeline->config.auth), rpc->quota_user, &refusal);
-    return rpc->has_quota_pdf_job ? OK : refuse(rpc, &refusal);
-}
-
-void rpc_quota_give_pdf_job(struct rpc *rpc)
-{
-    if (rpc->has_quota_pdf_job) {
-        quota_give_pdf_job(auth_quota_book(rpc->pipeline->config.auth), rpc->quota_user);
-        rpc->has_quota_pdf_job = false;
-    }
-}
-
-void rpc_quota_give_stream(struct rpc *rpc)
-{
-    if (rpc->has_quota_stream) {
-        quota_give_stream(auth_quota_book(rpc->pipeline->config.auth), rpc->quota_user);
-        rpc->has_quota_stream = false;
+    if (rpc->uses_quota[kind]) {
+        quota_give(auth_quota_book(rpc->pipeline->config.auth), rpc->quota_user, kind);
+        rpc->uses_quota[kind] = false;
     }
 }
 

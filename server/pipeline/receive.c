@@ -11,7 +11,7 @@ void rpc_receive_start(struct rpc *rpc)
     enum err err = OK;
 
     rpc->service.kept = rpc->call->arena;
-    err = rpc_quota_take_stream(rpc);
+    err = rpc_quota_take(rpc, QUOTA_STREAMS);
     if (err == OK && rpc->method->transaction == METHOD_WRITE) {
         err = rpc_write_begin(rpc);
     }

@@ -50,8 +50,8 @@ struct rpc {
     uint64_t identity_version; /* auth_version at the creation of the principal */
     int64_t token_expire_at_us; /* 0: never expires */
     struct quota_user quota_user; /* whose streams and PDFs the call counts for, if it has any */
-    bool has_quota_stream;
-    bool has_quota_pdf_job;
+    bool uses_quota
+        [QUOTA_KIND_COUNT]; /* of streams and PDFs: one was taken, and is given back at the end */
     struct service service;
     struct ctx ctx;
     struct fault fault;
@@ -173,11 +173,9 @@ void rpc_note_refusal(const struct rpc *rpc, enum err result);
 /* quotas.c: all on the loop. ERR_QUOTA, with a fault, beyond a limit. */
 /* Counts the call as a request of its organisation and token. */
 MUST_CHECK enum err rpc_quota_admit(struct rpc *rpc);
-/* Count a stream, and a document job; both are given back once. */
-MUST_CHECK enum err rpc_quota_take_stream(struct rpc *rpc);
-MUST_CHECK enum err rpc_quota_take_pdf_job(struct rpc *rpc);
-void rpc_quota_give_stream(struct rpc *rpc);
-void rpc_quota_give_pdf_job(struct rpc *rpc);
+/* Counts a stream or a PDF, unless the method needs no token; gives back what was counted. */
+MUST_CHECK enum err rpc_quota_take(struct rpc *rpc, enum quota_kind kind);
+void rpc_quota_give(struct rpc *rpc, enum quota_kind kind);
 /* Checks that the organisation may store more. */
 MUST_CHECK enum err rpc_quota_check_storage(struct rpc *rpc);
 

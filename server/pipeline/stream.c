@@ -178,7 +178,7 @@ void rpc_stream_start(struct rpc *rpc)
         rpc_finish(rpc, ERR_BUSY);
         return;
     }
-    err = rpc_quota_take_stream(rpc);
+    err = rpc_quota_take(rpc, QUOTA_STREAMS);
     if (err != OK) {
         rpc_finish(rpc, err);
         return;

@@ -176,28 +176,28 @@ static void test_streams_and_pdf_jobs_are_counted(void **state)
     put(&fixture, &token, &(struct quota_record){.concurrent_streams = 2});
     user = find(&fixture, org.org, KEY_ID);
     other = find(&fixture, org.org, 1);
-    assert_true(quota_take_stream(fixture.book, user, &refusal));
-    assert_true(quota_take_stream(fixture.book, user, &refusal));
-    assert_false(quota_take_stream(fixture.book, user, &refusal));
+    assert_true(quota_take(fixture.book, user, QUOTA_STREAMS, &refusal));
+    assert_true(quota_take(fixture.book, user, QUOTA_STREAMS, &refusal));
+    assert_false(quota_take(fixture.book, user, QUOTA_STREAMS, &refusal));
     assert_int_equal(refusal.kind, QUOTA_STREAMS);
     assert_true(refusal.is_token);
-    assert_true(quota_take_stream(fixture.book, other, &refusal));
-    assert_false(quota_take_stream(fixture.book, other, &refusal));
+    assert_true(quota_take(fixture.book, other, QUOTA_STREAMS, &refusal));
+    assert_false(quota_take(fixture.book, other, QUOTA_STREAMS, &refusal));
     assert_false(refusal.is_token);
     assert_true(refusal.limit == 3);
     assert_int_equal(refusal.retry_ms, 1000);
-    assert_true(quota_take_pdf_job(fixture.book, other, &refusal));
-    assert_false(quota_take_pdf_job(fixture.book, user, &refusal));
+    assert_true(quota_take(fixture.book, other, QUOTA_PDF_JOBS, &refusal));
+    assert_false(quota_take(fixture.book, user, QUOTA_PDF_JOBS, &refusal));
     assert_int_equal(refusal.kind, QUOTA_PDF_JOBS);
     usage = quota_book_usage(fixture.book, &org, &(struct quota_record){0}, START_US);
     assert_int_equal(usage.streams, 3);
     assert_int_equal(usage.pdf_jobs, 1);
-    quota_give_stream(fixture.book, user);
-    assert_true(quota_take_stream(fixture.book, other, &refusal));
-    quota_give_stream(fixture.book, user);
-    quota_give_stream(fixture.book, other);
-    quota_give_stream(fixture.book, other);
-    quota_give_pdf_job(fixture.book, other);
+    quota_give(fixture.book, user, QUOTA_STREAMS);
+    assert_true(quota_take(fixture.book, other, QUOTA_STREAMS, &refusal));
+    quota_give(fixture.book, user, QUOTA_STREAMS);
+    quota_give(fixture.book, other, QUOTA_STREAMS);
+    quota_give(fixture.book, other, QUOTA_STREAMS);
+    quota_give(fixture.book, other, QUOTA_PDF_JOBS);
     usage = quota_book_usage(fixture.book, &org, &(struct quota_record){0}, START_US);
     assert_int_equal(usage.streams + usage.pdf_jobs, 0);
     quota_book_free(fixture.book);
@@ -216,13 +216,14 @@ static void test_changed_limit_is_in_effect(void **state)
     put(&fixture, &org, &(struct quota_record){.requests_per_second = 1000});
     assert_int_equal(take_all(&fixture, KEY_ID, START_US), 1000);
     user = find(&fixture, org.org, KEY_ID);
-    assert_true(quota_take_stream(fixture.book, user, &refusal));
+    assert_true(quota_take(fixture.book, user, QUOTA_STREAMS, &refusal));
     put(&fixture, &org, &(struct quota_record){.requests_per_second = 1, .concurrent_streams = 1});
     assert_int_equal(take_all(&fixture, KEY_ID, START_US), 1);
     assert_false(take(&fixture, KEY_ID, START_US, &refusal));
     assert_int_equal(refusal.retry_ms, 1000);
-    assert_false(quota_take_stream(fixture.book, find(&fixture, org.org, KEY_ID), &refusal));
-    quota_give_stream(fixture.book, user);
+    assert_false(
+        quota_take(fixture.book, find(&fixture, org.org, KEY_ID), QUOTA_STREAMS, &refusal));
+    quota_give(fixture.book, user, QUOTA_STREAMS);
     assert_false(quota_limits_storage(find(&fixture, org.org, KEY_ID), &refusal));
     put(&fixture, &org, &(struct quota_record){.stored_bytes = 17});
     assert_true(quota_limits_storage(find(&fixture, org.org, KEY_ID), &refusal));
@@ -267,7 +268,7 @@ static void test_idle_holders_are_forgotten(void **state)
     begin(&fixture, state);
     put(&fixture, &often, &(struct quota_record){.requests_per_second = 2});
     user = find(&fixture, org, KEY_ID);
-    assert_true(quota_take_stream(fixture.book, user, &refusal));
+    assert_true(quota_take(fixture.book, user, QUOTA_STREAMS, &refusal));
     assert_int_equal(take_all(&fixture, KEY_ID + 1, START_US), 2);
     for (uint32_t i = 0; i < 2 * QUOTA_BOOK_HOLDERS_MAX; i++) {
         (void)find(&fixture, org, KEY_ID + 2 + i);
@@ -277,7 +278,7 @@ static void test_idle_holders_are_forgotten(void **state)
     }
     usage = quota_book_usage(fixture.book, &busy, &(struct quota_record){0}, START_US);
     assert_int_equal(usage.streams, 1);
-    quota_give_stream(fixture.book, user);
+    quota_give(fixture.book, user, QUOTA_STREAMS);
     quota_book_free(fixture.book);
 }
 

@@ -7,6 +7,14 @@
 
 #include <inttypes.h>
 
+/* What the limits count. */
+static const char *const units[QUOTA_KIND_COUNT] = {
+    [QUOTA_REQUESTS] = "requests per second",
+    [QUOTA_STREAMS] = "concurrent streams",
+    [QUOTA_STORED_BYTES] = "stored bytes",
+    [QUOTA_PDF_JOBS] = "PDFs at a time",
+};
+
 /* Finds the caller in the book, reading its limits if any quota changed since. */
 static enum err find_user(struct rpc *rpc, struct quota_user *ret_user)
 {
@@ -29,24 +37,6 @@ static enum err find_user(struct rpc *rpc, struct quota_user *ret_user)
     return err;
 }
 
-/* Returns what was exceeded, without its subject. */
-static struct slice exceeded(struct arena *arena, const struct quota_refusal *refusal)
-{
-    switch (refusal->kind) {
-    case QUOTA_REQUESTS:
-        return arena_printf(arena, "%" PRIu64 " requests per second", refusal->limit);
-    case QUOTA_STREAMS:
-        return arena_printf(arena, "%" PRIu64 " concurrent streams", refusal->limit);
-    case QUOTA_STORED_BYTES:
-        return arena_printf(arena, "%" PRIu64 " stored bytes", refusal->limit);
-    case QUOTA_PDF_JOBS:
-        return arena_printf(arena, "%" PRIu64 " PDFs at a time", refusal->limit);
-    case QUOTA_KIND_COUNT:
-        break;
-    }
-    return slice_of(NULL, 0);
-}
-
 /* Returns what a caller may do about a refusal besides a higher limit. */
 static struct slice remedy(struct arena *arena, const struct quota_refusal *refusal)
 {
@@ -60,14 +50,13 @@ static enum err refuse(struct rpc *rpc, const struct quota_refusal *refusal)
 {
     struct arena *arena = rpc->fault.arena;
     const char *field = quota_kind_field(refusal->kind);
-    struct slice limit = exceeded(arena, refusal);
     struct slice other = remedy(arena, refusal);
     char org_id[UUID_TEXT_BYTES];
-    struct slice holder = arena_printf(arena, "%08" PRIx32, rpc->principal.key_id);
+    struct slice holder = slice_of(org_id, sizeof(org_id));
 
     uuid_format(rpc->principal.org.uuid, org_id);
-    if (!refusal->is_token) {
-        holder = arena_printf(arena, "%.*s", UUID_TEXT_BYTES, org_id);
+    if (refusal->is_token) {
+        holder = arena_printf(arena, "%08" PRIx32, rpc->principal.key_id);
     }
     rpc->fault.quota = (struct fault_quota){
         .subject = arena_printf(arena, "%s:%.*s", refusal->is_token ? "token" : "organization",
@@ -77,14 +66,14 @@ static enum err refuse(struct rpc *rpc, const struct quota_refusal *refusal)
         .retry_ms = refusal->retry_ms,
     };
     rpc->pipeline->config.env->quota_refusals[refusal->kind]++;
-    return fault_say_reason(&rpc->fault, ERR_QUOTA, field,
-                            "%s %.*s is at its limit of %.*s; expected %.*s, or a higher limit by "
-                            "`errata admin quota %s%.*s %s N`",
-                            refusal->is_token ? "the token" : "the organisation", (int)holder.size,
-                            (const char *)holder.data, (int)limit.size, (const char *)limit.data,
-                            (int)other.size, (const char *)other.data,
-                            refusal->is_token ? "--key-id " : "--org ", (int)holder.size,
-                            (const char *)holder.data, quota_kind_option(refusal->kind));
+    return fault_say_reason(
+        &rpc->fault, ERR_QUOTA, field,
+        "%s %.*s is at its limit of %" PRIu64 " %s; expected %.*s, or a higher limit by "
+        "`errata admin quota %s%.*s %s N`",
+        refusal->is_token ? "the token" : "the organisation", (int)holder.size,
+        (const char *)holder.data, refusal->limit, units[refusal->kind], (int)other.size,
+        (const char *)other.data, refusal->is_token ? "--key-id " : "--org ", (int)holder.size,
+        (const char *)holder.data, quota_kind_option(refusal->kind));
 }
 
 /* Returns whether requests are not counted: only an administrator of the server can always see and change quotas. One of an

@@ -207,8 +207,8 @@ void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle));
 /* Returns the number of connections that was configured, or that the limit of descriptors allows
  * besides other uses; raises the soft limit first, and logs a reduction. */
 uint32_t app_allow_connections(const struct config *config);
-/* Callbacks of components that remove data, whose `user` is the app: overwrites the journal, on the pool; wakes the streams
- * of an organisation. */
+/* Callbacks of components, whose `user` is the app: overwrites the journal, on the pool; wakes the streams of an
+ * organisation. */
 MUST_CHECK enum err app_erase_journal(void *user);
 void app_on_news(void *user, struct org_id org);
 /* Makes the eraser, for the pipeline; the pool and the writer exist. */
@@ -236,7 +236,7 @@ void app_close_handles(struct app *app);
 void app_deinit(struct app *app);
 /* Ends the loop if all accepted calls have been answered. */
 void app_close_if_idle(struct app *app);
-/* The same, as the callback that a verification, a backup or an erasure has ended. `user` is the app. */
+/* The same, as the callback of a component that has ended. `user` is the app. */
 void app_on_idle(void *user);
 /* Runs a job on the pool (pool_submit). `user` is the app. */
 MUST_CHECK enum err app_run_on_pool(void *user, void (*work)(void *job),

@@ -20,8 +20,6 @@ _Static_assert(REDIS_BATCH_MAX <= INTAKE_ENTRIES_MAX, "a batch of the stream is 
 _Static_assert(STREAM_ENTRY_BYTES_MAX <= REDIS_TEXT_BYTES_MAX,
                "an entry within its limit is read whole");
 
-static void drive(struct app *app);
-
 static bool is_configured(const struct app *app)
 {
     return app->config->redis_host[0] != '\0' || app->config->redis_path[0] != '\0';
@@ -301,11 +299,6 @@ static void on_end(void *user, const char *why)
     drive(app);
 }
 
-static void on_closed(void *user)
-{
-    app_close_if_idle((struct app *)user);
-}
-
 static void on_done(void *user)
 {
     struct app *app = (struct app *)user;
@@ -314,26 +307,11 @@ static void on_done(void *user)
     drive(app);
 }
 
-static void on_stored(void *user, struct org_id org)
-{
-    struct app *app = (struct app *)user;
-
-    pipeline_wake(app->pipeline, org);
-}
-
 static bool may_store(void *user, struct org_id org)
 {
     struct app *app = (struct app *)user;
 
     return find_org(app) == NULL && uuid_equal(app->redis.org.uuid, org.uuid);
-}
-
-static enum err run_on_pool(void *user, void (*work)(void *job),
-                            void (*done)(void *job, enum err result), void *job)
-{
-    struct app *app = (struct app *)user;
-
-    return pool_submit(app->pool, work, done, job);
 }
 
 static void on_timer(uv_timer_t *handle)
@@ -358,7 +336,7 @@ enum err app_redis_make(struct app *app)
         .on_open = on_open,
         .on_bytes = on_bytes,
         .on_end = on_end,
-        .on_closed = on_closed,
+        .on_closed = app_on_idle,
         .user = app,
     };
     const struct redis_consumer_config consumer = {
@@ -372,10 +350,10 @@ enum err app_redis_make(struct app *app)
         .env = &app->env,
         .clock = app->ctx.clock,
         .random = app->ctx.random,
-        .run_on_pool = run_on_pool,
+        .run_on_pool = app_run_on_pool,
         .may_store = may_store,
         .on_done = on_done,
-        .on_stored = on_stored,
+        .on_stored = app_on_news,
         .user = app,
     };
     enum err err = OK;

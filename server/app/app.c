@@ -366,6 +366,15 @@ static void on_warm_done(void *job, enum err result)
     app_close_if_idle(app);
 }
 
+size_t app_copy_counters(const struct env_counter *from, size_t from_count,
+                         struct env_counter *counters, size_t max)
+{
+    size_t count = from_count < max ? from_count : max;
+
+    memcpy(counters, from, count * sizeof(*from));
+    return count;
+}
+
 /* Collects the transport's and the jobs' counters for GetServerInfo. */
 static size_t read_counters(void *user, struct env_counter *counters, size_t max)
 {
@@ -401,10 +410,8 @@ static size_t read_counters(void *user, struct env_counter *counters, size_t max
         {"heap_used_bytes", heap.used_bytes},
         {"heap_spare_bytes", heap.spare_bytes},
     };
-    size_t count = sizeof(all) / sizeof(all[0]);
+    size_t count = app_copy_counters(all, sizeof(all) / sizeof(all[0]), counters, max);
 
-    count = count < max ? count : max;
-    memcpy(counters, all, count * sizeof(all[0]));
     count += app_tls_read_counters(app, counters + count, max - count);
     count += app_tokens_read_counters(app, counters + count, max - count);
     count += app_redis_read_counters(app, counters + count, max - count);

@@ -241,6 +241,9 @@ void app_on_idle(void *user);
 /* Runs a job on the pool (pool_submit). `user` is the app. */
 MUST_CHECK enum err app_run_on_pool(void *user, void (*work)(void *job),
                                     void (*done)(void *job, enum err result), void *job);
+/* Copies counters, at most `max`, and returns their number. */
+size_t app_copy_counters(const struct env_counter *from, size_t from_count,
+                         struct env_counter *counters, size_t max);
 void app_log_failure(const struct app *app, const char *what, enum err err);
 
 /* app_migrate.c: rebuilds a store of an older format in this program's format; no process may have

@@ -192,9 +192,6 @@ size_t app_pdf_read_counters(const struct app *app, struct env_counter *counters
         {"pdf_cpu_us_total", stats.cpu_us_total},
         {"pdf_worker_starts_total", stats.worker_starts_total},
     };
-    size_t count = sizeof(all) / sizeof(all[0]);
 
-    count = count < max ? count : max;
-    memcpy(counters, all, count * sizeof(all[0]));
-    return count;
+    return app_copy_counters(all, sizeof(all) / sizeof(all[0]), counters, max);
 }

@@ -450,9 +450,6 @@ size_t app_redis_read_counters(const struct app *app, struct env_counter *counte
         {"redis_connections_total", read.connections},
         {"redis_failures_total", read.failures},
     };
-    size_t count = sizeof(all) / sizeof(all[0]);
 
-    count = count < max ? count : max;
-    memcpy(counters, all, count * sizeof(all[0]));
-    return count;
+    return app_copy_counters(all, sizeof(all) / sizeof(all[0]), counters, max);
 }

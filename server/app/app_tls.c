@@ -122,9 +122,6 @@ size_t app_tls_read_counters(const struct app *app, struct env_counter *counters
         {"tls_handshakes_expired_total", stats->handshakes_expired},
         {"tls_certificate_expires_at_s", (uint64_t)stats->certificate_expires_at_s},
     };
-    size_t count = sizeof(all) / sizeof(all[0]);
 
-    count = count < max ? count : max;
-    memcpy(counters, all, count * sizeof(all[0]));
-    return count;
+    return app_copy_counters(all, sizeof(all) / sizeof(all[0]), counters, max);
 }

@@ -97,9 +97,6 @@ size_t app_tokens_read_counters(const struct app *app, struct env_counter *count
         {"tokens_expiring", found->count},
         {"tokens_first_expires_at_s", (uint64_t)(found->first_at_us / 1000000)},
     };
-    size_t count = sizeof(all) / sizeof(all[0]);
 
-    count = count < max ? count : max;
-    memcpy(counters, all, count * sizeof(all[0]));
-    return count;
+    return app_copy_counters(all, sizeof(all) / sizeof(all[0]), counters, max);
 }

@@ -338,6 +338,8 @@ void app_reload(struct app *app);
  * that others may read. ERR_INVALID with the file and the reason in `fault`; NULL if no TLS is configured. */
 MUST_CHECK enum err app_tls_read(const struct config *config, struct fault *fault,
                                  struct tls_context **ret_context);
+/* Logs a secret file, of an option, that every user may read. */
+void app_check_mode(const char *option, const char *path);
 /* Puts TLS below the protocols of `net`, whose table is `protocols`; without TLS they are unchanged. */
 MUST_CHECK enum err app_tls_make(struct app *app, struct net_config *net,
                                  struct net_protocol *protocols);

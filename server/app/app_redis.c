@@ -10,7 +10,6 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Memory of the fields of a batch. */
@@ -35,30 +34,28 @@ static bool read_password(struct app *app)
 {
     struct app_redis *redis = &app->redis;
     const char *path = app->config->redis_password_file;
-    int file = path[0] != '\0' ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    struct stat status;
     ssize_t size = 0;
+    int file = -1;
 
     redis_consumer_set_password(redis->consumer, slice_of(NULL, 0));
     if (path[0] == '\0') {
         return true;
     }
-    if (file >= 0 && fstat(file, &status) == 0 && (status.st_mode & (S_IROTH | S_IWOTH)) != 0) {
-        logger_printf(LOGGER_WARNING, "redis-password-file: others may read %s; expected mode 0600",
-                      path);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return false;
     }
-    size = file >= 0 ? read(file, redis->password, sizeof(redis->password)) : -1;
-    if (file >= 0) {
-        (void)close(file);
-    }
+    app_check_mode("redis-password-file", path);
+    size = read(file, redis->password, sizeof(redis->password));
+    (void)close(file);
     while (size > 0 && (redis->password[size - 1] == '\n' || redis->password[size - 1] == '\r')) {
         size--;
     }
-    if (size > 0 && (size_t)size < sizeof(redis->password)) {
-        redis_consumer_set_password(redis->consumer, slice_of(redis->password, (size_t)size));
-        return true;
+    if (size <= 0 || (size_t)size == sizeof(redis->password)) {
+        return false;
     }
-    return false;
+    redis_consumer_set_password(redis->consumer, slice_of(redis->password, (size_t)size));
+    return true;
 }
 
 /* Finds the organisation of the decisions. Returns why there is none that may have them; NULL: there is one. */
@@ -100,7 +97,7 @@ static void open_connection(struct app *app)
     }
 }
 
-/* Returns why entries of a batch were left: their organisation may not have them. NULL: none were, or the server ends. */
+/* Returns why entries of a batch were left; NULL: none were. */
 static const char *find_why_left(struct app *app)
 {
     struct app_redis *redis = &app->redis;
@@ -138,8 +135,8 @@ static void settle(struct app *app)
     arena_deinit(&redis->arena);
     redis_consumer_settle(redis->consumer, is_stored);
     if (why_left != NULL) {
-        dial_send(redis->dial,
-                  redis_consumer_output(redis->consumer)); /* acknowledges the others */
+        /* Acknowledges the others. */
+        dial_send(redis->dial, redis_consumer_output(redis->consumer));
         redis_consumer_sent(redis->consumer);
         redis_consumer_fail(redis->consumer, why_left);
     }

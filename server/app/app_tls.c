@@ -40,15 +40,13 @@ static void check_expiry(const struct config *config, const struct tls_context *
                   config->tls_cert, expires_at_s <= now_s ? "expired" : "expires", (int)size, text);
 }
 
-/* Logs a private key that other users may read. */
-static void check_mode(const struct config *config)
+void app_check_mode(const char *option, const char *path)
 {
     struct stat status;
 
-    if (stat(config->tls_key, &status) == 0 && (status.st_mode & (S_IROTH | S_IWOTH)) != 0) {
+    if (stat(path, &status) == 0 && (status.st_mode & (S_IROTH | S_IWOTH)) != 0) {
         logger_printf(LOGGER_WARNING,
-                      "tls-key: %s may be read by every user; expected mode 0600 or 0640",
-                      config->tls_key);
+                      "%s: %s may be read by every user; expected mode 0600 or 0640", option, path);
     }
 }
 
@@ -68,7 +66,7 @@ enum err app_tls_read(const struct config *config, struct fault *fault,
         return err;
     }
     check_expiry(config, context);
-    check_mode(config);
+    app_check_mode("tls-key", config->tls_key);
     *ret_context = context;
     return OK;
 }

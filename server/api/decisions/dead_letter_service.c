@@ -2,6 +2,7 @@
  * dead_letter_service.c: the methods of DecisionService over entries of the stream that could not be stored.
  */
 #include "server/api/decisions/decision_intake.h"
+#include "server/api/decisions/decision_wire.h"
 #include "server/domain/retention/erasure.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/env.h"
@@ -110,15 +111,19 @@ static enum err store_decision(struct decision_service_retry_dead_letter_call *c
     struct dead_letter_retry retried = {
         .org = call->org, .caller = caller_of(call->service), .letter = letter};
     struct work_result stored = {.count = 0};
+    struct decision_view view;
     struct log_head before;
     uint64_t seq = 0;
     enum err err = log_read_head(call->txn, call->org, &before);
 
     if (err == OK) {
-        err = decision_intake_write(&retry->intake, call->ctx, call->txn, &stored,
-                                    &retried.feedback_id);
+        err = decision_intake_write(&retry->intake, call->ctx, call->txn, &stored);
     }
     if (err == OK) {
+        err = decision_find_recorded(call->txn, &stored, &seq, &view);
+    }
+    if (err == OK) {
+        retried.feedback_id = view.id;
         err = erase_entry(call, letter->seq);
     }
     if (err == OK) {

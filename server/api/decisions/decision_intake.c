@@ -5,7 +5,6 @@
 
 #include "server/api/decisions/stream_entry.h"
 #include "server/call/status.h"
-#include "server/domain/decisions/decisions.h"
 #include "store/base/assert.h"
 
 #include <errata/v1/decision_service.handlers.h>
@@ -52,37 +51,16 @@ enum err decision_intake_prepare(struct ctx *ctx, struct service_env *env, struc
     return err;
 }
 
-/* Finds the id of the decision among the events of a write. */
-static enum err find_feedback_id(struct store_txn *txn, const struct work_result *result,
-                                 struct uuid *ret_feedback_id)
-{
-    enum err err = ERR_NOT_FOUND;
-
-    for (uint32_t i = 0; i < result->count && err == ERR_NOT_FOUND; i++) {
-        struct decision_view view;
-        struct event event;
-
-        err = decision_read(txn, result->org, result->first_seq + i, &event, &view);
-        if (err == OK) {
-            *ret_feedback_id = view.id;
-        }
-    }
-    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
-}
-
 enum err decision_intake_write(struct decision_intake *intake, struct ctx *ctx,
-                               struct store_txn *txn, struct work_result *result,
-                               struct uuid *ret_feedback_id)
+                               struct store_txn *txn, struct work_result *result)
 {
     struct decision_service_record_decision_call call = call_of(intake, ctx);
-    enum err err = OK;
 
     intake->service.ctx = ctx;
     result->org = intake->principal.org;
     call.txn = txn;
     call.result = result;
-    err = decision_service_record_decision_write(&call);
-    return err != OK ? err : find_feedback_id(txn, result, ret_feedback_id);
+    return decision_service_record_decision_write(&call);
 }
 
 bool decision_intake_is_refusal(enum err err)

@@ -16,8 +16,8 @@ struct decision_intake {
     struct principal principal; /* the stream's reader */
     const Errata__V1__RecordDecisionRequest *request;
     void *prepared;
-    int64_t
-        ahead_us; /* time by which the decision's is in the future, for which the entry is to wait; else 0 */
+    /* Time by which the decision's is in the future, for which the entry is to wait; else 0. */
+    int64_t ahead_us;
 };
 
 /* Reads and prepares an entry, on the pool or a thread of its own; uses only constant members of `env`. ERR_INVALID, with
@@ -28,8 +28,7 @@ MUST_CHECK enum err decision_intake_prepare(struct ctx *ctx, struct service_env 
 /* Runs in a write: decides and appends as RecordDecision does, and sets `result`. A repeat appends nothing. The errors are
  * those of RecordDecision, before the first put. */
 MUST_CHECK enum err decision_intake_write(struct decision_intake *intake, struct ctx *ctx,
-                                          struct store_txn *txn, struct work_result *result,
-                                          struct uuid *ret_feedback_id);
+                                          struct store_txn *txn, struct work_result *result);
 /* Returns whether another attempt can't succeed by itself: the entry is refused, and a dead letter. */
 bool decision_intake_is_refusal(enum err err);
 /* Returns why: the message of the status that a call would have, in the arena. */

@@ -189,17 +189,15 @@ enum err decision_service_record_decision_write(struct decision_service_record_d
     return err;
 }
 
-/* Finds the decision among the events of a write: the exposures that it cites come before it. */
-static enum err find_recorded(struct decision_service_record_decision_call *call, uint64_t *ret_seq,
-                              struct decision_view *ret_view)
+enum err decision_find_recorded(struct store_txn *txn, const struct work_result *result,
+                                uint64_t *ret_seq, struct decision_view *ret_view)
 {
-    const struct work_result *result = call->result;
     struct event event;
     enum err err = ERR_NOT_FOUND;
 
     for (uint32_t i = 0; i < result->count && err == ERR_NOT_FOUND; i++) {
         *ret_seq = result->first_seq + i;
-        err = decision_read(call->txn, result->org, *ret_seq, &event, ret_view);
+        err = decision_read(txn, result->org, *ret_seq, &event, ret_view);
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
@@ -239,7 +237,7 @@ enum err decision_service_record_decision_answer(struct decision_service_record_
     struct evaluation_view evaluation;
     struct decision_view view;
     uint64_t seq = 0;
-    enum err err = find_recorded(call, &seq, &view);
+    enum err err = decision_find_recorded(call->txn, call->result, &seq, &view);
 
     if (err == OK) {
         err = decision_evaluation(call->ctx->arena, call->txn, call->result->org, seq, &evaluation);

@@ -131,7 +131,6 @@ static enum err run_dead_letter(struct item *item, struct store_txn *txn, struct
 static enum err run_decision(struct item *item, struct store_txn *txn)
 {
     struct work_request *work = &item->work;
-    struct uuid feedback_id;
     struct log_head before;
     struct log_head after;
     enum err err = log_read_head(txn, work->org, &before);
@@ -139,7 +138,7 @@ static enum err run_decision(struct item *item, struct store_txn *txn)
     if (err != OK) {
         return err;
     }
-    err = decision_intake_write(&item->decision, work->ctx, txn, &work->written, &feedback_id);
+    err = decision_intake_write(&item->decision, work->ctx, txn, &work->written);
     if (err == OK) {
         item->outcome = work->written.first_seq > before.last_seq ? INTAKE_STORED : INTAKE_REPEATED;
         return OK;

@@ -474,6 +474,40 @@ static void test_large_entries_end(void **state)
     fixture_deinit(&bench.fixture);
 }
 
+/* Goal: an entry that is not stored byte for byte can't be retried, even if only its last byte differs. Method: a field that fills a
+ * dead letter, with an invalid byte, or a NUL, at its end. */
+static void test_last_byte_makes_a_letter_incomplete(void **state)
+{
+    static const char name[] = "task_id";
+    static const char lasts[] = {'\xff', '\0'};
+    struct bench bench;
+
+    (void)state;
+    bench_init(&bench);
+    for (size_t i = 0; i < sizeof(lasts); i++) {
+        size_t size = DEAD_LETTER_BYTES_MAX - strlen(name);
+        char *value = arena_alloc(&bench.fixture.arena, size);
+        const struct entry_field field = {slice_text(name), slice_of(value, size)};
+        const struct stream_entry entry = {.stream = SLICE("decisions"),
+                                           .id = arena_printf(&bench.fixture.arena, "%zu-0", i),
+                                           .fields = &field,
+                                           .field_count = 1};
+        Errata__V1__ListDeadLettersResponse *letters = NULL;
+
+        assert_non_null(value);
+        memset(value, 'x', size);
+        value[size - 1] = lasts[i];
+        store(&bench, &entry, 1);
+        assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_DEAD);
+        letters = list(&bench);
+        assert_true(letters->dead_letters[0]->incomplete);
+        assert_int_equal(retry(&bench, letters->dead_letters[0]->id).code,
+                         STATUS_FAILED_PRECONDITION);
+        errata__v1__list_dead_letters_response__free_unpacked(letters, NULL);
+    }
+    fixture_deinit(&bench.fixture);
+}
+
 /* Goal: an entry of a producer whose clock is somewhat ahead waits for its time, and delays no other one; one that is far ahead is
  * refused. Method: three entries, by a clock that a test moves. */
 static void test_entry_of_the_near_future_waits(void **state)
@@ -636,6 +670,7 @@ int run_intake_tests(void)
         cmocka_unit_test(test_reasons_name_what_is_invalid),
         cmocka_unit_test(test_entry_waits_for_the_writer),
         cmocka_unit_test(test_large_entries_end),
+        cmocka_unit_test(test_last_byte_makes_a_letter_incomplete),
         cmocka_unit_test(test_entry_of_the_near_future_waits),
         cmocka_unit_test(test_refusal_of_the_organisation_waits),
         cmocka_unit_test(test_entry_of_a_refused_organisation_is_left),

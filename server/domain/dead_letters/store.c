@@ -73,36 +73,34 @@ struct sha256_digest stream_entry_hash(const struct stream_entry *entry)
     return sha256_read(&state);
 }
 
-/* Returns valid UTF-8 without NUL, at most `max` bytes: `bytes` themselves, or a copy with replacements. */
-static struct slice to_text(struct arena *arena, struct slice bytes, size_t max, bool *ret_changed)
+/* Takes what is left at most: `bytes` themselves if they are valid UTF-8 without NUL, or else a copy with replacements. */
+static struct slice take_text(struct stored_fields *fields, struct slice bytes)
 {
-    struct slice rest = slice_of(bytes.data, bytes.size < max ? bytes.size : max);
+    struct slice rest = slice_of(bytes.data, bytes.size < fields->left ? bytes.size : fields->left);
     struct buffer copy;
 
-    *ret_changed = *ret_changed || rest.size < bytes.size;
     if (rest.size == bytes.size && text_is_utf8(rest) &&
         (rest.size == 0 || memchr(rest.data, 0, rest.size) == NULL)) {
+        fields->left -= rest.size;
         return rest;
     }
-    buffer_init(&copy, arena, rest.size + sizeof(REPLACEMENT));
-    while (rest.size > 0 && copy.size + CHARACTER_BYTES_MAX <= max) {
+    fields->incomplete = true;
+    buffer_init(&copy, fields->arena, rest.size + sizeof(REPLACEMENT));
+    while (rest.size > 0 && copy.size + CHARACTER_BYTES_MAX <= fields->left) {
         size_t size = rest.data[0] != 0 ? text_sequence_bytes(rest) : 0;
 
         buffer_append(&copy, size > 0 ? slice_of(rest.data, size) : SLICE(REPLACEMENT));
-        *ret_changed = *ret_changed || size == 0;
         rest = slice_after(rest, size > 0 ? size : 1);
     }
+    fields->left -= copy.size;
     return buffer_slice(&copy);
 }
 
 static void put_field(struct stored_fields *fields, const struct entry_field *field)
 {
-    struct dead_letter_field_view view = {
-        .name = to_text(fields->arena, field->name, fields->left, &fields->incomplete)};
+    struct dead_letter_field_view view = {.name = take_text(fields, field->name)};
 
-    fields->left -= view.name.size < fields->left ? view.name.size : fields->left;
-    view.value = to_text(fields->arena, field->value, fields->left, &fields->incomplete);
-    fields->left -= view.value.size < fields->left ? view.value.size : fields->left;
+    view.value = take_text(fields, field->value);
     dead_letter_field_view_put(&view, DEAD_LETTER_FIELDS_FIELD, &fields->run);
 }
 

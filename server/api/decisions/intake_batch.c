@@ -233,16 +233,6 @@ static void item_done(struct work_request *work, enum err result)
     end_if_complete(intake);
 }
 
-static size_t bytes_of(const struct stream_entry *entry)
-{
-    size_t bytes = QUEUE_BYTES;
-
-    for (size_t i = 0; i < entry->field_count; i++) {
-        bytes += entry->fields[i].name.size + entry->fields[i].value.size;
-    }
-    return bytes;
-}
-
 static enum err submit_item(struct item *item)
 {
     struct intake *intake = item->intake;
@@ -253,7 +243,7 @@ static enum err submit_item(struct item *item)
                                  &item->run_fault};
     item->work = (struct work_request){
         .org = intake->org,
-        .bytes = bytes_of(&item->entry),
+        .bytes = QUEUE_BYTES + stream_entry_bytes(&item->entry),
         .deadline_us = INT64_MAX,
         .ctx = &item->run_ctx,
         .run = run_item,

@@ -38,6 +38,8 @@ struct stream_entry {
     struct sha256_digest sha256; /* stream_entry_hash, if it was computed before */
 };
 
+/* Returns the bytes of its names and values. */
+size_t stream_entry_bytes(const struct stream_entry *entry);
 /* Returns whether an entry is whole, and within the limits of one that may be a decision. */
 bool stream_entry_is_within_limits(const struct stream_entry *entry);
 /* Returns the hash of an entry's fields: of the size and the bytes of each name and value. */

@@ -34,22 +34,20 @@ struct stored_fields {
     bool incomplete;
 };
 
+size_t stream_entry_bytes(const struct stream_entry *entry)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < entry->field_count; i++) {
+        bytes += entry->fields[i].name.size + entry->fields[i].value.size;
+    }
+    return bytes;
+}
+
 bool stream_entry_is_within_limits(const struct stream_entry *entry)
 {
-    size_t left = STREAM_ENTRY_BYTES_MAX;
-
-    if (entry->is_cut || entry->field_count > STREAM_ENTRY_FIELDS_MAX) {
-        return false;
-    }
-    for (size_t i = 0; i < entry->field_count; i++) {
-        const struct entry_field *field = &entry->fields[i];
-
-        if (field->name.size > left || field->value.size > left - field->name.size) {
-            return false;
-        }
-        left -= field->name.size + field->value.size;
-    }
-    return true;
+    return !entry->is_cut && entry->field_count <= STREAM_ENTRY_FIELDS_MAX &&
+           stream_entry_bytes(entry) <= STREAM_ENTRY_BYTES_MAX;
 }
 
 struct sha256_digest stream_entry_hash(const struct stream_entry *entry)

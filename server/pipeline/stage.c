@@ -4,36 +4,18 @@
  * on the loop; large ones, and methods marked so, on the pool, which must not use data of the loop;
  * requests with a document as the document's job, which waits for its turn.
  */
+#include "server/pipeline/decode.h"
 #include "server/pipeline/rpc.h"
-
-#include "server/codec/check.h"
-
-static void *allocate(void *data, size_t size)
-{
-    return arena_alloc((struct arena *)data, size);
-}
-
-static void release(void *data, void *pointer)
-{
-    (void)data; /* the arena frees it all at once */
-    (void)pointer;
-}
 
 enum err rpc_decode(struct rpc *rpc, struct slice message)
 {
-    ProtobufCAllocator allocator = {allocate, release, rpc->ctx.arena};
-    bool is_write = rpc->method->transaction == METHOD_WRITE;
-    enum err err = is_write
-                       ? check_write_request(&rpc->ctx, rpc->method->request, message, &message)
-                       : check_request(&rpc->ctx, rpc->method->request, message, &message);
+    ProtobufCMessage *request = NULL;
+    enum err err = decode_request(&rpc->ctx, rpc->method, rpc->handler->request, message, &request);
 
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        rpc->request = request;
     }
-    /* Bytes that passed the check decode, unless the arena is full. */
-    rpc->request =
-        protobuf_c_message_unpack(rpc->handler->request, &allocator, message.size, message.data);
-    return rpc->request != NULL ? OK : ERR_MEMORY;
+    return err;
 }
 
 static enum err run_stage(struct rpc *rpc)

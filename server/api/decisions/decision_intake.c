@@ -9,7 +9,6 @@
 
 #include <errata/v1/decision_service.handlers.h>
 
-#define METHOD_PATH "/errata.v1.DecisionService/RecordDecision"
 /* The reader of the stream acts for decisions that name no reviewer. */
 #define READER "redis"
 
@@ -38,7 +37,7 @@ enum err decision_intake_prepare(struct ctx *ctx, struct service_env *env, struc
     ret_intake->service.ctx = ctx;
     ret_intake->service.kept = ctx->arena;
     ret_intake->service.principal = &ret_intake->principal;
-    ret_intake->service.method = contract_find_method(SLICE(METHOD_PATH));
+    ret_intake->service.method = contract_find_method(SLICE(STREAM_ENTRY_METHOD_PATH));
     ret_intake->service.env = env;
     ASSERT(ret_intake->service.method != NULL);
     err = stream_entry_read(ctx, entry, &ret_intake->ahead_us, &ret_intake->request);

@@ -3,14 +3,13 @@
  */
 #include "server/api/decisions/stream_entry.h"
 
-#include "server/codec/check.h"
 #include "server/codec/proto_json.h"
+#include "server/pipeline/decode.h"
 #include "store/base/assert.h"
 #include "store/base/json.h"
 #include "store/base/text.h"
 #include "store/base/timestamp.h"
 
-#define REQUEST_NAME "errata.v1.RecordDecisionRequest"
 #define DATA_FIELD SLICE("data")
 /* Digits of a second that are read of an epoch. */
 #define FRACTION_DIGITS_MAX 9
@@ -305,28 +304,16 @@ static enum err write_json(struct ctx *ctx, const struct stream_entry *entry, in
                : ERR_MEMORY;
 }
 
-static void *allocate(void *data, size_t size)
-{
-    return arena_alloc((struct arena *)data, size);
-}
-
-static void release(void *data, void *pointer)
-{
-    (void)data; /* the arena frees it all at once */
-    (void)pointer;
-}
-
 enum err stream_entry_read(struct ctx *ctx, const struct stream_entry *entry, int64_t *ret_ahead_us,
                            const Errata__V1__RecordDecisionRequest **ret_request)
 {
-    const struct message_info *message = contract_find_message(SLICE(REQUEST_NAME));
-    ProtobufCAllocator allocator = {allocate, release, ctx->arena};
+    const struct method_info *method = contract_find_method(SLICE(STREAM_ENTRY_METHOD_PATH));
+    ProtobufCMessage *request = NULL;
     struct slice json = {NULL, 0};
-    struct slice bytes = {NULL, 0};
     struct buffer wire;
     enum err err = OK;
 
-    ASSERT(message != NULL);
+    ASSERT(method != NULL);
     if (!stream_entry_is_within_limits(entry)) {
         fault_add(ctx->fault, SLICE("entry"),
                   "too large; expected at most %u fields, and %u bytes of names and values",
@@ -336,15 +323,17 @@ enum err stream_entry_read(struct ctx *ctx, const struct stream_entry *entry, in
     buffer_init(&wire, ctx->arena, 0);
     err = write_json(ctx, entry, ret_ahead_us, &json);
     if (err == OK) {
-        err = proto_json_read_plain(ctx, message, json, false, &wire);
+        err = proto_json_read_plain(ctx, method->request, json, false, &wire);
+    }
+    if (err == OK && !buffer_ok(&wire)) {
+        err = ERR_MEMORY;
     }
     if (err == OK) {
-        err = buffer_ok(&wire) ? check_write_request(ctx, message, buffer_slice(&wire), &bytes)
-                               : ERR_MEMORY;
+        err = decode_request(ctx, method, &errata__v1__record_decision_request__descriptor,
+                             buffer_slice(&wire), &request);
     }
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        *ret_request = (const Errata__V1__RecordDecisionRequest *)request;
     }
-    *ret_request = errata__v1__record_decision_request__unpack(&allocator, bytes.size, bytes.data);
-    return *ret_request != NULL ? OK : ERR_MEMORY;
+    return err;
 }

@@ -18,6 +18,8 @@
 
 #include <errata/v1/decision_service.pb-c.h>
 
+/* The method whose request an entry is. */
+#define STREAM_ENTRY_METHOD_PATH "/errata.v1.DecisionService/RecordDecision"
 /* Time by which the clock of a producer may be ahead of the server's: an entry of the near future is read once its time has
  * come, since no stored event is in the future. One that is further ahead is invalid. */
 #define STREAM_ENTRY_AHEAD_US_MAX (INT64_C(5) * 1000000)

@@ -38,8 +38,8 @@ struct intake_config {
     /* Runs `work` on the pool, then `done` on the loop; ERR_BUSY. */
     enum err (*run_on_pool)(void *user, void (*work)(void *job),
                             void (*done)(void *job, enum err result), void *job);
-    /* Returns whether the organisation may have entries now. Called after each wait: entries that are open then, and may not
-     * be stored, are left. */
+    /* Returns whether the organisation may have entries now. Called after the preparation on the pool, and after each wait:
+     * entries that are open then, and may not be stored, are left. */
     bool (*may_store)(void *user, struct org_id org);
     /* Every entry has ended. Never called inside intake_start. */
     void (*on_done)(void *user);
@@ -74,4 +74,5 @@ enum intake_outcome intake_outcome_of(const struct intake *intake, size_t index)
 /* Returns whether entries wait for room, and why. */
 bool intake_is_waiting(const struct intake *intake, enum err *ret_why);
 struct intake_counts intake_read_counts(const struct intake *intake);
+
 #endif

@@ -41,8 +41,8 @@ struct redis_consumer {
     unsigned attempts; /* since new entries were read, or waited for */
     bool has_read; /* that was done on this connection */
     bool reads_pending; /* own pending entries come first */
-    bool
-        reads_one; /* one entry at a time, since some did not fit together; until none is pending */
+    /* One entry at a time, since some did not fit together; until there are no pending ones. */
+    bool reads_one;
     bool can_claim; /* the server knows XAUTOCLAIM */
     bool wants_info; /* the lag is read before the next entries */
     int64_t claim_us; /* of the next search */
@@ -384,7 +384,8 @@ static const struct redis_value *find_entries(const struct redis_value *reply)
     return entries != NULL && entries->kind == REDIS_LIST ? entries : NULL;
 }
 
-/* Notes that new entries are read. All that comes before may succeed beside an error that lasts, such as of a right to claim. */
+/* Notes that new entries are read. Everything before that may succeed although an error lasts, such as a missing right to
+ * claim. */
 static void end_failures(struct redis_consumer *consumer)
 {
     consumer->attempts = 0;
@@ -454,7 +455,6 @@ static void take_claimed(struct redis_consumer *consumer, const struct redis_val
 /* Takes the lag of our group from XINFO GROUPS: lists of names and values in turn. */
 static void take_info(struct redis_consumer *consumer, const struct redis_value *reply)
 {
-    consumer->counts.has_lag = false;
     for (uint32_t i = 0; i < reply->capacity && reply->kind == REDIS_LIST; i++) {
         const struct redis_value *group = redis_item(reply, i);
         bool is_ours = false;
@@ -469,7 +469,6 @@ static void take_info(struct redis_consumer *consumer, const struct redis_value 
             is_ours = is_ours || (slice_equal(name->text, SLICE("name")) && redis_is_text(value) &&
                                   slice_equal(value->text, consumer->config.group));
             if (is_ours && slice_equal(name->text, SLICE("lag")) && value->kind == REDIS_INTEGER) {
-                consumer->counts.has_lag = true;
                 consumer->counts.lag = value->integer > 0 ? (uint64_t)value->integer : 0;
             }
         }

@@ -85,8 +85,7 @@ struct redis_counts {
     uint64_t connections; /* that were greeted */
     uint64_t resumed; /* connections on which new entries were read, or waited for */
     uint64_t failures; /* of connections and attempts */
-    bool has_lag;
-    uint64_t lag; /* entries of the stream that the group has not read */
+    uint64_t lag; /* entries of the stream that the group has not read, as Redis reported last */
 };
 
 struct redis_consumer;

@@ -2,7 +2,8 @@
  * redis_filter.h: bounds what a Redis server sends before hiredis' reader gets it, which keeps a whole text in memory, of
  * any announced size. A text above the limit is shortened to one byte more than that, its announced size changed, and the
  * rest of its bytes dropped as they arrive: the reader sees a valid reply, and its user a text that is too long. Lines
- * above their limits are errors, as is one that ends in an LF without a CR, since the reader would go on with it. Incremental: bytes may be cut anywhere (RESP2, redis.io/docs/reference/protocol-spec).
+ * above their limits are errors, as is one that ends in an LF without a CR, since the reader would go on with it.
+ * Incremental: bytes may be cut anywhere (RESP2, redis.io/docs/reference/protocol-spec).
  */
 #ifndef ERRATA_SERVER_REDIS_REDIS_FILTER_H
 #define ERRATA_SERVER_REDIS_REDIS_FILTER_H

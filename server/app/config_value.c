@@ -163,25 +163,38 @@ static bool is_address(const char *host)
     return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
 }
 
-bool config_value_listen(const char *value, char *host, size_t host_size, uint16_t *ret_port)
+/* Splits HOST:PORT; the host is without the brackets, which an IPv6 address has. False for another form. */
+static bool split_address(const char *value, const char **ret_host, size_t *ret_bytes,
+                          uint16_t *ret_port)
 {
     const char *colon = strrchr(value, ':');
-    const char *start = value;
-    size_t bytes = 0;
     uint64_t port = 0;
-    char text[INET6_ADDRSTRLEN + 2];
+    size_t bytes = 0;
 
-    if (colon == NULL || colon == value || !config_value_count(colon + 1, &port) || port > 65535) {
+    if (colon == NULL || !config_value_count(colon + 1, &port) || port > 65535) {
         return false;
     }
     bytes = (size_t)(colon - value);
-    if (*start == '[' && bytes >= 2 && start[bytes - 1] == ']') {
-        start++;
+    if (bytes >= 2 && value[0] == '[' && colon[-1] == ']') {
+        value++;
         bytes -= 2;
-    } else if (memchr(start, ':', bytes) != NULL) {
-        return false; /* an IPv6 address is in brackets */
+    } else if (memchr(value, ':', bytes) != NULL) {
+        return false;
     }
-    if (bytes >= sizeof(text)) {
+    *ret_host = value;
+    *ret_bytes = bytes;
+    *ret_port = (uint16_t)port;
+    return bytes > 0;
+}
+
+bool config_value_listen(const char *value, char *host, size_t host_size, uint16_t *ret_port)
+{
+    const char *start = NULL;
+    size_t bytes = 0;
+    uint16_t port = 0;
+    char text[INET6_ADDRSTRLEN + 2];
+
+    if (!split_address(value, &start, &bytes, &port) || bytes >= sizeof(text)) {
         return false;
     }
     memcpy(text, start, bytes);
@@ -192,45 +205,32 @@ bool config_value_listen(const char *value, char *host, size_t host_size, uint16
     if (!is_address(text) || !config_value_text(text, host, host_size)) {
         return false;
     }
-    *ret_port = (uint16_t)port;
+    *ret_port = port;
     return true;
-}
-
-/* Returns the first byte of a host, without the brackets around an IPv6 address, and its length; NULL for another
- * form. */
-static const char *find_host(const char *value, const char *colon, size_t *ret_bytes)
-{
-    static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
-    bool is_bracketed = value[0] == '[' && colon > value + 2 && colon[-1] == ']';
-    const char *start = is_bracketed ? value + 1 : value;
-    size_t bytes = (size_t)(colon - start) - (is_bracketed ? 1 : 0);
-    size_t good = is_bracketed ? strspn(start, "0123456789abcdefABCDEF:.") : strspn(start, allowed);
-
-    *ret_bytes = bytes;
-    return bytes > 0 && good == bytes ? start : NULL;
 }
 
 bool config_value_redis(const char *value, struct config *config)
 {
-    const char *colon = strrchr(value, ':');
+    static const char of_names[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+    static const char in_brackets[] = "0123456789abcdefABCDEF:.";
     const char *host = NULL;
     size_t bytes = 0;
-    uint64_t port = 0;
+    uint16_t port = 0;
 
     config->redis_host[0] = '\0';
     config->redis_path[0] = '\0';
     if (value[0] == '/') {
         return config_value_text(value, config->redis_path, sizeof(config->redis_path));
     }
-    host = colon != NULL ? find_host(value, colon, &bytes) : NULL;
-    if (host == NULL || bytes >= sizeof(config->redis_host) ||
-        !config_value_count(colon + 1, &port) || port == 0 || port > 65535) {
+    if (!split_address(value, &host, &bytes, &port) || port == 0 ||
+        bytes >= sizeof(config->redis_host) ||
+        strspn(host, value[0] == '[' ? in_brackets : of_names) != bytes) {
         return false;
     }
     memcpy(config->redis_host, host, bytes);
     config->redis_host[bytes] = '\0';
-    config->redis_port = (uint16_t)port;
+    config->redis_port = port;
     return true;
 }
 

@@ -29,6 +29,9 @@ class Configuration(unittest.TestCase):
             ["--data", "/tmp/x", "--drain-timeout", "500ms", "--path-prefix", "/v1/errata"],
             ["--data", "/tmp/x", "--metrics-listen", "0.0.0.0:9464"],
             ["--data", "/tmp/x", "--listen", "0.0.0.0:1", "--insecure-allow-remote"],
+            ["--data", "/tmp/x", "--redis", "redis_1.example.com:6379"],
+            ["--data", "/tmp/x", "--redis=[::1]:6379", "--redis-group", "g"],
+            ["--data", "/tmp/x", "--redis", "/run/redis.sock"],
         ):
             with self.subTest(arguments=arguments):
                 self.assertEqual(check(*arguments)[0], 0)
@@ -50,6 +53,17 @@ class Configuration(unittest.TestCase):
             (["--data", "x", "--listen", "0.0.0.0:80"], "--insecure-allow-remote"),
             (["--data", "x", "--listen", "[::]:80"], "is reachable from other hosts"),
             (["--data", "x", "--metrics-listen", "9464"], "ADDRESS:PORT"),
+            (["--data", "x", "--redis", "redis.example.com"], "HOST:PORT"),
+            (["--data", "x", "--redis", "redis.example.com:0"], "HOST:PORT"),
+            (["--data", "x", "--redis", "redis.example.com:65536"], "HOST:PORT"),
+            (["--data", "x", "--redis", ":6379"], "HOST:PORT"),
+            (["--data", "x", "--redis", "[]:6379"], "HOST:PORT"),
+            (["--data", "x", "--redis", "[redis]:6379"], "HOST:PORT"),
+            (["--data", "x", "--redis", "[::1:6379"], "HOST:PORT"),
+            (["--data", "x", "--redis", "::1:6379"], "HOST:PORT"),
+            (["--data", "x", "--redis", "redis example:6379"], "HOST:PORT"),
+            (["--data", "x", "--redis", "redis://a:6379"], "HOST:PORT"),
+            (["--data", "x", "--redis-stream", ""], "the key of a stream"),
             (["--data", "x", "--map-size", "1"], "16MiB to 512GiB"),
             (["--data", "x", "--map-size", "1TB"], "16MiB to 512GiB"),
             (["--data", "x", "--map-size", "99999999999999999999GiB"], "16MiB to 512GiB"),

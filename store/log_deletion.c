@@ -178,17 +178,26 @@ enum err log_deletion_delete_rows(struct ctx *ctx, struct store_txn *txn, struct
     return err;
 }
 
+enum err log_deletion_table_has_rows(struct store_txn *txn, struct org_id org,
+                                     enum store_table table, bool *ret_has)
+{
+    const struct log_deletion_position position = {.table = table};
+    struct key key;
+    size_t count = 0;
+    enum err err = list_keys(txn, org, &position, &key, 1, &count);
+
+    *ret_has = count > 0;
+    return err;
+}
+
 enum err log_deletion_has_rows(struct store_txn *txn, struct org_id org, bool *ret_has)
 {
-    struct log_deletion_position position = {.table = 0};
-    size_t count = 0;
+    bool has = false;
     enum err err = OK;
 
-    for (; position.table < TABLE_COUNT && err == OK && count == 0; position.table++) {
-        struct key key;
-
-        err = list_keys(txn, org, &position, &key, 1, &count);
+    for (size_t i = 0; i < TABLE_COUNT && err == OK && !has; i++) {
+        err = log_deletion_table_has_rows(txn, org, (enum store_table)i, &has);
     }
-    *ret_has = count > 0;
+    *ret_has = has;
     return err;
 }

@@ -48,7 +48,9 @@ MUST_CHECK enum err log_deletion_delete_rows(struct ctx *ctx, struct store_txn *
                                              struct org_id org, size_t rows_max,
                                              struct log_deletion_position *position,
                                              size_t *ret_count);
-/* Returns whether any table has a row of the organisation. */
+/* Returns whether a table, or any, has a row of the organisation. */
+MUST_CHECK enum err log_deletion_table_has_rows(struct store_txn *txn, struct org_id org,
+                                                enum store_table table, bool *ret_has);
 MUST_CHECK enum err log_deletion_has_rows(struct store_txn *txn, struct org_id org, bool *ret_has);
 
 #endif

@@ -10,6 +10,8 @@
 
 /* Memory of a step: the keys of its rows. */
 #define STEP_BYTES_MAX (4u << 20)
+/* Tokens that a transaction of the check reads. */
+#define CHECK_TOKENS_MAX 2000
 /* What a step counts in the writer's queue. */
 #define STEP_QUEUE_BYTES 1000
 
@@ -153,13 +155,20 @@ static void settle(struct organization_deleter *deleter)
 static void check_work(void *job)
 {
     struct organization_deleter *deleter = (struct organization_deleter *)job;
-    struct store_txn *txn = NULL;
-    enum err err = store_begin(deleter->config.backend, STORE_READ, &txn);
+    struct organization_deletion_check check = {.table = 0};
+    enum err err = OK;
 
-    if (err == OK) {
-        err = organization_deletion_is_complete(txn, deleter->org, &deleter->is_complete);
+    /* A transaction for each part: one for all would keep the store's freed pages from being used again meanwhile. */
+    while (err == OK && !check.has_ended) {
+        struct store_txn *txn = NULL;
+
+        err = store_begin(deleter->config.backend, STORE_READ, &txn);
+        if (err == OK) {
+            err = organization_deletion_check(txn, deleter->org, CHECK_TOKENS_MAX, &check);
+        }
+        store_abort(txn);
     }
-    store_abort(txn);
+    deleter->is_complete = !check.has_rows;
     deleter->found = err;
 }
 

@@ -4,8 +4,10 @@
  */
 #include "tests/rpc/fixture.h"
 
+#include "server/domain/admin/keys.h"
 #include "server/domain/admin/organization_deletion.h"
 #include "server/domain/admin/organization_state.h"
+#include "server/domain/admin/records.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -303,19 +305,39 @@ static void delete_meanwhile(struct fixture *fixture, const char *org_id)
     end_deletion(fixture, request.org, OK);
 }
 
+/* Returns whether the check finds a row, with a transaction for each of its parts; counts those of tokens. */
+static bool check_rows(struct fixture *fixture, struct org_id org, uint32_t tokens_max,
+                       size_t *ret_parts)
+{
+    struct organization_deletion_check check = {.table = 0};
+    size_t parts = 0;
+
+    while (!check.has_ended) {
+        struct store_txn *txn = NULL;
+
+        parts += check.table == TABLE_COUNT;
+        assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
+        assert_int_equal(organization_deletion_check(txn, org, tokens_max, &check), OK);
+        store_abort(txn);
+    }
+    if (ret_parts != NULL) {
+        *ret_parts = parts;
+    }
+    return check.has_rows;
+}
+
 /* Returns whether the store has nothing of an organisation in any table. */
 static bool is_gone(struct fixture *fixture, struct org_id org)
 {
     struct organization_record record;
     struct store_txn *txn = NULL;
-    bool is_complete = false;
+    bool has_rows = check_rows(fixture, org, 1000, NULL);
     enum err err = OK;
 
     assert_int_equal(store_begin(fixture->backend, STORE_READ, &txn), OK);
-    assert_int_equal(organization_deletion_is_complete(txn, org, &is_complete), OK);
     err = admin_read_organization(txn, org.uuid, &record);
     store_abort(txn);
-    return is_complete && err == ERR_NOT_FOUND;
+    return !has_rows && err == ERR_NOT_FOUND;
 }
 
 /* The only organisation that is listed beside `default`; NULL: there is none. */
@@ -557,6 +579,54 @@ static void test_rebuild_keeps_no_keys_of_a_deleted_organisation(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Puts or removes the row of a token that is not in the list of its organisation, so that no step deletes it. */
+static void put_token(struct fixture *fixture, struct org_id org, uint32_t key_id, bool is_there)
+{
+    const struct token_record token = {
+        .org = org.uuid, .role = ROLE_VIEWER, .secret_sha256 = {{1}}};
+    struct key key = key_token_global(key_id);
+    struct slice bytes = {NULL, 0};
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(record_encode_token(&fixture->arena, &token, &bytes), OK);
+    assert_int_equal(store_begin(fixture->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(is_there ? store_put(txn, TABLE_TOKEN, key_slice(&key), bytes)
+                              : store_del(txn, TABLE_TOKEN, key_slice(&key)),
+                     OK);
+    assert_int_equal(store_commit(txn), OK);
+}
+
+/* Goal: the check reads the tokens of all organisations, in parts, until it finds one of the organisation. Method: six tokens
+ * of another, in parts of each size, then with one before or after them. */
+static void test_check_reads_tokens_in_parts(void **state)
+{
+    struct fixture fixture;
+    char viewer[FIXTURE_TOKEN_BYTES];
+    const struct org_id org = {.uuid = {.bytes = {7}}};
+    const size_t tokens = 6;
+
+    (void)state;
+    fixture_init(&fixture);
+    for (size_t i = 1; i < tokens; i++) {
+        fixture_make_token(&fixture, fixture.admin, ROLE_VIEWER, viewer);
+    }
+    for (uint32_t most = 1; most <= tokens + 1; most++) {
+        size_t parts = 0;
+
+        assert_false(check_rows(&fixture, org, most, &parts));
+        assert_int_equal(parts, (tokens + most - 1) / most);
+        put_token(&fixture, org, 0, true);
+        assert_true(check_rows(&fixture, org, most, &parts));
+        assert_int_equal(parts, 1);
+        put_token(&fixture, org, 0, false);
+        put_token(&fixture, org, UINT32_MAX, true);
+        assert_true(check_rows(&fixture, org, most, &parts));
+        assert_int_equal(parts, (tokens + most) / most);
+        put_token(&fixture, org, UINT32_MAX, false);
+    }
+    fixture_deinit(&fixture);
+}
+
 /* Goal: the log of the server's own organisation says who deleted what and how much. Method: the audit. */
 static void test_deletion_is_audited(void **state)
 {
@@ -611,6 +681,7 @@ int run_organization_tests(void)
         cmocka_unit_test(test_rebuild_during_a_deletion),
         cmocka_unit_test(test_late_write_of_a_deleted_organisation),
         cmocka_unit_test(test_rebuild_keeps_no_keys_of_a_deleted_organisation),
+        cmocka_unit_test(test_check_reads_tokens_in_parts),
         cmocka_unit_test(test_deletion_is_audited),
     };
 

@@ -196,25 +196,39 @@ enum err organization_deletion_step(struct ctx *ctx, struct store_txn *txn, stru
     return err;
 }
 
-enum err organization_deletion_is_complete(struct store_txn *txn, struct org_id org,
-                                           bool *ret_is_complete)
+/* Examines the next tokens of all organisations. */
+static enum err check_tokens(struct store_txn *txn, struct org_id org, uint32_t tokens_max,
+                             struct organization_deletion_check *check)
 {
     struct scan scan = {.row_count = 0};
-    struct token_record token = {.role = 0};
+    struct token_record token;
     uint32_t key_id = 0;
-    bool has = false;
-    enum err err = log_deletion_has_rows(txn, org, &has);
+    enum err err = token_scan_init(&scan, txn, key_slice(&check->token), tokens_max);
 
-    if (err == OK) {
-        err = token_scan_init(&scan, txn, UINT32_MAX);
-    }
-    while (err == OK && !has) {
+    while (err == OK && !check->has_rows) {
         err = token_scan_next(&scan, &token, &key_id);
-        has = err == OK && uuid_equal(token.org, org.uuid);
+        if (err == OK) {
+            check->has_rows = uuid_equal(token.org, org.uuid);
+            check->token = key_token_global(key_id);
+        }
     }
+    check->has_ended = check->has_rows || (err == ERR_NOT_FOUND && !scan.is_cut);
     scan_deinit(&scan);
-    *ret_is_complete = !has;
     return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err organization_deletion_check(struct store_txn *txn, struct org_id org, uint32_t tokens_max,
+                                     struct organization_deletion_check *check)
+{
+    enum err err = OK;
+
+    if (check->table == TABLE_COUNT) {
+        return check_tokens(txn, org, tokens_max, check);
+    }
+    err = log_deletion_table_has_rows(txn, org, (enum store_table)check->table, &check->has_rows);
+    check->has_ended = check->has_rows;
+    check->table++;
+    return err;
 }
 
 /* Removes the rows that have no organisation in their keys. After a rebuild they are missing, and another organisation may

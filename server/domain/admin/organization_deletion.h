@@ -48,10 +48,19 @@ MUST_CHECK enum err organization_deletion_step(struct ctx *ctx, struct store_txn
                                                struct org_id org, size_t rows_max,
                                                struct organization_deletion_position *position,
                                                size_t *ret_count);
-/* Scans every table for a row of the organisation, the tokens of all organisations too: seconds for millions of tokens.
- * Returns whether there is none but its own rows. */
-MUST_CHECK enum err organization_deletion_is_complete(struct store_txn *txn, struct org_id org,
-                                                      bool *ret_is_complete);
+/* Whether rows of the organisation are left, apart from its own; zeroed at the start. */
+struct organization_deletion_check {
+    size_t table; /* tables before it have none */
+    struct key token; /* nor has TOKEN up to this key; size 0: it was not read */
+    bool has_rows; /* a row was found */
+    bool has_ended; /* by that, or after the last token */
+};
+
+/* Goes on with a check: examines one table, or after all of them up to `tokens_max` tokens of all organisations, whose keys
+ * have no organisation. Each call may have a transaction of its own, since nothing is added. */
+MUST_CHECK enum err organization_deletion_check(struct store_txn *txn, struct org_id org,
+                                                uint32_t tokens_max,
+                                                struct organization_deletion_check *check);
 /* Removes the organisation's own rows and the mark, and appends the event of the end, unless a table has a row of it again:
  * ERR_PRECONDITION. */
 MUST_CHECK enum err organization_deletion_end(struct ctx *ctx, struct store_txn *txn,

@@ -38,7 +38,7 @@ enum err admin_read_server_access(struct store_txn *txn, int64_t now_us,
     struct token_record token;
     struct scan scan;
     uint32_t key_id = 0;
-    enum err err = token_scan_init(&scan, txn, tokens_max);
+    enum err err = token_scan_init(&scan, txn, slice_of(NULL, 0), tokens_max);
 
     while (err == OK && access.until_us != INT64_MAX) {
         err = token_scan_next(&scan, &token, &key_id);

@@ -5,11 +5,13 @@
 
 #include "server/domain/admin/keys.h"
 
-enum err token_scan_init(struct scan *scan, struct store_txn *txn, uint32_t tokens_max)
+enum err token_scan_init(struct scan *scan, struct store_txn *txn, struct slice after,
+                         uint32_t tokens_max)
 {
     const struct scan_range range = {
         .table = TABLE_TOKEN,
         .prefix = key_global_prefix(),
+        .after = after,
         .rows_max = tokens_max,
     };
 

@@ -9,6 +9,7 @@ static void on_deleted(void *user, struct org_id org)
     struct app *app = (struct app *)user;
 
     env_forget(&app->env, org);
+    auth_forget(app->auth, org);
 }
 
 enum err app_delete_make(struct app *app)

@@ -275,6 +275,17 @@ enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
     return OK;
 }
 
+void auth_forget(struct auth *auth, struct org_id org)
+{
+    for (size_t i = 0; i < AUTH_CACHE_ENTRIES; i++) {
+        struct entry *entry = &auth->entries[i];
+
+        if (uuid_equal(entry->org.uuid, org.uuid)) {
+            OPENSSL_cleanse(entry, sizeof(*entry));
+        }
+    }
+}
+
 struct quota_book *auth_quota_book(struct auth *auth)
 {
     return auth->quotas;

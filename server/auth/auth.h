@@ -4,7 +4,7 @@
  * random bits; hashes and texts are compared in constant time, and an unknown key id costs the same
  * as a wrong secret. Used only on the loop.
  * The cache keeps the last valid texts, by key id, and is stale once any token or organisation changed;
- * expiry is checked on every call. Its texts are erased when it is freed.
+ * expiry is checked on every call. Its texts are erased when it is freed, or their organisation was deleted.
  */
 #ifndef ERRATA_SERVER_AUTH_AUTH_H
 #define ERRATA_SERVER_AUTH_AUTH_H
@@ -53,6 +53,9 @@ bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t v
 MUST_CHECK enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
                                struct slice authorization, uint64_t version,
                                struct auth_identity *ret_identity);
+
+/* Erases what the cache has of the tokens of an organisation that was deleted. */
+void auth_forget(struct auth *auth, struct org_id org);
 
 /* Returns what callers have used of their quotas (quota_book.h); owned by `auth`. */
 struct quota_book *auth_quota_book(struct auth *auth);

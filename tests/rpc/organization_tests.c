@@ -9,11 +9,13 @@
 #include "server/domain/admin/organization_state.h"
 #include "server/domain/admin/records.h"
 
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -579,6 +581,45 @@ static void test_rebuild_keeps_no_keys_of_a_deleted_organisation(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Returns whether a text is in the memory of the token cache. */
+static bool has_text(const struct auth *auth, struct slice text)
+{
+    const uint8_t *bytes = (const uint8_t *)auth;
+    size_t size = malloc_usable_size((void *)(uintptr_t)auth);
+
+    for (size_t i = 0; i + text.size <= size; i++) {
+        if (memcmp(bytes + i, text.data, text.size) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Goal: texts and users of tokens of a deleted organisation do not stay in memory; those of others do. Method: two cached
+ * identities, before and after the deletion is reported. */
+static void test_cached_tokens_of_a_deleted_organisation_are_erased(void **state)
+{
+    struct fixture fixture;
+    char admin[FIXTURE_TOKEN_BYTES];
+    struct org_id org;
+    const char *org_id = NULL;
+    struct slice tokens[2];
+
+    (void)state;
+    fixture_init(&fixture);
+    org_id = fixture_make_org(&fixture, "second", admin);
+    assert_true(uuid_parse(slice_text(org_id), &org.uuid));
+    tokens[0] = slice_after(slice_text(admin), strlen("Bearer "));
+    tokens[1] = slice_after(slice_text(fixture.admin), strlen("Bearer "));
+    assert_int_equal(read_settings(&fixture, admin, NULL).code, STATUS_OK);
+    delete_meanwhile(&fixture, org_id);
+    assert_true(has_text(fixture.auth, tokens[0]));
+    auth_forget(fixture.auth, org);
+    assert_false(has_text(fixture.auth, tokens[0]));
+    assert_true(has_text(fixture.auth, tokens[1]));
+    fixture_deinit(&fixture);
+}
+
 /* Puts or removes the row of a token that is not in the list of its organisation, so that no step deletes it. */
 static void put_token(struct fixture *fixture, struct org_id org, uint32_t key_id, bool is_there)
 {
@@ -681,6 +722,7 @@ int run_organization_tests(void)
         cmocka_unit_test(test_rebuild_during_a_deletion),
         cmocka_unit_test(test_late_write_of_a_deleted_organisation),
         cmocka_unit_test(test_rebuild_keeps_no_keys_of_a_deleted_organisation),
+        cmocka_unit_test(test_cached_tokens_of_a_deleted_organisation_are_erased),
         cmocka_unit_test(test_check_reads_tokens_in_parts),
         cmocka_unit_test(test_deletion_is_audited),
     };

@@ -50,11 +50,7 @@ class Ingest(CliCase):
         return self.redis("XPENDING", STREAM, GROUP)[0]
 
     def settle(self):
-        """Waits until every entry of the stream was delivered and acknowledged."""
-        def settled():
-            group = dict(zip(*[iter(self.redis("XINFO", "GROUPS", STREAM)[0])] * 2))
-            return group["lag"] == 0 and group["pending"] == 0
-        wait_until(settled, "the entries to be acknowledged", 20)
+        wait_until(self.redis.is_settled, "the entries to be acknowledged", 20)
 
     def get(self, decision_id):
         return self.admin.decisions.GetDecision(decision_service.GetDecisionRequest(decision_id=decision_id)).decision
@@ -142,10 +138,7 @@ class Ingest(CliCase):
         self.assertNotIn(letter.id, [one.id for one in self.letters()])
 
     def test_many_entries_are_stored_in_batches(self):
-        self.redis.socket.sendall(b"".join(self.redis.packed(["XADD", STREAM, "*", *[
-            word for pair in fields_of(f"many-{n}", reviewer_comment="").items() for word in pair]]) for n in range(300)))
-        for _ in range(300):
-            self.redis.read()
+        self.redis.add_all([fields_of(f"many-{n}", reviewer_comment="") for n in range(300)])
         self.settle()
         self.assertEqual(self.get("d-many-299").epic_id, "epic-1")
         self.assertLess(len(self.letters()), 50)

@@ -66,9 +66,25 @@ class RedisClient:
         self.socket.sendall(self.packed(words))
         return self.read()
 
+    def add_all(self, entries, stream=STREAM):
+        """Adds entries at once, each as its fields; returns their ids."""
+        self.socket.sendall(b"".join(self.packed(["XADD", stream, "*", *[word for pair in fields.items() for word in pair]])
+                                     for fields in entries))
+        return [self.read() for _ in entries]
+
     def add(self, fields, stream=STREAM):
         """Adds an entry, and returns its id."""
-        return self("XADD", stream, "*", *[word for pair in fields.items() for word in pair])
+        return self.add_all([fields], stream)[0]
+
+    def group(self):
+        """What Redis says of the only group of the stream: name -> value; empty without a group."""
+        groups = self("XINFO", "GROUPS", STREAM)
+        return dict(zip(*[iter(groups[0])] * 2)) if groups else {}
+
+    def is_settled(self):
+        """Whether every entry of the stream was delivered and acknowledged."""
+        group = self.group()
+        return group["lag"] == 0 and group["pending"] == 0
 
     def close(self):
         self.replies.close()

@@ -8,7 +8,6 @@ import time
 
 import grpc
 
-import redis_server
 from erratad import decision, decision_service, extraction, guideline, guideline_service, roles, wait_until
 
 APPROVED, REJECTED = decision.DECISION_OUTCOME_APPROVED, decision.DECISION_OUTCOME_REJECTED
@@ -84,8 +83,7 @@ class Reviews:
     def wait_for_stream(self):
         """Waits until every entry is stored."""
         if self.stream:
-            wait_until(lambda: dict(zip(*[iter(self.stream("XINFO", "GROUPS", redis_server.STREAM)[0])] * 2))["lag"] == 0
-                       and self.stream("XPENDING", redis_server.STREAM, redis_server.GROUP)[0] == 0, "the stream to be read", 60)
+            wait_until(self.stream.is_settled, "the stream to be read", 60)
 
     def record(self, name, task, agent, outcome, comment, *references):
         return self.people[name].decisions.RecordDecision(decision_service.RecordDecisionRequest(

@@ -40,6 +40,14 @@ static struct buffer *place_of(struct writing *writing, struct slice name)
     return slice_equal(name, SLICE("exposure_refs")) ? &writing->others : &writing->decision;
 }
 
+/* Returns how a member is named in messages. */
+static struct slice path_of(struct writing *writing, struct slice name)
+{
+    return arena_printf(writing->ctx->fault->arena, "%s%.*s",
+                        place_of(writing, name) == &writing->decision ? "decision." : "",
+                        (int)name.size, (const char *)name.data);
+}
+
 static void put_name(struct buffer *json, struct slice name)
 {
     if (json->size > 0) {
@@ -108,11 +116,9 @@ static void put_time(struct writing *writing, struct slice name, struct slice te
     if (!read_epoch(text, &seconds, &nanos) && !timestamp_parse(text, &seconds, &nanos)) {
         struct slice shown = fault_shorten(fault, text);
 
-        fault_add(
-            fault,
-            arena_printf(fault->arena, "decision.%s", name.size == 9 ? "timestamp" : "created_at"),
-            "invalid value '%.*s'; expected a time by RFC 3339, or seconds since 1970",
-            (int)shown.size, (const char *)shown.data);
+        fault_add(fault, path_of(writing, name),
+                  "invalid value '%.*s'; expected a time by RFC 3339, or seconds since 1970",
+                  (int)shown.size, (const char *)shown.data);
         return;
     }
     note_ahead(writing, seconds, nanos);
@@ -130,10 +136,7 @@ static enum err put_list(struct writing *writing, struct slice name, struct slic
     enum err err = json_check(writing->ctx->arena, text, &rules, &value, &problem);
 
     if (err == ERR_INVALID || (err == OK && value.kind != JSON_ARRAY)) {
-        fault_add(writing->ctx->fault,
-                  arena_printf(writing->ctx->arena, "%s%.*s",
-                               place_of(writing, name) == &writing->decision ? "decision." : "",
-                               (int)name.size, (const char *)name.data),
+        fault_add(writing->ctx->fault, path_of(writing, name),
                   "not a JSON list; expected a list of texts, such as [\"style\"]");
         return OK;
     }

@@ -11,7 +11,7 @@ import unittest
 
 import grpc
 
-from erratad import admin, decision, decision_service, main, organization_settings, wait_until
+from erratad import decision, decision_service, main, wait_until
 from errata_cli import CliCase
 from redis_server import GROUP, STREAM, RedisServer, fields_of
 
@@ -129,9 +129,7 @@ class Ingest(CliCase):
         self.assertIn("decision.agent_name: missing, and the gate has no agent", letter.reason)
         self.assertIn(letter.id, self.run_cli("decisions", "dead-letters")[0])
         self.run_cli("decisions", "retry", letter.id, code=1)
-        self.admin.admin.UpdateSettings(admin.UpdateSettingsRequest(settings=organization_settings.OrganizationSettings(
-            gate_agents=organization_settings.GateAgents(
-                gates=[organization_settings.GateAgent(gate_id="HITL-7", agent_name="tester")]))))
+        self.admin.update_settings(gate_agents={"gates": [{"gate_id": "HITL-7", "agent_name": "tester"}]})
         stored = self.run_cli("decisions", "retry", letter.id)[0].strip()
         self.assertEqual(self.run_cli("decisions", "retry", letter.id)[0].strip(), stored)
         self.assertEqual((self.get("d-gate").id, self.get("d-gate").agent_name), (stored, "tester"))

@@ -23,7 +23,7 @@
 
 /* A batch, and what it needs. */
 struct bench {
-    struct fixture fixture;
+    struct fixture fixture; /* first */
     struct intake *intake;
     bool done;
     bool is_refused; /* the organisation may not have entries */
@@ -52,17 +52,9 @@ static bool may_store(void *user, struct org_id org)
     return !bench->is_refused && uuid_equal(org.uuid, bench->fixture.org.uuid);
 }
 
-static enum err run_on_pool(void *user, void (*work)(void *job),
-                            void (*done)(void *job, enum err result), void *job)
-{
-    struct bench *bench = user;
-
-    return fixture_run_on_pool(&bench->fixture, work, done, job);
-}
-
 static void bench_init(struct bench *bench)
 {
-    struct intake_config config = {.run_on_pool = run_on_pool,
+    struct intake_config config = {.run_on_pool = fixture_run_on_pool,
                                    .may_store = may_store,
                                    .on_done = on_done,
                                    .on_stored = on_stored,

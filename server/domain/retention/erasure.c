@@ -30,8 +30,8 @@ static enum err list_events(struct ctx *ctx, struct store_txn *txn, const struct
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Removes the content of an event, after what was made of that of a decision, which a replay has never seen: it is taken back
- * while it can be read. */
+/* Removes the content of an event. What was made of that of a decision is taken back first, while it can be read: a replay never
+ * sees it. */
 static enum err remove_content(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                uint64_t seq)
 {

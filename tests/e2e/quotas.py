@@ -22,8 +22,9 @@ LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 JSON = {"Content-Type": "application/json"}
 
 
-def key_id_of(token):
-    return token.split("_", 2)[1]
+def key_id_of(client):
+    """Of the client's token."""
+    return client.metadata[0][1].removeprefix("Bearer ").split("_", 2)[1]
 
 
 def details_of(error, kind):
@@ -38,8 +39,7 @@ def details_of(error, kind):
 
 class Quotas(ServerCase):
     def setUp(self):
-        made = self.admin.create_org(self.id()[-100:])
-        self.org = made.organization.id if hasattr(made, "organization") else made.id
+        self.org = self.admin.create_org(self.id()[-100:]).id
         self.client = self.client_of(roles.ROLE_ADMIN, user_id="root")
         self.addCleanup(self.client.close)
 
@@ -48,7 +48,7 @@ class Quotas(ServerCase):
 
     def limit(self, client=None, **limits):
         """Changes the organisation's quota, or that of a client's token."""
-        key_id = key_id_of(client.metadata[0][1].removeprefix("Bearer ")) if client else ""
+        key_id = key_id_of(client) if client else ""
         return self.admin.admin.SetQuota(admin.SetQuotaRequest(
             org_id=self.org, key_id=key_id, quota=quota.Quota(**limits))).quota
 
@@ -95,7 +95,7 @@ class Quotas(ServerCase):
         self.addCleanup(own.close)
         self.limit(own, requests_per_second=1, request_burst=1)
         self.list_events(own)
-        key_id = key_id_of(own.metadata[0][1].removeprefix("Bearer "))
+        key_id = key_id_of(own)
         unlock = admin.SetQuotaRequest(key_id=key_id, quota=quota.Quota(requests_per_second=0))
         for call, request in ((own.admin.ListQuotas, admin.ListQuotasRequest()), (own.admin.SetQuota, unlock),
                               (own.admin.GetServerInfo, admin.GetServerInfoRequest())):
@@ -186,7 +186,7 @@ class Quotas(ServerCase):
 
         shown = errata("--org", self.org, "--requests-per-second", "200", "--request-burst", "1000")
         self.assertRegex(shown, r"requests per second +200\nrequest burst +1000\nconcurrent streams +no limit")
-        key_id = key_id_of(self.client.metadata[0][1].removeprefix("Bearer "))
+        key_id = key_id_of(self.client)
         errata("--org", self.org, "--key-id", key_id, "--pdf-jobs", "2", "--concurrent-streams", "4")
         table = errata("--org", self.org).splitlines()
         self.assertEqual(len(table), 3, table)

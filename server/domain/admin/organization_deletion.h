@@ -22,9 +22,8 @@ struct organization_deletion_request {
 };
 
 /* Appends the event and puts the mark. For an organisation that is being deleted it does nothing: a count of 0, and the
- * event with which that began as first_seq. ERR_DENIED without the server flag; ERR_ORGANIZATION_SUSPENDED for a caller
- * whose own organisation was suspended meanwhile; ERR_NOT_FOUND; ERR_INVALID for another name; ERR_PRECONDITION for an
- * organisation that is not suspended. */
+ * event with which that began as first_seq. Fails as organization_state_check_caller; ERR_NOT_FOUND; ERR_INVALID for
+ * another name; ERR_PRECONDITION for an organisation that is not suspended. */
 MUST_CHECK enum err organization_deletion_begin(struct ctx *ctx, struct store_txn *txn,
                                                 const struct admin_actor *actor,
                                                 const struct organization_deletion_request *request,

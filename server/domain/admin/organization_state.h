@@ -27,9 +27,8 @@ MUST_CHECK enum err organization_state_check_caller(struct ctx *ctx, struct stor
                                                     const struct admin_actor *actor,
                                                     struct org_id caller_org);
 /* Appends the change; if the organisation has the state already, nothing: a count of 0, and the event
- * that set the state as first_seq (0: none, it was never suspended). ERR_DENIED without the server
- * flag; ERR_ORGANIZATION_SUSPENDED for a caller whose own organisation was suspended meanwhile;
- * ERR_NOT_FOUND; ERR_PRECONDITION for an organisation that cannot be suspended. */
+ * that set the state as first_seq (0: none, it was never suspended). Fails as
+ * organization_state_check_caller; ERR_NOT_FOUND; ERR_PRECONDITION for an organisation that cannot be suspended. */
 MUST_CHECK enum err organization_state_set(struct ctx *ctx, struct store_txn *txn,
                                            const struct admin_actor *actor,
                                            const struct organization_state_change *change,

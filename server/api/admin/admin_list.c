@@ -15,7 +15,7 @@ static enum err put_listed(struct admin_service_list_organizations_call *call,
 {
     struct org_id org = {.uuid = record->id};
     struct organization_deleted_view facts;
-    struct admin_wire_deletion progress = {.row_count = 0};
+    struct deletion_progress_view progress = {.has_started_at = true};
     struct log_deletion deletion;
     enum err err = log_deletion_read(call->txn, org, &deletion);
 
@@ -32,7 +32,7 @@ static enum err put_listed(struct admin_service_list_organizations_call *call,
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
     progress.event_count = facts.event_count;
-    progress.row_count = deletion.row_count;
+    progress.deleted_row_count = deletion.row_count;
     return admin_wire_put_deleted(call->ctx->arena, record, &progress,
                                   LIST_ORGANIZATIONS_RESPONSE_ORGANIZATIONS_FIELD, call->body);
 }

@@ -98,7 +98,7 @@ admin_service_delete_organization_write(struct admin_service_delete_organization
 enum err
 admin_service_delete_organization_answer(struct admin_service_delete_organization_call *call)
 {
-    struct admin_wire_deletion progress = {.row_count = 0};
+    struct deletion_progress_view progress = {.has_started_at = true};
     struct organization_record record = {.suspended_at_us = 0};
     struct organization_deleted_view facts;
     enum err err = organization_deletion_read(call->txn, call->result->org, call->result->first_seq,

@@ -4,7 +4,6 @@
 #include "server/api/admin/admin_wire.h"
 
 #include <errata/v1/admin_service.views.h>
-#include <errata/v1/organization.views.h>
 
 struct admin_actor admin_wire_actor(const struct service *service)
 {
@@ -14,47 +13,41 @@ struct admin_actor admin_wire_actor(const struct service *service)
                                 SOURCE_LIVE, service->principal->server};
 }
 
+/* Returns what organisations have in every state; `id` is memory of the text of its id. */
+static struct organization_view view_of(const struct organization_record *record,
+                                        char id[UUID_TEXT_BYTES])
+{
+    uuid_format(record->id, id);
+    return (struct organization_view){
+        .id = slice_of(id, UUID_TEXT_BYTES),
+        .name = record->name,
+        .created_at_us = record->created_at_us,
+        .has_created_at = true,
+    };
+}
+
 void admin_wire_put_organization(const struct organization_record *record, uint32_t field,
                                  struct buffer *body)
 {
     char id[UUID_TEXT_BYTES];
-    const struct organization_view view = {
-        .id = slice_of(id, sizeof(id)),
-        .name = record->name,
-        .created_at_us = record->created_at_us,
-        .has_created_at = true,
-        .state =
-            record->suspended_at_us != 0 ? ORGANIZATION_STATE_SUSPENDED : ORGANIZATION_STATE_ACTIVE,
-        .suspended_at_us = record->suspended_at_us,
-        .has_suspended_at = record->suspended_at_us != 0,
-    };
+    struct organization_view view = view_of(record, id);
 
-    uuid_format(record->id, id);
+    view.has_suspended_at = record->suspended_at_us != 0;
+    view.suspended_at_us = record->suspended_at_us;
+    view.state = view.has_suspended_at ? ORGANIZATION_STATE_SUSPENDED : ORGANIZATION_STATE_ACTIVE;
     organization_view_put(&view, field, body);
 }
 
 enum err admin_wire_put_deleted(struct arena *arena, const struct organization_record *record,
-                                const struct admin_wire_deletion *deletion, uint32_t field,
+                                const struct deletion_progress_view *deletion, uint32_t field,
                                 struct buffer *body)
 {
     char id[UUID_TEXT_BYTES];
-    const struct deletion_progress_view progress = {
-        .started_at_us = deletion->started_at_us,
-        .has_started_at = true,
-        .event_count = deletion->event_count,
-        .deleted_row_count = deletion->row_count,
-    };
-    struct organization_view view = {
-        .id = slice_of(id, sizeof(id)),
-        .name = record->name,
-        .created_at_us = record->created_at_us,
-        .has_created_at = true,
-        .state = ORGANIZATION_STATE_DELETING,
-        .has_deletion = true,
-    };
+    struct organization_view view = view_of(record, id);
 
-    uuid_format(record->id, id);
-    if (!view_encode(&deletion_progress_view_type, &progress, arena, &view.deletion)) {
+    view.state = ORGANIZATION_STATE_DELETING;
+    view.has_deletion = true;
+    if (!view_encode(&deletion_progress_view_type, deletion, arena, &view.deletion)) {
         return ERR_MEMORY;
     }
     organization_view_put(&view, field, body);

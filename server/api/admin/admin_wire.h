@@ -9,22 +9,17 @@
 #include "server/pipeline/service.h"
 #include "store/base/buffer.h"
 
+#include <errata/v1/organization.views.h>
+
 /* Returns the actor of an administrative write: the token's user, or the token itself. */
 struct admin_actor admin_wire_actor(const struct service *service);
-
-/* How far a deletion is. */
-struct admin_wire_deletion {
-    int64_t started_at_us;
-    uint64_t event_count;
-    uint64_t row_count;
-};
 
 /* Append an Organization, one that is being deleted, or a Token, as field `field`. */
 void admin_wire_put_organization(const struct organization_record *record, uint32_t field,
                                  struct buffer *body);
 MUST_CHECK enum err admin_wire_put_deleted(struct arena *arena,
                                            const struct organization_record *record,
-                                           const struct admin_wire_deletion *deletion,
+                                           const struct deletion_progress_view *deletion,
                                            uint32_t field, struct buffer *body);
 void admin_wire_put_token(uint32_t key_id, const struct token_record *record, uint32_t field,
                           struct buffer *body);

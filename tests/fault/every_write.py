@@ -732,18 +732,32 @@ class Load:
         self.write("quota", key + "-q", org, token, admin.SetQuotaRequest(
             key_id=key_id, quota=quota.Quota(pdf_jobs=1 + number_of(key, 9))), lambda reported: [key_id])
 
+    def new_organization(self, key):
+        """Creates an organisation of this name. Returns the reply, and its id."""
+        body = admin.CreateOrganizationRequest(organization=organization.Organization(name=key)).SerializeToString()
+        reply = self.call("organization", key, self.master, body)
+        return reply, admin.CreateOrganizationResponse.FromString(reply).organization.id
+
+    def new_administrator(self, key, org):
+        """Creates a token of an organisation. Returns its text; None without its response, which is given only once."""
+        body = admin.CreateTokenRequest(org_id=org, token=admin.Token(role=roles.ROLE_ADMIN, user_id="root")).SerializeToString()
+        made = self.call("token", key + "-t", self.master, body, (grpc.StatusCode.ALREADY_EXISTS,))
+        return None if isinstance(made, grpc.RpcError) else admin.CreateTokenResponse.FromString(made).secret
+
+    def stop_organization(self, key, org):
+        """Suspends an organisation. Returns the reply."""
+        body = organization.SuspendOrganizationRequest(org_id=org, reason=key).SerializeToString()
+        return self.call("suspend", key + "-s", self.master, body)
+
     def organization(self, key, _org, _token):
         if len(self.orgs) >= ORGS_MAX:
             return
-        body = admin.CreateOrganizationRequest(organization=organization.Organization(name=key)).SerializeToString()
-        reply = self.call("organization", key, self.master, body)
-        org = admin.CreateOrganizationResponse.FromString(reply).organization
-        body = admin.CreateTokenRequest(org_id=org.id, token=admin.Token(role=roles.ROLE_ADMIN, user_id="root"))
-        made = self.call("token", key + "-t", self.master, body.SerializeToString(), (grpc.StatusCode.ALREADY_EXISTS,))
-        self.keep("organization", org.id, key, b"", reply, [org.id])
-        if not isinstance(made, grpc.RpcError):
+        reply, org = self.new_organization(key)
+        token = self.new_administrator(key, org)
+        self.keep("organization", org, key, b"", reply, [org])
+        if token is not None:
             with self.lock:
-                self.orgs.append((org.id, admin.CreateTokenResponse.FromString(made).secret))
+                self.orgs.append((org, token))
 
     def suspend(self, key, _org, _token):
         """An organisation of its own, which no other write uses, suspended, and resumed or not."""
@@ -751,16 +765,14 @@ class Load:
             if self.suspended >= ORGS_MAX:
                 return
             self.suspended += 1
-        body = admin.CreateOrganizationRequest(organization=organization.Organization(name=key)).SerializeToString()
-        org = admin.CreateOrganizationResponse.FromString(self.call("organization", key, self.master, body)).organization
-        body = organization.SuspendOrganizationRequest(org_id=org.id, reason=key).SerializeToString()
-        reply = self.call("suspend", key + "-s", self.master, body)
+        _, org = self.new_organization(key)
+        reply = self.stop_organization(key, org)
         state = organization.SuspendOrganizationResponse.FromString(reply).organization.state
         if number_of(key, 2):
-            body = organization.ResumeOrganizationRequest(org_id=org.id, reason=key).SerializeToString()
+            body = organization.ResumeOrganizationRequest(org_id=org, reason=key).SerializeToString()
             reply = self.call("resume", key + "-r", self.master, body)
             state = organization.ResumeOrganizationResponse.FromString(reply).organization.state
-        self.keep("suspend", org.id, key, b"", reply, [state])
+        self.keep("suspend", org, key, b"", reply, [state])
 
     def delete(self, key, _org, _token):
         """An organisation of its own, with a few rows, suspended and deleted."""
@@ -768,19 +780,15 @@ class Load:
             if self.deleted >= ORGS_MAX:
                 return
             self.deleted += 1
-        body = admin.CreateOrganizationRequest(organization=organization.Organization(name=key)).SerializeToString()
-        org = admin.CreateOrganizationResponse.FromString(self.call("organization", key, self.master, body)).organization
-        body = admin.CreateTokenRequest(org_id=org.id, token=admin.Token(role=roles.ROLE_ADMIN)).SerializeToString()
-        made = self.call("token", key + "-t", self.master, body, (grpc.StatusCode.ALREADY_EXISTS,))
-        if not isinstance(made, grpc.RpcError):
-            token = admin.CreateTokenResponse.FromString(made).secret
+        _, org = self.new_organization(key)
+        token = self.new_administrator(key, org)
+        if token is not None:
             for number in range(20):
                 request = feedback_service.CaptureFeedbackEventRequest(event=event_of(f"{key}/{number}"))
                 self.call("capture", f"{key}-{number}", token, request.SerializeToString())
-        body = organization.SuspendOrganizationRequest(org_id=org.id, reason=key).SerializeToString()
-        self.call("suspend", key + "-s", self.master, body)
-        body = organization.DeleteOrganizationRequest(org_id=org.id, confirm_name=key, reason=key).SerializeToString()
-        self.keep("delete", org.id, key, b"", self.call("delete", key + "-d", self.master, body), [])
+        self.stop_organization(key, org)
+        body = organization.DeleteOrganizationRequest(org_id=org, confirm_name=key, reason=key).SerializeToString()
+        self.keep("delete", org, key, b"", self.call("delete", key + "-d", self.master, body), [])
 
 
 # The subject of a write follows from its key.

@@ -7,6 +7,8 @@
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/request.h"
+#include "tools/errata/engine/resolve.h"
+#include "tools/errata/terminal/wrap.h"
 
 #include <time.h>
 
@@ -62,12 +64,14 @@ static enum cli_exit wait_for_end(struct cli *cli)
         result = look(cli, &is_listed);
     }
     if (result == CLI_OK && !cli->json) {
-        print_text(
-            &cli->out,
-            "organisation %s is deleted. Backups that were made before keep their copy of "
-            "it; delete or replace them. Freed pages of the store's file keep its bytes until "
-            "they are overwritten: `erratad --rebuild` writes a file without them.\n",
-            cli->options.words[0]);
+        wrap_message(
+            &cli->out, 0, 0,
+            arena_printf(&cli->arena,
+                         "organisation %s is deleted. Backups that were made before keep their "
+                         "copy of it; delete or replace them. Freed pages of the store's file keep "
+                         "its bytes until they are overwritten: `erratad --rebuild` writes a file "
+                         "without them.",
+                         cli->options.words[0]));
     }
     return result;
 }
@@ -76,8 +80,14 @@ enum cli_exit org_delete_run(struct cli *cli)
 {
     static const struct command_call call = {.method = "/errata.v1.AdminService/DeleteOrganization",
                                              .print = print_begun};
-    enum cli_exit result = command_call_once(cli, &call);
+    struct slice id = {NULL, 0};
+    enum cli_exit result =
+        resolve_prefix(cli, SLICE("ORG"), slice_text(cli->options.words[0]), &id);
 
+    if (result == CLI_OK) { /* the wait needs the whole id, since other ids may begin alike */
+        cli->options.words[0] = (const char *)arena_printf(&cli->kept, "%.*s", SLICE_ARGS(id)).data;
+        result = command_call_once(cli, &call);
+    }
     if (result != CLI_OK || options_has(&cli->options, "no-wait")) {
         return result;
     }

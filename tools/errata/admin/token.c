@@ -187,16 +187,10 @@ static void colour_token(struct cli *cli, struct json_value row, struct table *t
 
 static enum cli_exit print_revoked(struct cli *cli, struct json_value reply)
 {
-    (void)reply;
-    print_text(&cli->out, "token %s is revoked\n", cli->options.words[0]);
+    print_text(&cli->out, "token %.*s is revoked\n",
+               SLICE_ARGS(reply_text(cli, reply_member(reply, "token"), "keyId")));
     return CLI_OK;
 }
-
-/* An option of all commands of the group. */
-#define ORG_OPTION                                                                                 \
-    {                                                                                              \
-        "org", "ORG", "another organisation's id; needs a token with the server flag"              \
-    }
 
 static const struct option_spec create_options[] = {
     {"role", "ROLE", "role of the token, which determines its permissions"},

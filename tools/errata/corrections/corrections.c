@@ -218,9 +218,7 @@ static enum cli_exit fill_retract(struct request *request, struct cli *cli)
 }
 
 static const struct option_spec retract_options[] = {
-    {"reason", "TEXT", "reason of the retraction"},
-    {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
-    {NULL, NULL, NULL}};
+    {"reason", "TEXT", "reason of the retraction"}, IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
 static const struct option_spec capture_options[] = {
     {"type", "TYPE", "kind of correction"},
     {"layout", "LAYOUT", "the layout's fingerprint; default: the layout of the ingested document"},
@@ -238,7 +236,7 @@ static const struct option_spec capture_options[] = {
      "the text that the model read, stored as `input_snippet` of the meta JSON"},
     {"created-at", "TIME|SPAN",
      "time of the correction, to import past ones; needs INTEGRATOR or ADMIN"},
-    {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
+    IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec import_options[] = {
     {"batch", "N", "events per call, 1 to 1000 (default 1000)"},

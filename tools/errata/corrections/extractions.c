@@ -59,7 +59,7 @@ static const struct option_spec record_options[] = {
     {"actor", "USER", "the acting user, if the token is not bound to one"},
     {"created-at", "TIME|SPAN",
      "time of the extraction, to import past ones; needs INTEGRATOR or ADMIN"},
-    {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
+    IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 
 const struct command extraction_commands[] = {

@@ -13,7 +13,13 @@
 /* The option of writes: --idempotency-key KEY. */
 #define IDEMPOTENCY_OPTION                                                                         \
     {                                                                                              \
-        "idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"                    \
+        "idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"           \
+    }
+
+/* The option of commands that can administer another organisation: --org ORG. */
+#define ORG_OPTION                                                                                 \
+    {                                                                                              \
+        "org", "ORG", "another organisation, by id or name; needs a token with the server flag"    \
     }
 
 struct command_call {

@@ -68,12 +68,37 @@ static bool is_free(const struct request *request, const struct field_info *fiel
 
 /* --- values --- */
 
+/* Adds an array of the ids whose prefixes are given. */
+static enum cli_exit add_ids(struct request *request, struct cli *cli,
+                             const struct option_spec *spec, const char *member)
+{
+    const char *given = NULL;
+    enum cli_exit result = CLI_OK;
+    struct buffer ids;
+
+    buffer_init(&ids, &cli->arena, 64);
+    for (size_t at = 0;
+         result == CLI_OK && (given = options_next(&cli->options, spec->name, &at)) != NULL;) {
+        struct slice id = {NULL, 0};
+
+        result = resolve_prefix(cli, slice_text(spec->value), slice_text(given), &id);
+        buffer_append_byte(&ids, ids.size > 0 ? ',' : '[');
+        json_write_string(&ids, id, false);
+    }
+    buffer_append_byte(&ids, ']');
+    request_raw(request, member, buffer_slice(&ids));
+    return result;
+}
+
 /* Adds an array or a map of all values of an option. */
 static enum cli_exit add_values(struct request *request, struct cli *cli,
                                 const struct option_spec *spec, const struct field_info *field)
 {
     const char *member = (const char *)field->name.data;
 
+    if (!field->map && resolve_is_known(slice_text(spec->value))) {
+        return add_ids(request, cli, spec, member);
+    }
     return field->map ? request_add_map(request, cli, spec->name, member)
                       : request_add_list(request, cli, spec->name, member,
                                          strstr(spec->value, "@FILE") != NULL);
@@ -227,18 +252,28 @@ static enum cli_exit fill_level(struct request *request, struct cli *cli,
 
 /* --- what is missing --- */
 
+/* Reports every required option that is not given. */
 static enum cli_exit check_required(struct cli *cli, const struct message_info *message)
 {
+    struct buffer names;
+    struct buffer expected;
+
+    buffer_init(&names, &cli->arena, 64);
+    buffer_init(&expected, &cli->arena, 256);
     for (const struct option_spec *spec = cli->command->options; spec != NULL && spec->name != NULL;
          spec++) {
         const struct field_info *field = find_member(&cli->arena, message, spec->name);
 
         if (field != NULL && field->rules.required && !options_has(&cli->options, spec->name)) {
-            return cli_usage(cli, "--%s: missing; expected --%s %s: %s", spec->name, spec->name,
-                             spec->value, spec->help);
+            buffer_printf(&names, "%s--%s", names.size > 0 ? ", " : "", spec->name);
+            buffer_printf(&expected, "%s--%s %s: %s", expected.size > 0 ? ", and " : "", spec->name,
+                          spec->value, spec->help);
         }
     }
-    return CLI_OK;
+    return names.size == 0 ? CLI_OK
+                           : cli_usage(cli, "%.*s: missing; expected %.*s", (int)names.size,
+                                       (const char *)names.data, (int)expected.size,
+                                       (const char *)expected.data);
 }
 
 /* A message that is open. */
@@ -286,12 +321,32 @@ static enum cli_exit fill_inner(struct request *request, struct cli *cli,
     return result;
 }
 
+/* Replaces the name or prefix of --org by the id, which lists of the organisation's tokens need, too. */
+static enum cli_exit resolve_org(struct cli *cli)
+{
+    enum cli_exit result = CLI_OK;
+
+    for (size_t i = 0; result == CLI_OK && i < cli->options.given_count; i++) {
+        struct option_given *given = &cli->options.given[i];
+        struct slice id = {NULL, 0};
+
+        if (given->spec->value != NULL && strcmp(given->spec->value, "ORG") == 0) {
+            result = resolve_prefix(cli, SLICE("ORG"), slice_text(given->value), &id);
+            given->value = (const char *)arena_printf(&cli->kept, "%.*s", SLICE_ARGS(id)).data;
+        }
+    }
+    return result;
+}
+
 enum cli_exit fill_request(struct request *request, struct cli *cli,
                            const struct method_info *method)
 {
     const struct message_info *message = method->request;
     enum cli_exit result = check_required(cli, message);
 
+    if (result == CLI_OK) {
+        result = resolve_org(cli);
+    }
     if (result == CLI_OK) {
         result = fill_level(request, cli, message, NULL);
     }

@@ -15,6 +15,9 @@
 /* Maximum pages that are read for one prefix; the server examines 2,000 rows per page. */
 #define PAGES_OF_PREFIX_MAX 500
 
+/* The word whose values may also be given by their names. */
+#define NAMED_WORD "ORG"
+
 #define ID_BYTES 36
 #define FINGERPRINT_BYTES 64
 #define KEY_ID_BYTES 8
@@ -92,6 +95,12 @@ static struct list open_list(struct cli *cli, const struct word *word)
     return list;
 }
 
+/* Returns whether a row with this value may also be found by its member `name`. */
+static bool has_name(const struct word *word)
+{
+    return strcmp(word->name, NAMED_WORD) == 0;
+}
+
 /* Fetches one page of the values that begin with `prefix`; empty: all values. */
 static enum cli_exit fetch(struct cli *cli, const struct list *list, struct slice prefix,
                            struct slice page_token, struct json_value *ret_reply)
@@ -167,12 +176,29 @@ struct matches {
     struct slice next_page;
 };
 
-static enum cli_exit read_matches(struct cli *cli, const struct list *list, struct slice prefix,
+/* Ids are written in lower case. */
+static struct slice lower(struct cli *cli, struct slice text)
+{
+    uint8_t *copy = arena_alloc(&cli->arena, text.size);
+
+    for (size_t i = 0; copy != NULL && i < text.size; i++) {
+        uint8_t byte = text.data[i];
+
+        copy[i] = byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte - 'A' + 'a') : byte;
+    }
+    return copy != NULL ? slice_of(copy, text.size) : text;
+}
+
+/* Adds the rows of one page that begin with the prefix or are named as given. */
+static enum cli_exit read_matches(struct cli *cli, const struct list *list, struct slice given,
                                   struct matches *matches)
 {
+    bool named = has_name(list->word);
+    struct slice prefix = lower(cli, given);
     struct json_value reply = {JSON_NULL, {NULL, 0}};
     struct reply_walk walk;
-    enum cli_exit result = fetch(cli, list, prefix, matches->next_page, &reply);
+    enum cli_exit result =
+        fetch(cli, list, named ? slice_of(NULL, 0) : prefix, matches->next_page, &reply);
 
     if (result != CLI_OK) {
         return result;
@@ -180,8 +206,10 @@ static enum cli_exit read_matches(struct cli *cli, const struct list *list, stru
     walk = reply_walk(reply, (const char *)list->rows->json_name.data);
     while (reply_next(&walk)) {
         struct slice value = reply_text(cli, walk.row, (const char *)list->value->json_name.data);
+        bool is_match = slice_starts_with(value, prefix) ||
+                        (named && slice_equal(reply_text(cli, walk.row, "name"), given));
 
-        if (slice_starts_with(value, prefix) && matches->count++ < RESOLVE_CANDIDATES_MAX) {
+        if (is_match && matches->count++ < RESOLVE_CANDIDATES_MAX) {
             matches->values[matches->count - 1] = value;
             matches->meanings[matches->count - 1] = meaning_of(cli, list, walk.row);
         }
@@ -200,7 +228,8 @@ static bool is_hex(struct slice text)
     return text.size > 0;
 }
 
-static bool is_part_of_uuid(struct slice text)
+/* Returns whether the text is a UUID, or the beginning of one. */
+static bool begins_uuid(struct slice text)
 {
     for (size_t i = 0; i < text.size; i++) {
         bool dash = i == 8 || i == 13 || i == 18 || i == 23;
@@ -209,10 +238,10 @@ static bool is_part_of_uuid(struct slice text)
             return false;
         }
     }
-    return text.size > 0 && text.size < ID_BYTES;
+    return text.size > 0 && text.size <= ID_BYTES;
 }
 
-/* Returns whether the text may be a prefix of a longer value of this kind. */
+/* Returns whether the text may be a prefix of a longer value of this kind, or the name of one. */
 static bool may_be_prefix(const struct word *word, struct slice given)
 {
     if (strcmp(word->name, "LAYOUT") == 0) {
@@ -222,20 +251,7 @@ static bool may_be_prefix(const struct word *word, struct slice given)
     if (strcmp(word->name, "KEYID") == 0) {
         return is_hex(given) && given.size < KEY_ID_BYTES;
     }
-    return is_part_of_uuid(given);
-}
-
-/* Ids are written in lower case. */
-static struct slice lower(struct cli *cli, struct slice text)
-{
-    uint8_t *copy = arena_alloc(&cli->arena, text.size);
-
-    for (size_t i = 0; copy != NULL && i < text.size; i++) {
-        uint8_t byte = text.data[i];
-
-        copy[i] = byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte - 'A' + 'a') : byte;
-    }
-    return copy != NULL ? slice_of(copy, text.size) : text;
+    return begins_uuid(given) ? given.size < ID_BYTES : has_name(word);
 }
 
 static enum cli_exit report_ambiguous(struct cli *cli, const struct word *word, struct slice prefix,
@@ -258,7 +274,6 @@ enum cli_exit resolve_prefix(struct cli *cli, struct slice name, struct slice gi
                              struct slice *ret_value)
 {
     const struct word *word = find_word(name);
-    struct slice prefix = lower(cli, given);
     struct matches matches = {.count = 0};
     struct list list;
     enum cli_exit result = CLI_OK;
@@ -269,7 +284,7 @@ enum cli_exit resolve_prefix(struct cli *cli, struct slice name, struct slice gi
     }
     list = open_list(cli, word);
     for (unsigned page = 0; page < PAGES_OF_PREFIX_MAX && matches.count < 2; page++) {
-        result = read_matches(cli, &list, prefix, &matches);
+        result = read_matches(cli, &list, given, &matches);
         if (result != CLI_OK || matches.next_page.size == 0) {
             break;
         }
@@ -278,11 +293,12 @@ enum cli_exit resolve_prefix(struct cli *cli, struct slice name, struct slice gi
         return result;
     }
     if (matches.count > 1) {
-        return report_ambiguous(cli, word, prefix, &matches);
+        return report_ambiguous(cli, word, given, &matches);
     }
     if (matches.count == 0 && strcmp(word->name, "LAYOUT") != 0) {
-        return cli_failed(cli, "%s \"%.*s\": not found; expected an id or a unique prefix of one",
-                          word->name, SLICE_ARGS(given));
+        return cli_failed(cli, "%s \"%.*s\": not found; expected an id%s a unique prefix of one%s",
+                          word->name, SLICE_ARGS(given), has_name(word) ? "," : " or",
+                          has_name(word) ? ", or a name" : "");
     }
     *ret_value = matches.count == 1 ? matches.values[0] : given;
     return CLI_OK;

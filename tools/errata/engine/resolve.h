@@ -20,8 +20,9 @@ typedef void resolve_offer(void *user, struct slice value, struct slice meaning)
 const char *resolve_member(struct slice name);
 /* Returns whether a server lists the values of the name. */
 bool resolve_is_known(struct slice name);
-/* Returns the only id that begins with a text. Complete ids and names are returned unchanged, and
- * so is a text with which no measured fingerprint begins. Reports an unknown or ambiguous id. */
+/* Returns the only id that begins with a text, or the id of the organisation with this name.
+ * Complete ids, and names of other resources, are returned unchanged, and so is a text with which
+ * no measured fingerprint begins. Reports an unknown or ambiguous id. */
 MUST_CHECK enum cli_exit resolve_prefix(struct cli *cli, struct slice name, struct slice given,
                                         struct slice *ret_value);
 /* Offers the newest values that begin with the typed text. */

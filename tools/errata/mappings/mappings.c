@@ -157,9 +157,7 @@ static enum cli_exit confirm_run(struct cli *cli)
         {"actor", "USER", "the user who judged, if the token is not bound to one"},                \
         {"created-at", "TIME|SPAN",                                                                \
          "time of the judgement, to import past ones; needs INTEGRATOR or ADMIN"},                 \
-    {                                                                                              \
-        "idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"           \
-    }
+        IDEMPOTENCY_OPTION
 
 static const struct option_spec list_options[] = {
     {"customer", "CUSTOMER", "only mappings of this customer"},
@@ -174,7 +172,7 @@ static const struct option_spec suggest_options[] = {
     {"confidence", "SHARE", "the matcher's confidence, from 0 to 1"},
     {"created-at", "TIME|SPAN",
      "time of the suggestion, to import past ones; needs INTEGRATOR or ADMIN"},
-    {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
+    IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 static const struct option_spec confirm_options[] = {
     MAPPING_NAME_OPTIONS,

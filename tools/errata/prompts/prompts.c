@@ -223,9 +223,7 @@ static const struct option_spec show_options[] = {
      "print this version; default: the newest; 0 is the version that ships with the server"},
     {NULL, NULL, NULL}};
 static const struct option_spec put_options[] = {
-    {"comment", "TEXT", "description of the change"},
-    {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
-    {NULL, NULL, NULL}};
+    {"comment", "TEXT", "description of the change"}, IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
 static const struct option_spec prepare_options[] = {
     {"template", "TEMPLATE", "name of a stored template"},
     {"version", "N", "version of the stored template; default: the newest"},

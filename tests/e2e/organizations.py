@@ -78,7 +78,7 @@ class Suspension(Organizations):
         watched = self.theirs.log.WatchEvents(event_service.WatchEventsRequest(from_seq=1), timeout=60)
         self.assertEqual(next(watched).event.seq, 1)
         shown = self.cli("org", "suspend", self.org, "--reason", "contract ended")
-        self.assertEqual(shown, f"organisation {self.org} is SUSPENDED\n")
+        self.assertEqual(shown, f"organisation Acme ({self.org}) is SUSPENDED\n")
         with self.assertRaises(grpc.RpcError) as end:
             list(watched)
         self.assertEqual(end.exception.code(), grpc.StatusCode.PERMISSION_DENIED)
@@ -95,7 +95,7 @@ class Suspension(Organizations):
         self.server.start()
         self.assertEqual(self.post("EventService/ListEvents", {})[0], 403)
         self.assertEqual(self.cli("org", "resume", self.org, "--reason", "contract renewed"),
-                         f"organisation {self.org} is ACTIVE\n")
+                         f"organisation Acme ({self.org}) is ACTIVE\n")
         self.assertEqual(self.state(), "ACTIVE")
         status, reply = self.post("EventService/ListEvents", {})
         self.assertEqual(status, 200)

@@ -129,7 +129,7 @@ class Ingest(CliCase):
         self.assertIn("decision.agent_name: missing, and the gate has no agent", letter.reason)
         self.assertIn(letter.id, self.run_cli("decisions", "dead-letters")[0])
         self.run_cli("decisions", "retry", letter.id, code=1)
-        self.admin.update_settings(gate_agents={"gates": [{"gate_id": "HITL-7", "agent_name": "tester"}]})
+        self.run_cli("org", "settings", "--gate-agent", "HITL-7=tester")
         stored = self.run_cli("decisions", "retry", letter.id)[0].strip()
         self.assertEqual(self.run_cli("decisions", "retry", letter.id)[0].strip(), stored)
         self.assertEqual((self.get("d-gate").id, self.get("d-gate").agent_name), (stored, "tester"))

@@ -104,6 +104,38 @@ class Ids(CliCase):
         self.run_cli("token", "revoke", prefix)
         self.assertIn("revoked", self.run_cli("token", "list")[0])
 
+    def test_organisations_are_found_by_name(self):
+        """By the whole name or a prefix of the id; a name that is also such a prefix is ambiguous."""
+        org = self.run_cli("org", "create", "Acme Ltd")[0].strip()
+        self.assertIn("(" + org + ") is SUSPENDED", self.run_cli("org", "suspend", "Acme Ltd", "--reason", "r")[0])
+        self.run_cli("token", "create", "--org", "Acme Ltd", "--role", "SERVICE", "--file", "acme.token")
+        key = json.loads(self.run_cli("token", "list", "--org", "Acme Ltd", "--json")[0])["tokens"][0]["keyId"]
+        quota = ("admin", "quota", "--org", "Acme Ltd")
+        self.assertRegex(self.run_cli(*quota, "--key-id", key[:7], "--pdf-jobs", "3")[0], r"PDF jobs +3\n")
+        self.assertRegex(self.run_cli(*quota)[0], rf"\n{key} .* 0 of 3")
+        _, said = self.run_cli("org", "resume", "Acme", "--reason", "r", code=1)
+        self.assertIn('ORG "Acme": not found; expected an id, a unique prefix of one, or a name', said)
+        other = self.run_cli("org", "create", org[:8])[0].strip()
+        _, said = self.run_cli("org", "resume", org[:8], "--reason", "r", code=1)
+        self.assertIn("ambiguous prefix", said)
+        _, said = self.run_cli("org", "delete", "Acme Ltd", code=2)
+        self.assertIn("--confirm-name, --reason: missing; expected --confirm-name NAME", said)
+        self.run_cli("org", "delete", "Acme Ltd", "--confirm-name", "Acme Ltd", "--reason", "r")
+        self.run_cli("org", "suspend", other, "--reason", "r")
+        self.run_cli("org", "delete", other, "--confirm-name", org[:8], "--reason", "r")
+        self.assertNotIn(org, self.run_cli("org", "list", "--json")[0])
+
+    def test_prefixes_of_repeated_ids_are_resolved(self):
+        ids = [e["id"] for e in json.loads(self.run_cli("events", "list", "--all", "--json")[0])["events"]]
+        words = [word for one in ids[:2] for word in ("--event", self.unique(one, ids))]
+        shown, _ = self.run_cli("admin", "erase", *words, "--reason", "r", "--dry-run")
+        self.assertRegex(shown, "facts remain +of 2 events")
+        _, said = self.run_cli("admin", "erase", "--event", "ffffffff", "--reason", "r", "--dry-run", code=1)
+        self.assertIn("not found; expected an id", said)
+        _, said = self.run_cli("admin", "erase", code=2)
+        for missing in ("--user or --event", "--reason TEXT", "--dry-run, which shows"):
+            self.assertIn(missing, said)
+
     def test_prefixes_of_fingerprints_are_resolved(self):
         table = self.on_terminal(80, "layouts", "profiles", "--no-color")
         for short in [row.split()[0] for row in table.splitlines()[1:]]:

@@ -242,7 +242,7 @@ static const struct option_spec backup_options[] = {{"force", NULL, "replace FIL
 
 static const struct option_spec audit_options[] = {
     {"by", "USER", "only changes by this user, or by token:KEYID"},
-    {"org", "ORG", "another organisation's id; needs a token with the server flag"},
+    ORG_OPTION,
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 
@@ -251,11 +251,11 @@ static const struct option_spec erase_options[] = {
     {"customer", "ID", "erase selections of this customer, and judgements of its mappings"},
     {"session", "ID", "erase the turns of this session, and what was said of them"},
     {"user", "ID", "erase events by this user"},
-    {"event", "ID", "erase this event; may be repeated, up to 1,000 times"},
+    {"event", "EVENT", "erase this event; may be repeated, up to 1,000 times"},
     {"reason", "TEXT", "why, such as the number of the request; recorded"},
     {"dry-run", NULL, "show what would be erased, and change nothing"},
     {"yes", NULL, "confirm: what is erased cannot be restored"},
-    {"org", "ORG", "another organisation's id; needs a token with the server flag"},
+    ORG_OPTION,
     {NULL, NULL, NULL}};
 
 const struct command admin_commands[] = {
@@ -341,6 +341,7 @@ const struct command admin_commands[] = {
      .run = backup_run},
     {.group = "admin",
      .name = "erase",
+     .arguments = "--reason TEXT",
      .summary = "erase the content of events for a person's request",
      .help = "Removes the content (values before and after, notes, messages, comments) of the "
              "events of one document, customer, session or user, or of given events, at once and "

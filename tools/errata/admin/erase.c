@@ -5,83 +5,132 @@
 
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/stream_call.h"
-#include "tools/errata/engine/view.h"
+#include "tools/errata/engine/view_cells.h"
+#include "tools/errata/terminal/wrap.h"
 
 #define ERASE_PATH "/errata.v1.AdminService/EraseContent"
 
-/* What was erased cannot be restored, so a command needs --yes, unless it only shows. */
-static enum cli_exit confirm(struct request *request, struct cli *cli)
+struct slice cell_nonzero(struct cli *cli, struct json_value object, const char *name)
+{
+    return reply_integer(cli, object, name) > 0 ? reply_count(cli, object, name)
+                                                : slice_of(NULL, 0);
+}
+
+/* The options that select what to erase. */
+static const char *const subjects[] = {"document", "customer", "session", "user", "event"};
+
+static bool has_subject(struct cli *cli)
+{
+    bool has_one = false;
+
+    for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++) {
+        has_one = has_one || options_has(&cli->options, subjects[i]);
+    }
+    return has_one;
+}
+
+/* Reports everything that is missing at once. What was erased cannot be restored, so a command needs --yes, unless it only
+ * shows. */
+static enum cli_exit check(struct cli *cli)
 {
     bool dry_run = options_has(&cli->options, "dry-run");
+    bool confirmed = options_has(&cli->options, "yes");
+    struct buffer text;
 
-    (void)request;
-    if (dry_run == options_has(&cli->options, "yes")) {
-        return cli_usage(cli,
-                         "%s; expected --dry-run, which shows what would be erased, or --yes: "
-                         "what is erased cannot be restored",
-                         dry_run ? "--yes: given together with --dry-run" : "--yes: missing");
+    if (dry_run && confirmed) {
+        return cli_usage(cli, "--yes: given together with --dry-run; expected one of them");
     }
-    return CLI_OK;
+    buffer_init(&text, &cli->arena, 256);
+    if (!has_subject(cli)) {
+        buffer_append(&text, SLICE("; --document, --customer, --session, --user or --event, which "
+                                   "select the events"));
+    }
+    if (!options_has(&cli->options, "reason")) {
+        buffer_append(&text, SLICE("; --reason TEXT: why"));
+    }
+    if (!dry_run && !confirmed) {
+        buffer_append(&text, SLICE("; --dry-run, which shows what would be erased, or --yes: what "
+                                   "is erased cannot be restored"));
+    }
+    return text.size == 0 ? CLI_OK
+                          : cli_usage(cli, "options are missing; expected %.*s", (int)text.size - 2,
+                                      (const char *)text.data + 2);
 }
 
 /* Prints for whom the report is: the selection as it was given. */
 static void print_selection(struct cli *cli)
 {
-    static const char *const names[] = {"document", "customer", "session", "user"};
-    const char *event = NULL;
-    size_t at = 0;
+    for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++) {
+        const char *value = NULL;
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *value = options_get(&cli->options, names[i]);
-
-        if (value != NULL) {
-            reply_print_member(cli, names[i], print_clean(&cli->arena, slice_text(value)));
+        for (size_t at = 0; (value = options_next(&cli->options, subjects[i], &at)) != NULL;) {
+            reply_print_member(cli, subjects[i], print_clean(&cli->arena, slice_text(value)));
         }
-    }
-    while ((event = options_next(&cli->options, "event", &at)) != NULL) {
-        reply_print_member(cli, "event", print_clean(&cli->arena, slice_text(event)));
     }
 }
 
-static bool is_zero(struct slice count)
+/* Returns `3 events`. */
+static struct slice events_text(struct cli *cli, struct json_value report, const char *name)
 {
-    return count.size == 0 || slice_equal(count, SLICE("0"));
+    return arena_printf(&cli->arena, "%.*s event%s", SLICE_ARGS(reply_count(cli, report, name)),
+                        reply_integer(cli, report, name) == 1 ? "" : "s");
+}
+
+/* Prints how much is not erased, and the reasons that occur. */
+static void print_kept(struct cli *cli, struct json_value report)
+{
+    struct reply_walk walk = reply_walk(report, "kinds");
+    bool has_artifacts = false;
+    bool has_formats = false;
+
+    while (reply_next(&walk)) {
+        has_artifacts = has_artifacts || reply_integer(cli, walk.row, "keptArtifactCount") > 0;
+        has_formats = has_formats || reply_integer(cli, walk.row, "keptFormatCount") > 0;
+    }
+    reply_print_member(cli, "not erased",
+                       arena_printf(&cli->arena, "content of %.*s: %s%s%s",
+                                    SLICE_ARGS(events_text(cli, report, "keptCount")),
+                                    has_artifacts
+                                        ? "texts of rules, proposals, templates and guidance, and "
+                                          "reasons of changes (ARTIFACT)"
+                                        : "",
+                                    has_artifacts && has_formats ? "; " : "",
+                                    has_formats ? "corrections of an old store (FORMAT)" : ""));
 }
 
 static enum cli_exit print_report(struct cli *cli, struct json_value report)
 {
     bool dry_run = slice_equal(reply_text(cli, report, "dryRun"), SLICE("true"));
-    struct slice count = reply_count(cli, report, "erasedCount");
-    struct slice bytes = reply_count(cli, report, "erasedBytes");
-    struct slice facts = reply_count(cli, report, "factsRemainCount");
-    struct slice kept = reply_count(cli, report, "keptCount");
+    bool is_found = reply_integer(cli, report, "factsRemainCount") > 0;
     enum cli_exit result = CLI_OK;
 
+    reply_align_members(cli, "facts remain");
     print_selection(cli);
     reply_print_member(cli, dry_run ? "would erase" : "erased",
-                       arena_printf(&cli->arena, "content of %.*s events, %.*s bytes",
-                                    SLICE_ARGS(count), SLICE_ARGS(bytes)));
-    reply_print_member(cli, "facts remain",
-                       arena_printf(&cli->arena,
-                                    "of %.*s events: ids, times, statuses, names of fields, hashes",
-                                    SLICE_ARGS(facts)));
-    if (!is_zero(kept)) {
-        reply_print_member(cli, "not erased",
-                           arena_printf(&cli->arena,
-                                        "content of %.*s events: texts of rules, proposals, "
-                                        "templates and guidance and reasons of changes (ARTIFACT), "
-                                        "and corrections of an old store (FORMAT)",
-                                        SLICE_ARGS(kept)));
+                       arena_printf(&cli->arena, "content of %.*s, %.*s bytes",
+                                    SLICE_ARGS(events_text(cli, report, "erasedCount")),
+                                    SLICE_ARGS(reply_count(cli, report, "erasedBytes"))));
+    reply_print_member(
+        cli, "facts remain",
+        !is_found
+            ? SLICE("none: no event matches")
+            : arena_printf(&cli->arena, "of %.*s: ids, times, statuses, names of fields, hashes",
+                           SLICE_ARGS(events_text(cli, report, "factsRemainCount"))));
+    if (reply_integer(cli, report, "keptCount") > 0) {
+        print_kept(cli, report);
     }
     reply_print_member(cli, dry_run ? "examined" : "completed",
-                       reply_time(cli, report, "completedAt"));
-    if (!is_zero(facts)) {
+                       reply_full_time(cli, report, "completedAt"));
+    if (is_found) {
         result = view_print_table(cli, "ErasedKind", report, "kinds", NULL);
     }
     if (result == CLI_OK && !dry_run) {
-        print_text(&cli->out,
-                   "Backups that were made before keep their copy of the content; delete "
-                   "or replace them.\n");
+        wrap_message(&cli->out, 0, 0,
+                     SLICE("Backups that were made before keep their copy of the content; delete "
+                           "or replace them."));
+    }
+    if (result == CLI_OK && dry_run && reply_integer(cli, report, "erasedCount") > 0) {
+        cli_note(cli, "nothing is erased yet; --yes instead of --dry-run erases it");
     }
     return result;
 }
@@ -125,10 +174,12 @@ static enum cli_exit take(struct cli *cli, struct slice message, void *user)
 enum cli_exit erase_run(struct cli *cli)
 {
     bool reported = false;
-    const struct stream_call call = {
-        .path = ERASE_PATH, .fill = confirm, .take = take, .user = &reported};
-    enum cli_exit result = CLI_OK;
+    const struct stream_call call = {.path = ERASE_PATH, .take = take, .user = &reported};
+    enum cli_exit result = check(cli);
 
+    if (result != CLI_OK) {
+        return result;
+    }
     cli_progress(cli);
     result = stream_call_run(cli, &call);
     return result == CLI_OK && !reported

@@ -6,22 +6,30 @@
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
 #include "tools/errata/engine/view_cells.h"
+#include "tools/errata/layouts/measures.h"
 
 /* The options that are limits. */
 static const char *const limits[] = {"requests-per-second", "request-burst", "concurrent-streams",
                                      "stored-bytes", "pdf-jobs"};
 
-/* Returns `3 of 10`, or only what is in use if there is no limit. */
-static struct slice in_use_of(struct cli *cli, struct json_value row, const char *used,
-                              const char *limit)
+/* Returns `3 of 10`, or only what is in use if there is no limit. `name` is that of both members. */
+static struct slice in_use_of(struct cli *cli, struct json_value row, const char *name,
+                              struct slice (*format)(struct cli *, struct json_value, const char *))
 {
     struct json_value quota = reply_member(row, "quota");
-    struct slice in_use = reply_count(cli, row, used);
+    struct slice in_use = format(cli, row, name);
 
-    return reply_text(cli, quota, limit).size == 0
+    return reply_text(cli, quota, name).size == 0
                ? in_use
                : arena_printf(&cli->arena, "%.*s of %.*s", SLICE_ARGS(in_use),
-                              SLICE_ARGS(reply_count(cli, quota, limit)));
+                              SLICE_ARGS(format(cli, quota, name)));
+}
+
+/* Formats a member of bytes; on a terminal with a unit. */
+static struct slice bytes_text(struct cli *cli, struct json_value object, const char *name)
+{
+    return cli->out.terminal ? measures_bytes(cli, reply_integer(cli, object, name))
+                             : reply_count(cli, object, name);
 }
 
 struct slice cell_quota_holder(struct cli *cli, struct json_value object, const char *name)
@@ -48,10 +56,16 @@ struct slice cell_quota_requests(struct cli *cli, struct json_value object, cons
                                           SLICE_ARGS(reply_count(cli, quota, "requestBurst")));
 }
 
+struct slice cell_quota_available(struct cli *cli, struct json_value object, const char *name)
+{
+    return reply_text(cli, object, name).size > 0 ? reply_count(cli, object, name)
+                                                  : slice_of(NULL, 0);
+}
+
 struct slice cell_quota_streams(struct cli *cli, struct json_value object, const char *name)
 {
     (void)name;
-    return in_use_of(cli, object, "concurrentStreams", "concurrentStreams");
+    return in_use_of(cli, object, "concurrentStreams", reply_count);
 }
 
 struct slice cell_quota_stored(struct cli *cli, struct json_value object, const char *name)
@@ -59,13 +73,13 @@ struct slice cell_quota_stored(struct cli *cli, struct json_value object, const 
     (void)name;
     return reply_text(cli, object, "keyId").size > 0
                ? slice_of(NULL, 0)
-               : in_use_of(cli, object, "storedBytes", "storedBytes");
+               : in_use_of(cli, object, "storedBytes", bytes_text);
 }
 
 struct slice cell_quota_pdf_jobs(struct cli *cli, struct json_value object, const char *name)
 {
     (void)name;
-    return in_use_of(cli, object, "pdfJobs", "pdfJobs");
+    return in_use_of(cli, object, "pdfJobs", reply_count);
 }
 
 static void print_limit(struct cli *cli, const char *title, struct json_value quota,
@@ -109,8 +123,8 @@ enum cli_exit quota_run(struct cli *cli)
 }
 
 const struct option_spec quota_options[] = {
-    {"org", "ORG", "another organisation's id; needs a token with the server flag"},
-    {"key-id", "KEY_ID", "change the quota of this token; default: the organisation's own"},
+    ORG_OPTION,
+    {"key-id", "KEYID", "change the quota of this token; default: the organisation's own"},
     {"requests-per-second", "N", "calls per second on average; 0, as for each limit: no limit"},
     {"request-burst", "N", "calls that may begin at once; default: those of one second"},
     {"concurrent-streams", "N", "open calls with a streamed request or response"},

@@ -211,9 +211,11 @@ const struct command decision_commands[] = {
     {.group = "decisions",
      .name = "dead-letters",
      .summary = "list entries of the Redis stream that could not be stored",
-     .help = "Lists entries of the Redis stream of decisions that could not be stored, with the "
-             "reasons, newest first. --json prints their fields, too. The role of the token is "
-             "INTEGRATOR or ADMIN.",
+     .help =
+         "Lists entries of the Redis stream of decisions that could not be stored, with the "
+         "reasons, newest first; --json prints them whole, with the fields of the entries. `errata "
+         "decisions retry` stores one after the cause is mended, such as by `errata org settings "
+         "--gate-agent`. The role of the token is INTEGRATOR or ADMIN.",
      .examples = {{"errata decisions dead-letters", NULL},
                   {"errata decisions dead-letters --all --json > dead-letters.json", NULL}},
      .options = dead_letters_options,

@@ -34,10 +34,14 @@ struct slice cell_method(struct cli *cli, struct json_value object, const char *
 struct slice cell_code(struct cli *cli, struct json_value object, const char *name);
 /* a counter of bytes or microseconds with a unit */
 struct slice cell_counter_meaning(struct cli *cli, struct json_value object, const char *name);
+/* a count; nothing if it is 0, so that a column of zeros is omitted */
+struct slice cell_nonzero(struct cli *cli, struct json_value object, const char *name);
 /* `organisation`, or the key id of a token */
 struct slice cell_quota_holder(struct cli *cli, struct json_value object, const char *name);
 /* `100, burst 300` */
 struct slice cell_quota_requests(struct cli *cli, struct json_value object, const char *name);
+/* calls that may begin at once; nothing without a limit */
+struct slice cell_quota_available(struct cli *cli, struct json_value object, const char *name);
 /* `3 of 10`, also of the following */
 struct slice cell_quota_streams(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_quota_stored(struct cli *cli, struct json_value object, const char *name);
@@ -56,6 +60,8 @@ struct slice cell_reasons(struct cli *cli, struct json_value object, const char 
 /* guidelines/ */
 /* the users who approved a proposal, such as `anna, berta` */
 struct slice cell_voters(struct cli *cli, struct json_value object, const char *name);
+/* `1 of 2` votes of a proposal */
+struct slice cell_votes(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_bad_outcomes(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_change_per_100(struct cli *cli, struct json_value object, const char *name);
 /* what a proposal conflicts with, such as `CONTRADICTION 0192...: numbers that cannot both hold` */

@@ -18,6 +18,19 @@ struct slice cell_voters(struct cli *cli, struct json_value object, const char *
     return buffer_slice(&text);
 }
 
+struct slice cell_votes(struct cli *cli, struct json_value object, const char *name)
+{
+    struct reply_walk votes = reply_walk(object, "votes");
+    unsigned count = 0;
+
+    (void)name;
+    while (reply_next(&votes)) {
+        count++;
+    }
+    return arena_printf(&cli->arena, "%u of %.*s", count,
+                        SLICE_ARGS(reply_count(cli, object, "votesNeeded")));
+}
+
 struct slice cell_conflicts(struct cli *cli, struct json_value object, const char *name)
 {
     struct reply_walk conflicts = reply_walk(object, name);

@@ -90,6 +90,15 @@ static enum cli_exit fill_shadow(struct request *request, struct cli *cli)
     return artifact_state_fill(request, cli, SLICE("PROPOSAL"), "ARTIFACT_STATE_SHADOW");
 }
 
+/* Prints the new state, and where the measurement is. */
+static enum cli_exit print_shadow(struct cli *cli, struct json_value reply)
+{
+    enum cli_exit result = artifact_state_print(cli, reply);
+
+    cli_note(cli, "`errata analytics artifact %s` reports what was counted", cli->options.words[0]);
+    return result;
+}
+
 const struct command proposal_commands[] = {
     {.group = "proposals",
      .name = "list",
@@ -139,8 +148,7 @@ const struct command proposal_commands[] = {
                    "  --reason 'measure it for a week'",
                    NULL}},
      .options = reject_options,
-     COMMAND_CALL("LearningService/SetArtifactState", .fill = fill_shadow,
-                  .print = artifact_state_print)},
+     COMMAND_CALL("LearningService/SetArtifactState", .fill = fill_shadow, .print = print_shadow)},
     {.group = "proposals",
      .name = "approve",
      .arguments = "PROPOSAL",

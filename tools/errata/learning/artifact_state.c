@@ -24,6 +24,10 @@ enum cli_exit artifact_state_print(struct cli *cli, struct json_value reply)
     struct slice state = reply_word(cli, reply, "state", "ARTIFACT_STATE_");
 
     print_line(&cli->out, reply_text(cli, reply, "eventId"));
-    cli_note(cli, "%.*s, was %.*s", SLICE_ARGS(state), SLICE_ARGS(before));
+    if (slice_equal(state, before)) {
+        cli_note(cli, "%.*s, as before", SLICE_ARGS(state));
+    } else {
+        cli_note(cli, "%.*s, was %.*s", SLICE_ARGS(state), SLICE_ARGS(before));
+    }
     return CLI_OK;
 }

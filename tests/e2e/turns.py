@@ -306,7 +306,7 @@ class Commands(CliCase):
                             "--tool", "shop", "--text", "laptop price<1000", "--quality", "0.8")[0]
         self.assertEqual(len(said.strip()), 36)
         said = self.run_cli("turns", "detect", "chat-1", "turn-2", "--message", "that's wrong", "--advice", "Ask first")[0]
-        for words in ("REJECTED", "EXPLICIT", "that's wrong", "model's probability", "- Ask first"):
+        for words in ("REJECTED", "EXPLICIT", "that's wrong", "rejection probability", "- Ask first"):
             self.assertIn(words, said)
         self.assertIn("rejections in sequence", self.run_cli("turns", "session", "chat-1")[0])
         said = self.run_cli("turns", "search", "laptops under 1000 dollars")[0]

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define DETECT "/errata.v1.TurnService/DetectFeedback"
+#define LIST "/errata.v1.TurnService/ListTurns"
 #define RECORD "/errata.v1.TurnService/RecordTurn"
 /* A message, by the contract, and a line feed. */
 #define LINE_BYTES ((size_t)16384 + 2)
@@ -28,7 +29,7 @@ struct chat {
 /* Reads a line; false at the end of the input. */
 static bool read_line(struct chat *chat, const char *question, char *line)
 {
-    if (chat->asks) {
+    if (chat->asks && feof(stdin) != 0) {
         print_text(&chat->cli->out, "%s", question);
         (void)fflush(chat->cli->out.stream);
     }
@@ -54,17 +55,16 @@ struct reason {
 };
 
 static const struct reason reasons[] = {
-    {"EXPLICIT", "an explicit rejection: REJECTED 0.9",
+    {"EXPLICIT", "an explicit rejection",
      "without these words the similarity decides: above 0.85 the message repeats the query"},
-    {"REPHRASED", "the query in other words: REJECTED, with the similarity as the confidence",
+    {"REPHRASED", "the query in other words; the similarity is the confidence",
      "at 0.8 or below, or with another intent, it would be a separate message"},
-    {"ABANDONMENT", "the user gives up: REJECTED 0.85",
-     "without these words the following rows decide"},
-    {"CONTINUATION", "the message continues from the answer: ACCEPTED 0.7",
+    {"ABANDONMENT", "the user gives up", "without these words the following rows decide"},
+    {"CONTINUATION", "the message continues from the answer",
      "words of rejection, or a similarity above 0.85, would have precedence"},
     {"TOPIC_CHANGE", "a query about something else: the user moved on",
      "at a similarity of 0.3 or more, or with fewer than 2 content words, it would be NEUTRAL"},
-    {"NOTHING", "no feedback on the answer: NEUTRAL 0.5",
+    {"NOTHING", "no feedback on the answer",
      "above a similarity of 0.85, or 0.8 with the same intent, it is REJECTED; below 0.3 ACCEPTED"},
 };
 
@@ -75,7 +75,7 @@ void turns_print_evidence(struct cli *cli, struct json_value reply)
 
     reply_print_member(cli, "matched", reply_text(cli, cue, "matched"));
     reply_print_member(cli, "similarity", measures_share(cli, evidence, "similarity"));
-    reply_print_member(cli, "model's probability",
+    reply_print_member(cli, "rejection probability",
                        measures_share(cli, evidence, "rejectionProbability"));
 }
 
@@ -92,10 +92,11 @@ void turns_print_reason(struct cli *cli, struct json_value reply)
         }
     }
     if (vetoed.size > 0) {
-        reply_print_member(cli, "model",
-                           arena_printf(&cli->arena,
-                                        "row %.*s applied, but the model's probability is too low",
-                                        SLICE_ARGS(vetoed)));
+        reply_print_member(
+            cli, "model",
+            arena_printf(&cli->arena,
+                         "row %.*s applied, but the probability of a rejection is too low",
+                         SLICE_ARGS(vetoed)));
     }
     if (reply_text(cli, evidence, "late").size > 0) {
         reply_print_member(cli, "late",
@@ -125,6 +126,7 @@ static void print_detected(struct cli *cli, struct json_value reply)
         reply_print_member(cli, "rejections in sequence",
                            reply_count(cli, reply, "consecutiveRejections"));
     }
+    print_text(&cli->out, "\n");
 }
 
 /* --- the conversation --- */
@@ -164,10 +166,44 @@ static enum cli_exit record(struct chat *chat, unsigned number)
     return cli_call_reply(cli, RECORD, request_end(&request), &reply);
 }
 
+/* Refuses a session that has turns: theirs would have the ids of new ones. */
+static enum cli_exit check_new(struct chat *chat)
+{
+    struct cli *cli = chat->cli;
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct request request;
+    struct reply_walk walk;
+    enum cli_exit result = CLI_OK;
+
+    request_begin(&request, cli);
+    request_text(&request, "session_id", slice_text(chat->session));
+    request_raw(&request, "page_size", SLICE("1"));
+    result = cli_call_reply(cli, LIST, request_end(&request), &reply);
+    walk = reply_walk(reply, "turns");
+    if (result == CLI_OK && reply_next(&walk)) {
+        result = cli_usage(cli, "SESSION \"%s\": has turns; expected a new session", chat->session);
+    }
+    arena_reset(&cli->arena);
+    return result;
+}
+
+/* Ends the line of the prompt, and names the command that shows the session. */
+static void print_end(struct chat *chat, unsigned stored)
+{
+    if (chat->asks && feof(stdin) != 0) {
+        print_text(&chat->cli->out, "\n");
+    }
+    if (stored > 0) {
+        cli_note(chat->cli, "%u turn%s stored; `errata turns list --session %s` shows them", stored,
+                 stored == 1 ? " is" : "s are", chat->session);
+    }
+}
+
 enum cli_exit turns_chat(struct cli *cli)
 {
     struct chat *chat = arena_calloc(&cli->kept, 1, sizeof(*chat));
     enum cli_exit result = CLI_OK;
+    unsigned stored = 0;
 
     if (cli->json) {
         return cli_usage(cli, "--json: not for chat; expected `errata turns detect --json`");
@@ -178,6 +214,7 @@ enum cli_exit turns_chat(struct cli *cli)
     chat->cli = cli;
     chat->session = cli->options.words[0];
     chat->asks = cli->out.terminal && isatty(STDIN_FILENO) == 1;
+    result = check_new(chat);
     for (unsigned number = 1; result == CLI_OK && number <= MESSAGES_MAX; number++) {
         if (!read_line(chat, "message> ", chat->message) || chat->message[0] == '\0') {
             break;
@@ -187,7 +224,11 @@ enum cli_exit turns_chat(struct cli *cli)
             break;
         }
         result = record(chat, number);
+        stored += result == CLI_OK ? 1 : 0;
         arena_reset(&cli->arena);
+    }
+    if (result == CLI_OK) {
+        print_end(chat, stored);
     }
     return result;
 }

@@ -85,7 +85,7 @@ static enum cli_exit print_status(struct cli *cli, struct json_value reply)
 }
 
 /* Prints the feedback in a message and its reason: the row, the cue and its words, the similarity,
- * the model's probability. */
+ * the probability of a rejection. */
 static enum cli_exit print_detected(struct cli *cli, struct json_value reply)
 {
     struct json_value evidence = reply_member(reply_member(reply, "matchedCue"), "evidence");

@@ -289,6 +289,7 @@ void fixture_deinit(struct fixture *fixture)
         fixture_check_replay(fixture);
     }
     fake_documents_check_end(&fixture->documents);
+    assert_true(assert_unexpected_count() == 0);
     close_services(fixture);
     store_memory_close(fixture->backend);
     arena_deinit(&fixture->arena);

@@ -68,7 +68,8 @@ struct fixture {
 void fixture_init(struct fixture *fixture);
 /* Does the same without a PDF worker. */
 void fixture_init_without_documents(struct fixture *fixture);
-/* Every call must have ended. Checks the tables against a replay of the log, so that each test does. */
+/* Every call must have ended. Checks the tables against a replay of the log, and that no condition was unexpected, so that
+ * each test does. */
 void fixture_deinit(struct fixture *fixture);
 /* Checks that the tables equal a replay of the log, byte by byte. */
 void fixture_check_replay(struct fixture *fixture);

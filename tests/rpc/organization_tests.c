@@ -85,6 +85,41 @@ static void test_suspended_organisation_is_refused(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Goal: a watch for suspensions gets those of its organisation and nothing else. Method: an organisation suspended and
+ * resumed, a watch from its first event. */
+static void test_suspensions_are_watched_by_kind(void **state)
+{
+    struct fixture fixture;
+    char admin[FIXTURE_TOKEN_BYTES];
+    const char *org_id = NULL;
+    struct exchange exchange;
+    struct exchange_start start = {.path = "errata.v1.EventService/WatchEvents"};
+    Errata__V1__EventKind kind = ERRATA__V1__EVENT_KIND__EVENT_KIND_ORGANIZATION_STATE_SET;
+    Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
+    const Errata__V1__WatchEventsResponse *response = NULL;
+
+    (void)state;
+    fixture_init(&fixture);
+    org_id = fixture_make_org(&fixture, "second", admin);
+    assert_int_equal(suspend(&fixture, fixture.admin, org_id).code, STATUS_OK);
+    assert_int_equal(resume(&fixture, fixture.admin, org_id).code, STATUS_OK);
+    request.from_seq = 1;
+    request.kinds = &kind;
+    request.n_kinds = 1;
+    start.authorization = admin;
+    exchange_open(&exchange, &fixture, &start);
+    exchange_send(&exchange, &request.base);
+    fixture_run(&fixture);
+    for (int i = 0; i < 2; i++) {
+        response = exchange_read(&exchange, &errata__v1__watch_events_response__descriptor);
+        assert_non_null(response);
+        assert_int_equal(response->event->kind, kind);
+    }
+    assert_null(exchange_read(&exchange, &errata__v1__watch_events_response__descriptor));
+    exchange_close(&exchange);
+    fixture_deinit(&fixture);
+}
+
 /* Goal: a stream of a suspended organisation ends, although its peer reads nothing. Method: a watcher with more events than
  * it takes, and the periodic check; a watcher of another organisation goes on. */
 static void test_streams_of_a_suspended_organisation_end(void **state)
@@ -712,6 +747,7 @@ int run_organization_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_suspended_organisation_is_refused),
+        cmocka_unit_test(test_suspensions_are_watched_by_kind),
         cmocka_unit_test(test_streams_of_a_suspended_organisation_end),
         cmocka_unit_test(test_who_may_suspend_which),
         cmocka_unit_test(test_own_organisation_of_the_server_stays),

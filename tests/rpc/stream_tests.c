@@ -117,6 +117,36 @@ static void test_watch_filters_kinds_and_redacts(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Goal: a watch may ask for any kind of the contract. Method: a watch for each value of the enum but the first. */
+static void test_watch_accepts_every_kind(void **state)
+{
+    const ProtobufCEnumDescriptor *values = &errata__v1__event_kind__descriptor;
+    struct fixture fixture;
+    struct exchange exchange;
+    struct exchange_start start;
+    Errata__V1__EventKind kind = ERRATA__V1__EVENT_KIND__EVENT_KIND_UNSPECIFIED;
+    Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
+    const Errata__V1__Event *event = NULL;
+
+    (void)state;
+    fixture_init(&fixture);
+    start = watch_start(fixture.admin);
+    request.from_seq = 1;
+    request.kinds = &kind;
+    request.n_kinds = 1;
+    for (unsigned i = 1; i < values->n_values; i++) {
+        kind = (Errata__V1__EventKind)values->values[i].value;
+        exchange_open(&exchange, &fixture, &start);
+        exchange_send(&exchange, &request.base);
+        fixture_run(&fixture);
+        assert_false(exchange.ended);
+        event = read_event(&exchange);
+        assert_true(event == NULL || event->kind == kind);
+        exchange_close(&exchange);
+    }
+    fixture_deinit(&fixture);
+}
+
 /* Goal: a peer that does not read holds no more than the mark and one message, and gets everything
  * in the end. Method: a log larger than the mark, read late. */
 static void test_slow_reader_holds_at_most_the_mark(void **state)
@@ -434,6 +464,7 @@ int run_stream_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_watcher_gets_each_event_once),
         cmocka_unit_test(test_watch_filters_kinds_and_redacts),
+        cmocka_unit_test(test_watch_accepts_every_kind),
         cmocka_unit_test(test_slow_reader_holds_at_most_the_mark),
         cmocka_unit_test(test_many_watchers_are_served_over_several_turns),
         cmocka_unit_test(test_watch_of_a_revoked_token_ends),

@@ -14,12 +14,11 @@
 /* Maximum events examined in one turn, sent or not, so that a filter that matches nothing is
  * bounded. */
 #define WATCH_ROWS_MAX 256
-/* Kinds are bits of a set. */
-#define WATCH_KINDS_MAX 64
 
 struct watch {
     uint64_t next_seq; /* number of the next event; 0: events recorded from now on */
-    uint64_t kinds; /* bit (1 << number) for each kind; 0: all */
+    bool selects_kinds; /* otherwise all kinds are sent */
+    bool kinds[EVENT_KIND_MAX + 1]; /* sent; by number */
 };
 
 enum err event_service_watch_events_start(struct event_service_watch_events_call *call)
@@ -33,8 +32,7 @@ enum err event_service_watch_events_start(struct event_service_watch_events_call
     for (size_t i = 0; i < call->request->n_kinds; i++) {
         enum event_kind kind = EVENT_KIND_UNSPECIFIED;
 
-        if (UNEXPECTED(!event_kind_from_wire((int32_t)call->request->kinds[i], &kind) ||
-                       kind >= WATCH_KINDS_MAX)) {
+        if (UNEXPECTED(!event_kind_from_wire((int32_t)call->request->kinds[i], &kind))) {
             return ERR_INTERNAL; /* check_request has refused such a request */
         }
         if (kind == EVENT_KIND_UNSPECIFIED) {
@@ -42,7 +40,8 @@ enum err event_service_watch_events_start(struct event_service_watch_events_call
                       "UNSPECIFIED; expected a kind of event");
             return ERR_INVALID;
         }
-        watch->kinds |= 1ull << kind;
+        watch->kinds[kind] = true;
+        watch->selects_kinds = true;
     }
     call->stream->state = watch;
     return OK;
@@ -83,7 +82,7 @@ enum err event_service_watch_events_writable(struct event_service_watch_events_c
         if (err != OK) {
             return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
         }
-        if (watch->kinds == 0 || (watch->kinds >> event.kind & 1) != 0) {
+        if (!watch->selects_kinds || watch->kinds[event.kind]) {
             err = send_event(call->service, call->txn, call->stream, &event);
             if (err != OK) {
                 return err;

@@ -15,8 +15,9 @@
 #include "store/base/uuid.h"
 
 #define STORE_KEY_BYTES_MAX 64
-/* Maximum bytes of a value: whole events, never megabytes. */
-#define STORE_VALUE_BYTES_MAX (256 * 1024)
+/* Maximum bytes of a value: the largest event of the contract, a decision with a diff of 1 MiB, and an entry of a stream that
+ * may become one; few are larger than 10 KiB. An event also fits in a message of 4 MiB, the default limit of gRPC clients. */
+#define STORE_VALUE_BYTES_MAX (3 * 1024 * 1024)
 
 enum store_table_class {
     STORE_LOG,

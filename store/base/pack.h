@@ -15,7 +15,7 @@
 
 #include "store/base/arena.h"
 
-/* Limit of both bytes and dictionary: twice the longest value of a row. */
+/* Limit of both bytes and dictionary, and so of what packed bytes unpack to; longer ones are stored as they are. */
 #define PACK_BYTES_MAX ((size_t)512 * 1024)
 
 /* Packs `bytes` into the arena. ERR_INVALID if one of the two is too long, ERR_MEMORY. */

@@ -20,6 +20,8 @@
 
 #define SERVICE "/errata.v1.DecisionService/"
 #define FLAT_FIELDS 7
+/* The limit of a diff in the contract. */
+#define DIFF_BYTES_MAX ((size_t)1 << 20)
 
 /* A batch, and what it needs. */
 struct bench {
@@ -412,56 +414,75 @@ static void test_entry_waits_for_the_writer(void **state)
     fixture_deinit(&bench.fixture);
 }
 
-/* Stores an entry of one field `data` with `size` bytes, a valid decision but for an agent. */
-static void store_large(struct bench *bench, size_t number, size_t size)
+/* Makes the JSON of a decision that is valid but for an agent, with a diff of `size` bytes; the caller frees it. */
+static char *make_large(struct bench *bench, size_t number, size_t size)
 {
     static const char form[] =
         "{\"decision_id\":\"d-%zu\",\"gate_id\":\"HITL-9\",\"epic_id\":\"e\","
         "\"decision\":\"REJECTED\",\"correction_diff\":\"";
     struct slice head = arena_printf(&bench->fixture.arena, form, number);
-    char *data = arena_alloc(&bench->fixture.arena, size + 1);
-    struct entry_field field;
-    struct stream_entry entry;
+    char *data = test_malloc(head.size + size + 3);
 
-    assert_true(data != NULL && head.size + 2 < size);
-    memset(data, 'x', size);
     memcpy(data, head.data, head.size);
-    memcpy(data + size - 2, "\"}", 3);
-    entry = with_data(&field, "1-0", data);
-    entry.id = arena_printf(&bench->fixture.arena, "%zu-0", number);
-    store(bench, &entry, 1);
+    memset(data + head.size, 'x', size);
+    memcpy(data + head.size + size, "\"}", 3);
+    return data;
 }
 
-/* Goal: entries of any size end, and those within the limit are stored whole. Method: refused entries around the limit of a dead
- * letter, of an event and of an entry; then a decision of the largest size, and one that is larger than an event. */
+/* Stores an entry that has the decision as its only field. */
+static void store_large(struct bench *bench, size_t number, size_t size)
+{
+    char *data = make_large(bench, number, size);
+    struct entry_field field;
+    struct stream_entry entry = with_data(&field, "1-0", data);
+
+    entry.id = arena_printf(&bench->fixture.arena, "%zu-0", number);
+    store(bench, &entry, 1);
+    test_free(data);
+}
+
+/* Stores an entry that becomes a dead letter with this reason. */
+static void expect_large_dead(struct bench *bench, size_t number, size_t size, bool incomplete,
+                              const char *reason)
+{
+    Errata__V1__ListDeadLettersResponse *letters = NULL;
+
+    store_large(bench, number, size);
+    assert_int_equal(intake_outcome_of(bench->intake, 0), INTAKE_DEAD);
+    letters = list(bench);
+    assert_int_equal(letters->dead_letters[0]->incomplete, incomplete);
+    assert_non_null(strstr(letters->dead_letters[0]->reason, reason));
+    errata__v1__list_dead_letters_response__free_unpacked(letters, NULL);
+}
+
+/* Goal: entries of any size end, and those within the limit are stored whole. Method: entries around the limits of a diff, of a
+ * dead letter and of an entry; then a decision with the largest diff, and the retry of an entry with such a one. */
 static void test_large_entries_end(void **state)
 {
-    static const size_t sizes[] = {DEAD_LETTER_BYTES_MAX - 4, DEAD_LETTER_BYTES_MAX - 3,
-                                   STORE_VALUE_BYTES_MAX, 1u << 20, STREAM_ENTRY_BYTES_MAX + 1};
-    static const size_t count = sizeof(sizes) / sizeof(sizes[0]);
+    static const char long_diff[] = "decision.correction_diff: ";
     Errata__V1__ListDeadLettersResponse *letters = NULL;
     struct bench bench;
+    char *small = NULL;
+    size_t rest = 0; /* bytes of an entry beside the diff */
 
     (void)state;
     bench_init(&bench);
-    for (size_t i = 0; i < count; i++) {
-        store_large(&bench, i, sizes[i]);
-        assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_DEAD);
-        letters = list(&bench);
-        assert_int_equal(letters->dead_letters[0]->incomplete, i > 0);
-        assert_non_null(
-            strstr(letters->dead_letters[0]->reason,
-                   i == count - 1 ? "entry: too large" : "decision.agent_name: missing"));
-        errata__v1__list_dead_letters_response__free_unpacked(letters, NULL);
-    }
-    set_gate_agent(&bench);
-    store_large(&bench, count, DEAD_LETTER_BYTES_MAX - 4);
-    assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_STORED);
-    store_large(&bench, count + 1, STORE_VALUE_BYTES_MAX);
-    assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_DEAD);
+    small = make_large(&bench, 0, 0);
+    rest = strlen("data") + strlen(small);
+    test_free(small);
+    expect_large_dead(&bench, 0, DIFF_BYTES_MAX, false, "decision.agent_name: missing");
     letters = list(&bench);
-    assert_non_null(
-        strstr(letters->dead_letters[0]->reason, "bytes as an event; expected at most"));
+    expect_large_dead(&bench, 1, DIFF_BYTES_MAX + 1, false, long_diff);
+    expect_large_dead(&bench, 2, DEAD_LETTER_BYTES_MAX - rest, false, long_diff);
+    expect_large_dead(&bench, 3, DEAD_LETTER_BYTES_MAX - rest + 1, true, long_diff);
+    expect_large_dead(&bench, 4, STREAM_ENTRY_BYTES_MAX - rest, true, long_diff);
+    expect_large_dead(&bench, 5, STREAM_ENTRY_BYTES_MAX - rest + 1, true, "entry: too large");
+    set_gate_agent(&bench);
+    store_large(&bench, 6, DIFF_BYTES_MAX);
+    assert_int_equal(intake_outcome_of(bench.intake, 0), INTAKE_STORED);
+    assert_int_equal(retry(&bench, letters->dead_letters[0]->id).code, STATUS_OK);
+    assert_int_equal(decision_of(&bench, "d-0").correction_diff.size, DIFF_BYTES_MAX);
+    assert_int_equal(decision_of(&bench, "d-6").correction_diff.size, DIFF_BYTES_MAX);
     errata__v1__list_dead_letters_response__free_unpacked(letters, NULL);
     fixture_deinit(&bench.fixture);
 }

@@ -11,11 +11,13 @@ import unittest
 
 import grpc
 
-from erratad import decision, decision_service, main, wait_until
+from erratad import decision, decision_service, main, organization_settings, wait_until
 from errata_cli import CliCase
 from redis_server import GROUP, STREAM, RedisServer, fields_of
 
 TOO_LARGE = 4 << 20
+DIFF_BYTES_MAX = 1 << 20  # limits of the contract
+COMMENT_BYTES_MAX = 16 << 10
 
 
 @unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
@@ -92,6 +94,25 @@ class Ingest(CliCase):
                           "similar_seqs"):
                 one.ClearField(field)
         self.assertEqual(stored[0], stored[1])
+
+    def test_decision_of_any_allowed_size_is_stored(self):
+        """Flat, and as JSON whose every character is escaped; a dead letter of such a one is stored after all."""
+        texts = dict(correction_diff="\u00e4" * (DIFF_BYTES_MAX // 2), reviewer_comment="x" * COMMENT_BYTES_MAX,
+                     correction_summary="y" * COMMENT_BYTES_MAX, tags=json.dumps(["z" * 128] * 50))
+        self.redis.add(fields_of("full", **texts))
+        data = {**fields_of("escaped", **texts), "tags": ["z" * 128] * 50}
+        self.redis.add({"data": json.dumps(data)})
+        dead = self.redis.add(fields_of("dead", **texts, gate_id="HITL-nowhere", agent_name=""))
+        self.settle()
+        letter = self.letter_of(dead)
+        self.assertFalse(letter.incomplete)
+        self.admin.update_settings(gate_agents=organization_settings.GateAgents(
+            gates=[organization_settings.GateAgent(gate_id="HITL-nowhere", agent_name="coder")]))
+        self.retry(letter)
+        for number in ("full", "escaped", "dead"):
+            stored = self.get(f"d-{number}")
+            self.assertTrue(stored.correction_diff == texts["correction_diff"], number)
+            self.assertEqual((len(stored.reviewer_comment), len(stored.tags)), (COMMENT_BYTES_MAX, 50))
 
     def test_repeats_are_stored_once(self):
         self.redis.add(fields_of("again"))

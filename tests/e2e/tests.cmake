@@ -13,6 +13,7 @@ errata_python_test(e2e_strategy_exposures FILE tests/e2e/strategy_exposures.py L
 errata_python_test(e2e_decision_gate FILE tests/e2e/decision_gate.py LABEL e2e)
 errata_python_test(e2e_redis_ingest FILE tests/e2e/redis_ingest.py LABEL e2e)
 errata_python_test(e2e_redis_trouble FILE tests/e2e/redis_trouble.py LABEL e2e)
+errata_python_test(e2e_whole_decisions FILE tests/e2e/whole_decisions.py LABEL e2e)
 errata_python_test(e2e_decisions FILE tests/e2e/decisions.py LABEL e2e)
 errata_python_test(e2e_retention FILE tests/e2e/retention.py LABEL e2e)
 errata_python_test(e2e_quotas FILE tests/e2e/quotas.py LABEL e2e)

@@ -15,8 +15,9 @@
 #define STREAM_ENTRY_BYTES_MAX (4u << 20)
 #define STREAM_ENTRY_FIELDS_MAX 200
 /* Limits of what is stored of an entry, so that its event is a row of the store (STORE_VALUE_BYTES_MAX); a larger one is cut,
- * and can't be retried. A decision has about the same limit. */
-#define DEAD_LETTER_BYTES_MAX (245u << 10)
+ * and can't be retried. A decision with all fields at their limits is less than half of it, unless most of its characters
+ * are escaped. */
+#define DEAD_LETTER_BYTES_MAX ((3u << 20) - (16u << 10))
 #define DEAD_LETTER_FIELDS_MAX STREAM_ENTRY_FIELDS_MAX
 /* Limit of the reason, in bytes. */
 #define DEAD_LETTER_REASON_BYTES_MAX 4096

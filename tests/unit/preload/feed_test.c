@@ -15,7 +15,7 @@
 
 /* More than all blocks of a feed hold, with the values below. */
 #define ROWS 500
-#define LARGE_BYTES (STORE_VALUE_BYTES_MAX - 1)
+#define LARGE_BYTES (FEED_BLOCK_BYTES / 4)
 
 struct fixture {
     struct store_backend *memory;
@@ -66,6 +66,25 @@ static uint64_t count_rows(struct fixture *fixture, enum store_table table)
     store_cursor_deinit(&cursor);
     store_abort(txn);
     return count;
+}
+
+/* Goal: the longest row is stored, between others. */
+static void test_row_larger_than_a_block_is_stored(void **state)
+{
+    static const size_t sizes[] = {1, STORE_VALUE_BYTES_MAX, FEED_BLOCK_BYTES, 1};
+    static const uint8_t bytes[STORE_VALUE_BYTES_MAX];
+    struct fixture *fixture = *state;
+    struct feed *feed = NULL;
+
+    assert_int_equal(feed_open(&fixture->store.backend, &feed), OK);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct key key = key_event(fixture->org, i + 1);
+
+        assert_int_equal(feed_put(feed, TABLE_EVENT, key_slice(&key), slice_of(bytes, sizes[i])),
+                         OK);
+    }
+    assert_int_equal(feed_close(feed), OK);
+    assert_int_equal(count_rows(fixture, TABLE_EVENT), sizeof(sizes) / sizeof(sizes[0]));
 }
 
 /* Goal: rows of every length are stored, in more bytes than the queue holds at a time. */
@@ -189,6 +208,7 @@ int run_feed_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_all_rows_are_stored, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_row_larger_than_a_block_is_stored, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failure_of_the_writing_thread_is_reported, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_failed_last_commit_is_reported, setup, teardown),

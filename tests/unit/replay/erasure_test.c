@@ -15,9 +15,9 @@
 #define WRITES 500
 #define ROUNDS 6
 #define REASON SLICE("request 17")
-/* Decisions of one step, each almost as large as a row may be: together larger than the step's memory. */
-#define LARGE_DECISIONS 40
-#define DIFF_BYTES ((size_t)STORE_VALUE_BYTES_MAX - 2048)
+/* Decisions of one step with diffs at their limit: together larger than the step's memory. */
+#define LARGE_DECISIONS 10
+#define DIFF_BYTES ((size_t)1 << 20)
 #define STEP_BYTES ((size_t)4 << 20)
 
 /* An erasure of everything that is about a subject. */

@@ -19,12 +19,9 @@ struct row_head {
 
 struct block {
     size_t used;
-    uint8_t bytes[FEED_BLOCK_BYTES];
+    size_t capacity;
+    uint8_t bytes[];
 };
-
-_Static_assert(sizeof(struct row_head) + STORE_KEY_BYTES_MAX + STORE_VALUE_BYTES_MAX <=
-                   FEED_BLOCK_BYTES,
-               "the largest row fits into a block");
 
 struct feed {
     struct store_backend *backend;
@@ -161,10 +158,11 @@ static enum err push_block(struct feed *feed)
 /* A block with room for `bytes` is being filled. */
 static enum err make_room(struct feed *feed, size_t bytes)
 {
+    size_t capacity = bytes > FEED_BLOCK_BYTES ? bytes : FEED_BLOCK_BYTES;
     enum err err = OK;
 
     if (feed->filling != NULL) {
-        if (FEED_BLOCK_BYTES - feed->filling->used >= bytes) {
+        if (feed->filling->capacity - feed->filling->used >= bytes) {
             return OK;
         }
         err = push_block(feed);
@@ -172,10 +170,11 @@ static enum err make_room(struct feed *feed, size_t bytes)
             return err;
         }
     }
-    feed->filling = malloc(sizeof(struct block));
+    feed->filling = malloc(sizeof(struct block) + capacity);
     if (feed->filling == NULL) {
         return ERR_MEMORY;
     }
+    feed->filling->capacity = capacity;
     feed->filling->used = 0;
     return OK;
 }

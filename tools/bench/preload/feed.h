@@ -8,7 +8,7 @@
 
 #include "store/backend.h"
 
-/* Rows wait in blocks of this many bytes; the largest row fits into one. */
+/* Rows wait in blocks of this many bytes; a larger row has a block of its own. */
 #define FEED_BLOCK_BYTES ((size_t)1 << 20)
 /* Maximum blocks that wait: then the putting thread waits. */
 #define FEED_BLOCKS_MAX 32

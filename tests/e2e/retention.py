@@ -4,44 +4,21 @@
 Goal: what the settings say is removed without a call, in either engine, and the store verifies. Method: a server whose clock
 is put three days ahead after it has stored corrections and a verdict, and which is then started again.
 """
-import mmap
 import os
 import shutil
-import struct
 import subprocess
 import tempfile
 import unittest
 
 import grpc
 
-from erratad import (BIN, ROOT, Server, admin, content_retention, event_log, feedback, main,
+from erratad import (BIN, Server, admin, content_retention, event_log, feedback, main,
                      status_of, verdicts, wait_until)
+from jumping_clock import Clock
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 DAY_SECONDS = 24 * 3600
 CORRECTIONS = 40  # more than the marks in a layout's head, and than one step removes at first
-
-
-class Clock:
-    """Clocks of a server that a test puts ahead (tests/fault/clock_shim.c)."""
-
-    def __init__(self, folder):
-        path = os.path.join(folder, "clock")
-        library = os.path.join(folder, "clock_shim.so")
-        with open(path, "wb") as f:
-            f.write(bytes(16))
-        with open(path, "r+b") as f:
-            self.map = mmap.mmap(f.fileno(), 16)
-        self.wall_seconds = self.monotonic_seconds = 0
-        subprocess.run(["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-shared", "-fPIC", "-O1", "-o", library,
-                        os.path.join(ROOT, "tests", "fault", "clock_shim.c"), "-ldl"], check=True)
-        self.prefix = ["env", f"LD_PRELOAD={library}", f"JUMPING_CLOCK={path}",
-                       f"ASAN_OPTIONS={os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0"]
-
-    def advance(self, wall_seconds, monotonic_seconds):
-        self.wall_seconds += wall_seconds
-        self.monotonic_seconds += monotonic_seconds
-        struct.pack_into("<qq", self.map, 0, self.wall_seconds * 10**9, self.monotonic_seconds * 10**9)
 
 
 class Retention(unittest.TestCase):

@@ -10,8 +10,8 @@ import subprocess
 import tempfile
 import unittest
 
-from erratad import (BIN, ROOT, STUBS, Server, analytics, artifact, fragment_set, guideline_service, layout, main, mappings, review_service, sku_mapping,
-                     turn, turn_service, verdict_service)
+from erratad import (BIN, ROOT, STUBS, Server, admin, analytics, artifact, fragment_set, guideline_service, layout, main, mappings, organization,
+                     review_service, sku_mapping, turn, turn_service, verdict_service)
 
 
 class Demo(unittest.TestCase):
@@ -19,7 +19,8 @@ class Demo(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             data = os.path.join(folder, "data")
             done = subprocess.run([os.path.join(ROOT, "tools", "demo-all"), "--bin", BIN, "--data", data, "--months", "3", "--orders", "200", "--receipts",
-                                   "240", "--runs", "50", "--sessions", "12", "--exit"], capture_output=True, text=True, timeout=120, check=False, env=os.environ | {"ERRATA_STUBS": STUBS})
+                                   "240", "--runs", "50", "--sessions", "12", "--decisions", "60", "--exit"], capture_output=True, text=True, timeout=120,
+                                  check=False, env=os.environ | {"ERRATA_STUBS": STUBS})
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(done.stdout, r"The page:  http://127\.0\.0\.1:\d+/\nThe token: errata_")
             with Server(data=data) as server:
@@ -43,7 +44,11 @@ class Demo(unittest.TestCase):
         for status in (turn.TURN_STATUS_ACCEPTED, turn.TURN_STATUS_REJECTED):
             self.assertGreater(len(client.turns.ListTurns(turn_service.ListTurnsRequest(status=status)).turns), 3)
         self.assertGreater(len(client.turns.GetSatisfaction(turn_service.GetSatisfactionRequest()).days), 5)
-        self.assertEqual(len(client.guidelines.ListActiveGuidelines(guideline_service.ListActiveGuidelinesRequest()).guidelines), 1)
+        effects = client.guidelines.GetGuidelineEffectiveness(guideline_service.GetGuidelineEffectivenessRequest()).guidelines
+        self.assertGreater(sum(one.HasField("difference") and one.HasField("change") for one in effects), 0)
+        states = {one.state for one in client.admin.ListOrganizations(admin.ListOrganizationsRequest()).organizations}
+        self.assertEqual(states, {organization.ORGANIZATION_STATE_ACTIVE, organization.ORGANIZATION_STATE_SUSPENDED})
+        self.assertEqual(len(client.admin.ListQuotas(admin.ListQuotasRequest()).quotas), 2)
         self.assertEqual(sorted(len(one.votes) for one in client.guidelines.ListPendingProposals(
             guideline_service.ListPendingProposalsRequest()).proposals), [0, 1])
         states = [one.state for one in client.reviews.ListFragmentSets(review_service.ListFragmentSetsRequest()).fragment_sets]

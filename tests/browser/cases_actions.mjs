@@ -173,14 +173,15 @@ async function administer({ browser, Tab, server }) {
   isTrue((await server.call('FeedbackService/ListFeedbackEvents', { pageSize: 1 }, secret)).events.length === 1, 'the token works');
   await tab.press('Done');
   await tab.sees('made-here');
-  await tab.page.evaluate(() => { const row = [...document.querySelectorAll('.list tbody tr')].find((one) => one.innerText.includes('made-here')); row.querySelector('button').click(); row.querySelector('.button.danger').click(); });
+  await tab.page.evaluate(() => { const row = [...document.querySelectorAll('.list tbody tr')].find((one) => one.innerText.includes('made-here')); [...row.querySelectorAll('button')].find((one) => one.innerText === 'Revoke').click(); row.querySelector('.button.danger').click(); });
   await tab.sees('is revoked.');
   const refused = await server.call('FeedbackService/ListFeedbackEvents', { pageSize: 1 }, secret).catch((error) => error.message);
   isTrue(String(refused).includes('unauthenticated'), 'the revoked token is refused');
   await server.call('AdminService/SetQuota', { quota: { pdfJobs: 50, storedBytes: 1 << 30 } });
-  await tab.go('#/administration/settings');
+  await tab.go('#/administration/quotas');
   await tab.sees('0 of 50');
   await tab.sees('of 1.0 GiB');
+  await tab.go('#/administration/settings');
   await tab.fill('holdout_percent', '20');
   await tab.press('Save settings');
   await tab.sees('Settings saved.');

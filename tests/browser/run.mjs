@@ -11,6 +11,7 @@ import { cases as actions } from './cases_actions.mjs';
 import { cases as signIn } from './cases_sign_in.mjs';
 import { cases as proposals } from './cases_proposals.mjs';
 import { cases as sessions } from './cases_sessions.mjs';
+import { cases as administration } from './cases_administration.mjs';
 
 // Cases of services that this server may not have.
 async function optional(server) {
@@ -28,10 +29,10 @@ async function main([bin, pdf, only = '']) {
   let failed = 0;
   try {
     const seeded = await seed(server, pdf);
-    for (const [name, run] of [...views, ...actions, ...proposals, ...await optional(server), ...signIn].filter(([one]) => only.split('+').some((part) => one.includes(part)))) {
+    for (const [name, run] of [...views, ...actions, ...proposals, ...administration, ...await optional(server), ...signIn].filter(([one]) => only.split('+').some((part) => one.includes(part)))) {
       const began = Date.now();
       try {
-        await run({ browser, Tab, server, ...seeded });
+        await run({ browser, Tab, server, bin, ...seeded });
         passed += 1;
         console.log(`ok      ${name} (${Date.now() - began} ms)`);
       } catch (error) {

@@ -10,9 +10,11 @@ const STEP_MS = 30;
 export class Refused extends Error {}
 
 export class Server {
-  constructor(bin, data = fs.mkdtempSync(path.join(os.tmpdir(), 'errata-browser-'))) {
+  constructor(bin, data = fs.mkdtempSync(path.join(os.tmpdir(), 'errata-browser-')), { words = [], environment = {} } = {}) {
     this.bin = bin;
     this.data = data;
+    this.words = words;
+    this.environment = environment;
     this.log = fs.openSync(path.join(os.tmpdir(), `errata-browser-${process.pid}.log`), 'a');
   }
 
@@ -20,7 +22,7 @@ export class Server {
   async start() {
     const file = path.join(this.data, 'address');
     fs.rmSync(file, { force: true });
-    this.process = spawn(path.join(this.bin, 'erratad'), ['--data', this.data, '--listen', this.address || '127.0.0.1:0'], { stdio: ['ignore', this.log, this.log] });
+    this.process = spawn(path.join(this.bin, 'erratad'), ['--data', this.data, '--listen', this.address || '127.0.0.1:0', ...this.words], { stdio: ['ignore', this.log, this.log], env: { ...process.env, ...this.environment } });
     const end = Date.now() + START_MS;
     while (!fs.existsSync(file) || fs.readFileSync(file, 'ascii').trim() === '') {
       if (Date.now() > end || this.process.exitCode !== null) throw new Error('erratad did not start');

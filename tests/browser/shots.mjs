@@ -19,8 +19,9 @@ async function views(server) {
     ['overview', '#/overview'], ['corrections', '#/corrections'], ['correction', '#/corrections', row], ['learning', '#/learning?days=90'], ['layouts', '#/learning/layouts'], ['layout', `#/learning/${layout}`],
     ['families', '#/learning/families'], ['mappings', '#/mappings'], ['mapping', '#/mappings?status=SUGGESTED', row], ['verdicts', '#/verdicts?days=90'], ['verdict-form', '#/verdicts/submit'], ['rules', '#/verdicts/rules'],
     ['rule', '#/verdicts/rules', row], ['weights', '#/verdicts/weights'], ['weight', '#/verdicts/weights', row], ['found-rules', '#/verdicts/find'], ['queue', '#/reviews'], ['run', '#/reviews', row], ['reviews', '#/reviews/all'], ['review', '#/reviews/all', row],
-    ['review-form', '#/reviews/new'], ['agents', '#/reviews/agent'], ['agent-card', '#/reviews/agent?subcategory=drills'], ['wording', '#/reviews/wording'], ['draft', '#/reviews/wording?open=2'], ['proposals', '#/proposals'], ['guidelines', '#/proposals/guidelines'], ['agent-prompt', '#/proposals/prompt'], ['explain', '#/explain'],
-    ['explained', `#/explain?ref=${encodeURIComponent(exposureRef)}`], ['server', '#/administration'], ['organisations', '#/administration/organisations'], ['tokens', '#/administration/tokens'], ['settings', '#/administration/settings'],
+    ['review-form', '#/reviews/new'], ['agents', '#/reviews/agent'], ['agent-card', '#/reviews/agent?subcategory=drills'], ['wording', '#/reviews/wording'], ['draft', '#/reviews/wording?open=2'], ['proposals', '#/proposals'], ['guidelines', '#/proposals/guidelines'], ['effect', '#/proposals/effect'], ['guideline', '#/proposals/effect', row], ['agent-prompt', '#/proposals/prompt'], ['explain', '#/explain'],
+    ['explained', `#/explain?ref=${encodeURIComponent(exposureRef)}`], ['server', '#/administration'], ['organisations', '#/administration/organisations'], ['organisation', '#/administration/organisations', row], ['tokens', '#/administration/tokens'], ['settings', '#/administration/settings'], ['retention', '#/administration/retention'],
+    ['quotas', '#/administration/quotas'], ['quota', '#/administration/quotas', row], ['dead-letters', '#/administration/dead-letters'],
     ['log', '#/administration/log'], ['event', '#/administration/log', row],
   ];
 }

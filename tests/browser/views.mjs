@@ -29,6 +29,7 @@ export function views(reference) {
     ['wording', '#/reviews/wording', 'draft'],
     ['proposals', '#/proposals', HOSTILE],
     ['guidelines', '#/proposals/guidelines', 'No guideline is in effect.'],
+    ['effect', '#/proposals/effect', 'No guideline is in effect.'],
     ['agent-prompt', `#/proposals/prompt?agent=${HOSTILE_LAYOUT}`, '0 guidelines are in it.'],
     ['explain', '#/explain', 'Paste a reference.'],
     ['explained', `#/explain?ref=${encodeURIComponent(reference)}`, 'artifacts were in it'],
@@ -36,9 +37,12 @@ export function views(reference) {
     ['organisations', '#/administration/organisations', 'default'],
     ['tokens', '#/administration/tokens', HOSTILE],
     ['settings', '#/administration/settings', 'Held out from examples'],
+    ['retention', '#/administration/retention', 'Kept forever.'],
+    ['quotas', '#/administration/quotas', 'the organisation'],
+    ['dead-letters', '#/administration/dead-letters', 'No dead letters.'],
     ['log', '#/administration/log', 'correction or judgement'],
   ];
 }
 
 // Lists whose first row opens a panel.
-export const PANELS = ['corrections', 'corrections-hostile', 'layouts', 'families', 'mappings', 'rules', 'weights', 'queue', 'reviews', 'wording', 'proposals', 'log'];
+export const PANELS = ['corrections', 'corrections-hostile', 'layouts', 'families', 'mappings', 'rules', 'weights', 'queue', 'reviews', 'wording', 'proposals', 'organisations', 'quotas', 'log'];

@@ -66,7 +66,7 @@ async function learned(signal) {
 async function waiting(load, text, address) {
   try {
     const found = await load();
-    return found.length ? { number: found.length, more: found.more, text, address } : null;
+    return found.length ? { number: found.length, more: found.more, text: text(found.length), address } : null;
   } catch (error) {
     if (error.code === 'permission_denied' || error.code === 'unimplemented') return null;
     throw error;
@@ -82,12 +82,14 @@ async function pageOf(method, request, member, keep = () => true) {
 async function waits() {
   const rules = (state) => () => pageOf('VerdictService/ListLearnedRules', {}, 'rules', (rule) => rule.state === `ARTIFACT_STATE_${state}`);
   const found = (await Promise.all([
-    waiting(() => pageOf('GuidelineService/ListPendingProposals', {}, 'proposals'), t('proposals to vote on'), href('proposals')),
-    waiting(() => pageOf('MappingService/ListMappings', { status: 'MAPPING_STATUS_SUGGESTED' }, 'mappings'), t('suggested mappings to confirm or reject'), href('mappings', { status: 'SUGGESTED' })),
-    waiting(rules('PROPOSED'), t('proposed rules to try or to activate'), href('verdicts/rules', { state: 'PROPOSED' })),
-    waiting(rules('SUNSET_PROPOSED'), t('rules proposed for retirement'), href('verdicts/rules', { state: 'SUNSET_PROPOSED' })),
-    waiting(() => pageOf('VerdictService/ListSuggestedWeights', {}, 'weights'), t('suggested weights to apply'), href('verdicts/weights')),
-    waiting(() => pageOf('ReviewService/ListFragmentSets', {}, 'fragmentSets', (set) => set.state === 'FRAGMENT_SET_STATE_DRAFT'), t('drafts of wording to approve'), href('reviews/wording')),
+    waiting(() => pageOf('GuidelineService/ListPendingProposals', {}, 'proposals'), (n) => tn(n, 'proposal to vote on', 'proposals to vote on'), href('proposals')),
+    waiting(() => pageOf('MappingService/ListMappings', { status: 'MAPPING_STATUS_SUGGESTED' }, 'mappings'), (n) => tn(n, 'suggested mapping to confirm or reject', 'suggested mappings to confirm or reject'), href('mappings', { status: 'SUGGESTED' })),
+    waiting(() => pageOf('GuidelineService/ListActiveGuidelines', {}, 'guidelines', (one) => one.sunsetProposed), (n) => tn(n, 'guideline proposed for retirement', 'guidelines proposed for retirement'), href('proposals/effect')),
+    waiting(rules('PROPOSED'), (n) => tn(n, 'proposed rule to try or to activate', 'proposed rules to try or to activate'), href('verdicts/rules', { state: 'PROPOSED' })),
+    waiting(rules('SUNSET_PROPOSED'), (n) => tn(n, 'rule proposed for retirement', 'rules proposed for retirement'), href('verdicts/rules', { state: 'SUNSET_PROPOSED' })),
+    waiting(() => pageOf('VerdictService/ListSuggestedWeights', {}, 'weights'), (n) => tn(n, 'suggested weight to apply', 'suggested weights to apply'), href('verdicts/weights')),
+    waiting(() => pageOf('ReviewService/ListFragmentSets', {}, 'fragmentSets', (set) => set.state === 'FRAGMENT_SET_STATE_DRAFT'), (n) => tn(n, 'draft of wording to approve', 'drafts of wording to approve'), href('reviews/wording')),
+    waiting(() => pageOf('DecisionService/ListDeadLetters', {}, 'deadLetters'), (n) => tn(n, 'entry of the stream that could not be stored', 'entries of the stream that could not be stored'), href('administration/dead-letters')),
   ])).filter(Boolean);
   if (!found.length) return empty(t('Nothing waits for a person.'), t('Suggested mappings, proposed rules, weights and drafts appear here.'));
   return h('ul', { class: 'waits' }, found.map((one) => h('li', null, h('a', { href: one.address },

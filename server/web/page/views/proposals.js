@@ -1,5 +1,5 @@
-// Proposals of guidelines with their evidence, conflicts and votes; the guidelines in effect; and the prompt of an agent
-// with the origin of each line.
+// Proposals of guidelines with their evidence, conflicts and votes; and the prompt of an agent with the origin of each line.
+// The guidelines in effect are in guidelines.js.
 
 import { h, show } from '../core/dom.js';
 import { t, tn } from '../core/words.js';
@@ -8,22 +8,14 @@ import { read, readPage, write } from '../core/call.js';
 import { hasRole } from '../core/session.js';
 import { say, sayDone } from '../core/notes.js';
 import { enumWords, when, timeText, idText, shortId, percent } from '../core/format.js';
-import { heading, empty, badge, facts, section, button, tabs, fillFrom, plainTable } from '../parts/frame.js';
+import { heading, empty, badge, facts, section, button, fillFrom, plainTable } from '../parts/frame.js';
 import { form, field, listOf } from '../parts/form.js';
 import { List } from '../parts/list.js';
+import { TYPE, agents, proposalTabs, voters } from './proposal_parts.js';
+import { openEffects, openGuidelines } from './guidelines.js';
 
-const TYPE = 'RULE_TYPE_';
 const TYPES = ['CONSTRAINT', 'GUIDELINE', 'NEGATIVE_EXAMPLE', 'POSITIVE_EXAMPLE'];
 const CONFLICT = 'RULE_CONFLICT_KIND_';
-
-function proposalTabs(current) {
-  return tabs(t('Proposals'), [{ id: '', label: t('Pending'), address: href('proposals') }, { id: 'guidelines', label: t('Guidelines'), address: href('proposals/guidelines') },
-    { id: 'prompt', label: t('Prompt of an agent'), address: href('proposals/prompt') }], current);
-}
-
-function agents(one) {
-  return (one.affectedAgents || []).map((name) => h('a', { class: 'badge', href: href('proposals/prompt', { agent: name }) }, name));
-}
 
 function votesText(proposal) {
   return t('{n} of {needed}', { n: (proposal.votes || []).length, needed: proposal.votesNeeded || 0 });
@@ -38,14 +30,6 @@ function conflictRows(conflicts) {
   return plainTable(t('Conflicts'), [
     { head: t('Kind'), cell: (one) => badge(enumWords(one.kind, CONFLICT), one.kind === `${CONFLICT}CONTRADICTION` ? 'wrong' : '') }, { head: t('Rule'), cell: (one) => idText(one.guidelineId) },
     { head: t('Similarity'), number: true, cell: (one) => percent(one.score || 0, 0) }, { head: t('Why'), cell: (one) => one.reason || '–' }], conflicts);
-}
-
-function voters(proposal) {
-  const votes = proposal.votes || [];
-  const missing = (proposal.votesNeeded || 0) - votes.length;
-  return [votes.length > 0 && plainTable(t('Votes'), [{ head: t('Approver'), cell: (one) => one.approverId }, { head: t('When'), cell: (one) => when(one.votedAt) }], votes),
-    proposal.status === 'PROPOSAL_STATUS_PENDING' && h('p', null, tn(missing, '{n} more approval is needed.', '{n} more approvals are needed.'), ' ',
-      proposal.proposedBy ? t('Each reviewer votes once, and {who}, who proposed it, does not.', { who: proposal.proposedBy }) : t('Each reviewer votes once.'))];
 }
 
 async function approve(proposal, list) {
@@ -143,42 +127,6 @@ function openPending(root, route) {
   return list;
 }
 
-function guidelinePanel(guideline, list) {
-  const place = h('div', null);
-  const open = () => show(place, form({
-    kind: 'danger', submit: t('Retire this guideline'), cancel: reset, fields: [field({ name: 'reason', label: t('Reason'), kind: 'area', rows: 2, required: true })],
-    run: async ({ reason }) => {
-      await write('GuidelineService/RetireGuideline', { guidelineId: guideline.id, reason });
-      say(t('Retired.'));
-      go(changed({ open: '' }));
-      await list().refresh();
-    },
-  }));
-  const reset = () => show(place, hasRole('REVIEWER', 'ADMIN') && button(t('Retire'), open, { kind: 'danger' }));
-  reset();
-  return [h('h2', null, guideline.ruleContent || t('Guideline')), facts([[t('Type'), enumWords(guideline.ruleType, TYPE)], [t('Agents'), agents(guideline)], [t('Place in the prompt'), guideline.insertionPoint], [t('In effect since'), timeText(guideline.activatedAt)], [t('Id'), idText(guideline.id)]]),
-    section(t('Who approved it'), voters({ votes: guideline.votes, status: '' })), place];
-}
-
-function openGuidelines(root, route) {
-  const place = h('div', null);
-  let list = null;
-  show(root, heading(t('Guidelines'), t('Rules in effect: they are in the next prompt of their agents.')), proposalTabs('guidelines'), place);
-  list = new List(place, route, {
-    name: 'guidelines', caption: t('Guidelines'), panelLabel: t('Guideline'), key: (one) => one.id, filters: [{ name: 'agent', label: t('Agent') }],
-    columns: [{ head: t('Rule'), cell: (one) => one.ruleContent || idText(one.id), text: (one) => one.ruleContent }, { head: t('Type'), cell: (one) => enumWords(one.ruleType, TYPE), text: (one) => one.ruleType },
-      { head: t('Agents'), cell: agents, text: (one) => (one.affectedAgents || []).join(' ') }, { head: t('Since'), cell: (one) => when(one.activatedAt), text: (one) => one.activatedAt }],
-    load: ({ parameters, size, token, signal }) => readPage('GuidelineService/ListActiveGuidelines', { agentName: parameters.agent, pageSize: size, pageToken: token }, 'guidelines', { signal }),
-    open: async (id, row) => {
-      if (!row) throw new Error(t('This guideline is not on this page of the list, or it is retired.'));
-      return guidelinePanel(row, () => list);
-    },
-    concerns: (event) => /PROPOSAL|GUIDELINE/.test(event.kind),
-    empty: () => empty(t('No guideline is in effect.'), t('An approved proposal becomes one.'), h('a', { class: 'button', href: href('proposals') }, t('To the proposals'))),
-  });
-  return list;
-}
-
 // The lines of a prompt: those of guidelines with a link, others unchanged.
 function promptLines(prompt, guidelines) {
   return h('ol', { class: 'prompt-lines' }, prompt.split('\n').map((line) => {
@@ -215,5 +163,5 @@ function openPrompt(root, route, signal) {
 }
 
 export function open(root, route, signal) {
-  return ({ guidelines: openGuidelines, prompt: openPrompt }[route.part] || openPending)(root, route, signal);
+  return ({ guidelines: openGuidelines, effect: openEffects, prompt: openPrompt }[route.part] || openPending)(root, route, signal);
 }

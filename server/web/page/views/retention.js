@@ -1,0 +1,103 @@
+// Retention: for how long content is kept, by class, and what other times would remove. Tried times are in the address.
+
+import { h, show } from '../core/dom.js';
+import { t, tn } from '../core/words.js';
+import { go, changed } from '../core/route.js';
+import { read, write, CallError } from '../core/call.js';
+import { sayDone } from '../core/notes.js';
+import { number, count, bytesText, dateText } from '../core/format.js';
+import { heading, fillFrom } from '../parts/frame.js';
+import { form, field } from '../parts/form.js';
+import { adminTabs, orgLine, readOrganization } from './admin_tabs.js';
+
+const TYPING_MS = 300;
+const CLASSES = [
+  { name: 'corrections_days', member: 'correctionsDays', kind: 'CORRECTIONS', label: () => t('Corrections, in days'), help: () => t('With judgements of mappings, documents, and the reasons of retractions.') },
+  { name: 'verdicts_days', member: 'verdictsDays', kind: 'VERDICTS', label: () => t('Verdicts, in days'), help: () => t('Submitted verdicts.') },
+  { name: 'reviews_days', member: 'reviewsDays', kind: 'REVIEWS', label: () => t('Reviews, in days'), help: () => t('Submitted reviews, and the items of runs.') },
+];
+
+function daysText(days) {
+  return days ? String(days) : '';
+}
+
+// The typed days by member; an empty field is 0, forever.
+function timesOf(values) {
+  return Object.fromEntries(CLASSES.map((one) => [one.member, Number(values[one.name]) || 0]));
+}
+
+function removedText(preview, least) {
+  if (!preview || !preview.recordedUntil) return t('Kept forever.');
+  const events = count(preview.eventCount);
+  if (!events) return t('Nothing is older than {day}.', { day: dateText(preview.recordedUntil) });
+  return t('{least}{events} until {day} would lose {bytes} of content.', { least: least ? t('At least ') : '', events: tn(events, '{n} event', '{n} events'), day: dateText(preview.recordedUntil), bytes: bytesText(preview.contentBytes) });
+}
+
+function retentionForm({ stored, organization, org, route, reload }) {
+  const results = Object.fromEntries(CLASSES.map((one) => [one.kind, h('p', { class: 'help', 'aria-live': 'polite' })]));
+  const confirm = h('div', null);
+  let removed = 0;
+  const typed = () => Object.fromEntries(CLASSES.map((one) => [one.name, node.elements[one.name].value.trim()]));
+  const showConfirm = () => {
+    if (removed === 0) { show(confirm); return; }
+    const text = tn(removed, 'The content of {n} event is removed for good, within hours.', 'The content of {n} events is removed for good, within hours.');
+    if (!confirm.firstChild) show(confirm, h('p', { class: 'callout wrong' }, text), field({ name: 'confirm_name', label: t('Type the name of the organisation, {name}', { name: organization.name }), required: true }));
+    else show(confirm.firstChild, text);
+  };
+  const preview = async () => {
+    try {
+      const reply = await read('AdminService/PreviewRetention', { orgId: org || undefined, contentRetention: timesOf(typed()) });
+      const found = (kind) => (reply.previews || []).find((one) => one.contentClass === `CONTENT_CLASS_${kind}`);
+      CLASSES.forEach((one) => show(results[one.kind], removedText(found(one.kind), reply.partial)));
+      removed = (reply.previews || []).reduce((sum, one) => sum + count(one.eventCount), 0);
+    } catch (error) {
+      CLASSES.forEach((one) => show(results[one.kind], (error.fields || []).filter(({ field: path }) => path.endsWith(one.name)).map(({ description }) => h('span', { class: 'field-error' }, description))));
+      if (!(error.fields || []).length) show(results.CORRECTIONS, h('span', { class: 'field-error' }, error.message));
+      removed = 0;
+    }
+    showConfirm();
+  };
+  const node = form({
+    submit: t('Save'), keep: true,
+    fields: [CLASSES.map((one) => {
+      const place = field({ name: one.name, label: one.label(), kind: 'number', value: route.parameters.get(one.name) ?? daysText(stored[one.member]), help: one.help(), attributes: { min: 0, max: 36500, step: 1, placeholder: t('forever') } });
+      place.append(results[one.kind]);
+      return place;
+    }), confirm],
+    run: async (values) => {
+      if (values.confirm_name !== undefined && values.confirm_name !== organization.name) {
+        throw new CallError('invalid_argument', t('Nothing was changed.'), [{ field: 'confirm_name', description: t('not its name; expected {name}', { name: organization.name }) }]);
+      }
+      await write('AdminService/UpdateSettings', { orgId: org || undefined, settings: { contentRetention: timesOf(values) } });
+      sayDone(t('Retention saved.'), async () => { await write('AdminService/UpdateSettings', { orgId: org || undefined, settings: { contentRetention: stored } }); reload(); });
+      go(changed({ corrections_days: '', verdicts_days: '', reviews_days: '' }), { replace: true });
+      reload();
+    },
+  });
+  let timer = 0;
+  node.addEventListener('input', (event) => {
+    if (event.target.name === 'confirm_name') return;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const values = typed();
+      const tried = CLASSES.map((one) => [one.name, values[one.name] === daysText(stored[one.member]) ? '' : values[one.name] || '0']);
+      go(changed(Object.fromEntries(tried)), { replace: true });
+      preview();
+    }, TYPING_MS);
+  });
+  preview();
+  return node;
+}
+
+export function open(root, route, signal) {
+  const org = route.parameters.get('org') || '';
+  const place = h('div', { class: 'card narrow' });
+  const load = (now) => fillFrom(place, async () => {
+    const [{ settings }, organization] = await Promise.all([read('AdminService/GetSettings', { orgId: org || undefined }, { signal }), readOrganization(org, signal)]);
+    return retentionForm({ stored: { correctionsDays: 0, verdictsDays: 0, reviewsDays: 0, ...settings.contentRetention }, organization, org, route: now, reload: () => load({ parameters: new URLSearchParams() }) });
+  }, signal);
+  show(root, heading(t('Retention'), t('For how long the content of events is kept: values, snippets, notes. After that it is removed for good; facts, hashes and counts stay. Turns, decisions, rules and proposals are kept.')),
+    adminTabs('retention', org), orgLine(org), place);
+  load(route);
+  return { update: () => {} };
+}

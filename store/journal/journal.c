@@ -27,7 +27,7 @@ static enum err store_recovered(struct journal *journal, uint64_t last)
     if (journal->frozen != NULL) {
         return OK;
     }
-    next = memtable_new(journal->memtable_bytes);
+    next = memtable_new(journal->memtable_bytes, journal->pool);
     err = next != NULL ? journal_store(journal, journal->active, last) : ERR_MEMORY;
     if (err == ERR_DISK_FULL) {
         journal_swap(journal, next, last); /* the thread stores it once there is room */
@@ -108,6 +108,7 @@ static void free_journal(struct journal *journal)
 {
     memtable_unref(journal->active);
     memtable_unref(journal->frozen);
+    chunk_pool_free(journal->pool);
     segments_close(journal->segments);
     record_deinit(&journal->record);
     free(journal);
@@ -150,7 +151,9 @@ static enum err make_recovered(const struct store_journal_config *config, struct
     journal->overwrite_after_us = config->overwrite_after_us != 0
                                       ? config->overwrite_after_us
                                       : STORE_JOURNAL_OVERWRITE_AFTER_US;
-    journal->active = memtable_new(journal->memtable_bytes);
+    journal->pool = chunk_pool_new(journal->memtable_bytes);
+    journal->active =
+        journal->pool != NULL ? memtable_new(journal->memtable_bytes, journal->pool) : NULL;
     journal->active_generation = 1;
     err =
         journal->active != NULL ? segments_open(&segments, fault, &journal->segments) : ERR_MEMORY;

@@ -29,6 +29,7 @@ struct journal {
     pthread_mutex_t writing; /* held by the write transaction, and while memtables are swapped */
     pthread_mutex_t lock; /* protects the fields below */
     pthread_cond_t changed; /* a memtable was swapped or stored, or the journal is closing */
+    struct chunk_pool *pool; /* the memory of memtables; keeps that of one */
     struct memtable *active;
     struct memtable *frozen; /* NULL: none is being stored */
     uint64_t committed; /* the last commit */

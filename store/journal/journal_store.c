@@ -132,7 +132,7 @@ void journal_freeze(struct journal *journal)
     if (journal->frozen != NULL || memtable_bytes(journal->active) == 0) {
         return;
     }
-    next = memtable_new(journal->memtable_bytes);
+    next = memtable_new(journal->memtable_bytes, journal->pool);
     if (next == NULL) {
         return; /* the active one remains in use; a later commit tries again */
     }
@@ -232,6 +232,9 @@ static bool run_once(struct journal *journal)
     if (journal->frozen != NULL) {
         store_frozen(journal);
         return journal->result == OK;
+    }
+    if (is_idle(journal)) {
+        chunk_pool_shrink(journal->pool);
     }
     if (journal->committed > journal->stored &&
         (journal->checkpoints > 0 || journal->needs_room || journal->closing || is_idle(journal) ||

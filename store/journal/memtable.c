@@ -13,12 +13,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* Enough levels for 4^12 rows, if each level has a quarter of the rows of the one below. */
 #define LEVELS_MAX 12
-/* The size and alignment of a huge page: searches read memory in random order, with few misses in the TLB. */
-#define CHUNK_BYTES ((size_t)2 << 20)
 #define ALIGNMENT _Alignof(max_align_t)
 /* Bytes of a memtable for each bucket: about those of a row with its versions. */
 #define BUCKET_SHARE_BYTES 512
@@ -54,15 +51,9 @@ struct memtable_node {
         next[]; /* for each level; the key follows, padded with zeros to whole words */
 };
 
-struct chunk {
-    struct chunk *before;
-    size_t used;
-    size_t capacity;
-    _Alignas(max_align_t) uint8_t bytes[];
-};
-
 struct memtable {
     atomic_uint holders;
+    struct chunk_pool *pool;
     struct chunk *chunks; /* the newest first */
     atomic_size_t bytes;
     uint32_t dice; /* state of the random generator of levels */
@@ -82,7 +73,7 @@ struct probe {
     uint64_t key[KEY_WORDS_MAX];
 };
 
-struct memtable *memtable_new(size_t bytes)
+struct memtable *memtable_new(size_t bytes, struct chunk_pool *pool)
 {
     size_t buckets = BUCKETS_MIN;
     struct memtable *memtable = NULL;
@@ -93,6 +84,7 @@ struct memtable *memtable_new(size_t bytes)
     memtable = calloc(1, sizeof(*memtable) + buckets * sizeof(memtable->buckets[0]));
     if (memtable != NULL) {
         atomic_init(&memtable->holders, 1);
+        memtable->pool = pool;
         memtable->dice = 1;
         memtable->bucket_mask = buckets - 1;
     }
@@ -115,7 +107,7 @@ void memtable_unref(struct memtable *memtable)
         struct chunk *chunk = memtable->chunks;
 
         memtable->chunks = chunk->before;
-        free(chunk);
+        chunk_pool_give(memtable->pool, chunk);
     }
     free(memtable);
 }
@@ -132,14 +124,10 @@ bool memtable_has_table(const struct memtable *memtable, enum store_table table)
 
 static struct chunk *add_chunk(struct memtable *memtable, size_t bytes)
 {
-    size_t size = (sizeof(struct chunk) + bytes + CHUNK_BYTES - 1) / CHUNK_BYTES * CHUNK_BYTES;
-    struct chunk *chunk = aligned_alloc(CHUNK_BYTES, size);
+    struct chunk *chunk = chunk_pool_take(memtable->pool, bytes);
 
     if (chunk != NULL) {
-        (void)madvise(chunk, size, MADV_HUGEPAGE); /* small pages are only slower */
         chunk->before = memtable->chunks;
-        chunk->used = 0;
-        chunk->capacity = size - sizeof(*chunk);
         memtable->chunks = chunk;
     }
     return chunk;

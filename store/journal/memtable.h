@@ -9,6 +9,7 @@
 #define ERRATA_STORE_JOURNAL_MEMTABLE_H
 
 #include "store/backend.h"
+#include "store/journal/chunk_pool.h"
 
 /* The snapshot that sees every version. */
 #define MEMTABLE_ALL UINT64_MAX
@@ -33,9 +34,9 @@ struct memtable_row {
     uint64_t number; /* number of the commit */
 };
 
-/* `bytes`: the memory that it will have, approximately; the size of its hash table depends on it. Returns NULL if there
- * is no memory. */
-struct memtable *memtable_new(size_t bytes);
+/* `bytes`: the memory that it will have, approximately; the size of its hash table depends on it. `pool`: gives it its
+ * memory, and must outlive it. Returns NULL if there is no memory. */
+struct memtable *memtable_new(size_t bytes, struct chunk_pool *pool);
 struct memtable *memtable_ref(struct memtable *memtable);
 /* NULL is allowed. */
 void memtable_unref(struct memtable *memtable);

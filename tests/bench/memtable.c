@@ -85,11 +85,13 @@ static void run_transaction(struct memtable *memtable, struct random_seeded *ran
 int main(void)
 {
     struct random_seeded random;
+    struct chunk_pool *pool = chunk_pool_new(STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT);
     double best_us = 0;
 
+    need(pool != NULL);
     random_seeded_init(&random, 1);
     for (size_t i = 0; i < REPEATS; i++) {
-        struct memtable *memtable = memtable_new(STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT);
+        struct memtable *memtable = memtable_new(STORE_JOURNAL_MEMTABLE_BYTES_DEFAULT, pool);
         double start_us = cpu_us();
         uint64_t number = 0;
         double each_us = 0;
@@ -102,6 +104,7 @@ int main(void)
         best_us = i == 0 || each_us < best_us ? each_us : best_us;
         memtable_unref(memtable);
     }
+    chunk_pool_free(pool);
     (void)printf("%.2f us a transaction of %d rows\n", best_us,
                  RANDOM_ROWS + NEWEST_ROWS + COUNTERS);
     return EXIT_SUCCESS;

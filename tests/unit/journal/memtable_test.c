@@ -117,7 +117,8 @@ static void put_some(struct memtable *memtable, struct random_seeded *random, ui
  * random commits, a third of them undone; every snapshot that was kept is compared with a model. */
 static void snapshots_see_their_versions(void **state)
 {
-    struct memtable *memtable = memtable_new(0);
+    struct chunk_pool *pool = chunk_pool_new(0);
+    struct memtable *memtable = memtable_new(0, pool);
     struct model models[SNAPSHOTS] = {{{0}}};
     uint64_t numbers[SNAPSHOTS] = {0};
     struct random_seeded random;
@@ -153,6 +154,7 @@ static void snapshots_see_their_versions(void **state)
     assert_false(memtable_has_table(memtable, TABLE_EVENT));
     memtable_unref(memtable);
     memtable_unref(NULL);
+    chunk_pool_free(pool);
 }
 
 struct reading {
@@ -192,7 +194,8 @@ static void *read_snapshots(void *user)
 /* Goal: a reader sees whole commits while another thread puts and undoes. */
 static void readers_see_whole_commits_while_a_thread_writes(void **state)
 {
-    struct reading reading = {.memtable = memtable_new(0)};
+    struct chunk_pool *pool = chunk_pool_new(0);
+    struct reading reading = {.memtable = memtable_new(0, pool)};
     void *failed = NULL;
     pthread_t thread = 0;
 
@@ -215,6 +218,39 @@ static void readers_see_whole_commits_while_a_thread_writes(void **state)
     assert_int_equal(pthread_join(thread, &failed), 0);
     assert_null(failed);
     memtable_unref(reading.memtable);
+    chunk_pool_free(pool);
+}
+
+/* Goal: the next memtable uses the memory of the last one, and no more is kept than allowed. Method: a pool that keeps
+ * two chunks, given back three and a larger one. */
+static void a_pool_keeps_chunks_up_to_its_limit(void **state)
+{
+    struct chunk_pool *pool = chunk_pool_new(2 * CHUNK_BYTES);
+    struct chunk *chunks[3] = {NULL};
+    struct chunk *large = chunk_pool_take(pool, CHUNK_BYTES);
+    struct chunk *again = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        chunks[i] = chunk_pool_take(pool, 1);
+        assert_non_null(chunks[i]);
+        chunks[i]->used = 1;
+    }
+    assert_true(large->capacity >= CHUNK_BYTES);
+    chunk_pool_give(pool, large);
+    assert_int_equal(chunk_pool_kept_bytes(pool), 0);
+    for (size_t i = 0; i < 3; i++) {
+        chunk_pool_give(pool, chunks[i]);
+    }
+    assert_int_equal(chunk_pool_kept_bytes(pool), 2 * CHUNK_BYTES);
+    again = chunk_pool_take(pool, CHUNK_BYTES / 2);
+    assert_ptr_equal(again, chunks[1]);
+    assert_int_equal(again->used, 0);
+    assert_int_equal(chunk_pool_kept_bytes(pool), CHUNK_BYTES);
+    chunk_pool_give(pool, again);
+    chunk_pool_shrink(pool);
+    assert_int_equal(chunk_pool_kept_bytes(pool), 0);
+    chunk_pool_free(pool);
 }
 
 int run_memtable_tests(void)
@@ -222,6 +258,7 @@ int run_memtable_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(snapshots_see_their_versions),
         cmocka_unit_test(readers_see_whole_commits_while_a_thread_writes),
+        cmocka_unit_test(a_pool_keeps_chunks_up_to_its_limit),
     };
 
     return cmocka_run_group_tests_name("memtable", tests, NULL, NULL);

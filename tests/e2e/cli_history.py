@@ -168,7 +168,7 @@ class Csv(HistoryCase):
         report, _ = self.imported(org, "csv", *mapped("corrections.csv"), "--layout", "letters")
         self.assertEqual((report["created"], report["repeated"]), (0, 3))
 
-    def test_verdicts_rules_and_guidelines(self):
+    def test_verdicts_rules_and_guidelines_are_imported(self):
         org = self.org()
         report, said = self.imported(org, "csv", *mapped("verdicts.csv"), code=2)
         self.assertEqual((report["created"], report["damaged"]["count"]), (2, 1))
@@ -257,7 +257,7 @@ class Tools(HistoryCase):
                    outcomes=[("langfuse:score", "REVIEWED")] * 3 + [("langfuse:score", "REJECTED")],
                    losses=["/api/public/v3/scores?dataType=CORRECTION&fields=details,subject,annotation"])
 
-    def test_langfuse_scores_and_dataset_items(self):
+    def test_langfuse_scores_and_dataset_items_are_imported(self):
         org, _ = self.check(
             "langfuse", ("scores_v3_other.json", "dataset_items.json", "traces.jsonl"), ("--good-from", "quality=0.5", "--bad-label", "rude"),
             pairs=[("langfuse.dataset_item", '{"qty":10}', '{"qty":7}'), ("langfuse.dataset_item", "", '{"qty":8}')],
@@ -278,7 +278,7 @@ class Tools(HistoryCase):
         self.assertEqual(report["before_missing"]["count"], 3)
         self.assertIn("list_runs", report["losses"][0]["command"])
 
-    def test_argilla_responses_by_user(self):
+    def test_argilla_responses_keep_their_users(self):
         trusted = [("argilla.response", '{"label":"spam"}', '{"label":"ham"}')] * 2 + [("argilla.response", "", '{"rating":4}')]
         org, _ = self.check("argilla", ("nested.json",), ("--trust-status",), pairs=trusted,
                             outcomes=[("argilla:response", "REVIEWED")], skipped={"a record without responses": 1},
@@ -287,14 +287,14 @@ class Tools(HistoryCase):
         self.check("argilla", ("nested.json",), skipped={"a record without responses": 1, "a response without a status (--trust-status)": 4},
                    losses=["flatten=True"])
 
-    def test_argilla_flattened_records(self):
+    def test_argilla_flattened_records_are_imported(self):
         flat = ("argilla.response", '{"label":"spam"}', '{"label":"ham"}')
         self.check("argilla", ("flattened.json", "flattened.csv"),
                    pairs=[flat, flat, flat, ("argilla.response", '{"tags":["a"]}', '{"tags":["a","b"]}')],
                    outcomes=[("argilla:response", "REVIEWED")],
                    skipped={"a record without responses": 2, "a response that was not submitted": 3})
 
-    def test_label_studio_annotations_and_predictions(self):
+    def test_label_studio_annotations_and_predictions_are_imported(self):
         org, _ = self.check(
             "labelstudio", ("export.json",), pairs=[
                 ("labelstudio.annotation", '{"sentiment":{"choices":["Negative"]}}', '{"sentiment":{"choices":["Positive"]}}'),
@@ -305,7 +305,7 @@ class Tools(HistoryCase):
             skipped={"a cancelled annotation": 1, "a task without annotations": 1, "an annotation without regions": 1})
         self.assertEqual({e["actorUserId"] for e in self.corrections(org)}, {"ann@example.org", "9"})
 
-    def test_label_studio_exports_that_lack_something(self):
+    def test_label_studio_exports_without_predictions_are_reported(self):
         self.check("labelstudio", ("bare_predictions.json",), pairs=[
             ("labelstudio.annotation", "", '{"sentiment":{"choices":["Positive"]}}')], losses=['"predictions": {"only_id": false}'])
         _, said = self.check("labelstudio", ("json_min.json",), code=2)
@@ -323,7 +323,7 @@ class Tools(HistoryCase):
         self.assertEqual(reviews["QTdf"]["annotatorKind"], "ANNOTATOR_KIND_CODE")
         self.assertEqual(reviews["QTox"]["subcategory"], "phoenix:answer_mail")
 
-    def test_mlflow_assessments_of_both_versions(self):
+    def test_mlflow_assessments_of_both_versions_are_imported(self):
         org, _ = self.check(
             "mlflow", ("trace_3.json", "traces_2.jsonl", "traces_page.json"), pairs=[
                 ("mlflow.expectation", '{"text":"We open at 8."}', '{"text":"We open at 9."}'),
@@ -448,14 +448,14 @@ class Exports(HistoryCase):
         self.assertEqual(values["errata.after"], {"stringValue": '{"qty":11}'})
         self.assertEqual(values["errata.actor"], {"stringValue": "ann"})
 
-    def test_filters_and_mistakes(self):
+    def test_exports_are_filtered_and_mistakes_refused(self):
         org = self.filled()
         self.assertEqual(len(self.lines(org, "jsonl", "--actor", "ann")[0]), 1)
         self.assertEqual(len(self.lines(org, "jsonl", "--until", "2025-01-03T00:00:00Z")[0]), 2)
         self.assertIn('FORMAT "xml": unknown', self.run_cli("export", "xml", code=2)[1])
         self.assertIn("--system: only for chat", self.run_cli("export", "otlp", "--system", "x", code=2)[1])
 
-    def test_more_than_a_page(self):
+    def test_more_than_a_page_is_exported(self):
         org, empty = self.org(), self.org()
         path = self.folder / "many.csv"
         path.write_text("id,doc,is,at\n" + "".join(f"{i},d{i % 7},{i},{1700000000 + i}\n" for i in range(2500)))
@@ -524,7 +524,7 @@ class Damage(HistoryCase):
         report, _ = self.imported(self.environment(), "tensorzero", whole, "--dry-run")
         self.assertEqual(self.count(report, "reviews"), 3)
 
-    def test_damaged_rows_of_a_csv_file(self):
+    def test_damaged_rows_of_a_csv_file_are_reported(self):
         path = self.write("bad.csv", 'id,is\na,1\nb,2,3\nc,"x"y\nd,4\ne,"open\n')
         report, said = self.imported(self.environment(), "csv", path, "--map", "id=id", "--map", "is=after", "--dry-run", code=2)
         self.assertEqual((self.count(report, "corrections"), report["damaged"]["count"]), (2, 3))

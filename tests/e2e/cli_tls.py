@@ -41,7 +41,7 @@ class CliTls(CliCase):
         return self.environment(ERRATA_SERVER=f"{host}:{server.address.rsplit(':', 1)[1]}",
                                 ERRATA_TOKEN_FILE=str(self.folder / f"{name}.token"), **changes)
 
-    def test_calls_streams_and_large_messages(self):
+    def test_calls_streams_and_large_messages_pass(self):
         home = self.at(self.safe)
         out, _ = self.run_cli("health", "--ca", "ca.pem", environment=home)
         self.assertIn("SERVING", out.upper())
@@ -74,7 +74,7 @@ class CliTls(CliCase):
         self.refused("TLS: wrong version number", "--ca", "ca.pem", environment=self.here())
         self.refused("bytes are not HTTP/2", environment=home)
 
-    def test_client_certificates(self):
+    def test_client_certificates_are_sent_or_refused(self):
         home = self.at(self.strict)
         identity = ("--ca", "ca.pem", "--client-cert", "client.pem", "--client-key", "client.key")
         self.run_cli("admin", "info", *identity, environment=home)

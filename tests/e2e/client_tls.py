@@ -49,7 +49,7 @@ class ClientTls(unittest.TestCase):
         self.assertEqual(error, "")
         self.assertEqual(json.loads(examples)[0]["output"], {"qty": 12})
 
-    def test_client_certificate(self):
+    def test_client_certificate_is_sent(self):
         server = self.server("--tls-client-ca", self.ca.path)
         identity = {"ERRATA_CLIENT_CERT": self.client_cert, "ERRATA_CLIENT_KEY": self.client_key}
         self.assertEqual(self.drive(server, "tls-2", ERRATA_CA=self.ca.path, **identity)[1], "")

@@ -107,7 +107,7 @@ class Connect(ServerCase):
         peer.send(request)
         return peer.answer()
 
-    def test_calls_in_json_and_proto(self):
+    def test_calls_are_answered_in_json_and_proto(self):
         for step in (0, 1):
             peer = self.peer()
             peer.send(post(CHECK), step)

@@ -103,7 +103,7 @@ class Recording(DecisionCase):
 
 
 class Classes(DecisionCase):
-    def test_each_row_of_the_table(self):
+    def test_each_row_of_the_table_is_classified(self):
         self.assertEqual(self.class_of("Nice work!", APPROVED), POSITIVE)
         self.assertEqual(self.class_of("", APPROVED), POSITIVE)
         self.assertEqual(self.class_of("why?", APPROVED), AMBIGUOUS)
@@ -346,7 +346,7 @@ class Similar(DecisionCase):
         return [one.feedback_id for one in self.mine.decisions.FindSimilar(
             decision_service.FindSimilarRequest(**fields)).similar]
 
-    def test_by_text_and_by_vector(self):
+    def test_similar_decisions_are_found_by_text_and_by_vector(self):
         """A text finds what its own decision would; vectors of the caller are compared in their own space."""
         made = self.record("Set a timeout on each remote call.")
         self.record("Sort the imports of each module.")

@@ -44,7 +44,7 @@ class Demo(unittest.TestCase):
         rows = re.findall(r"^\| (\w+) \| (\d+) \| \d+ \| \d+ of \d+ \| (\d+) clusters \|", done.stdout, re.M)
         self.assertEqual(sum(int(row[1]) for row in rows), 40 + 8)
 
-    def test_mistakes(self):
+    def test_invalid_options_are_refused(self):
         for words in (("--months", "0"), ("--holdout", "101"), ("--bin", "/nowhere")):
             self.assertEqual(run(*words).returncode, 2)
 

@@ -41,7 +41,7 @@ class Demo(unittest.TestCase):
         said = self.report("--sessions", "20", "--holdout", "50")
         self.assertRegex(said, r"\| with strategies \|(.*\n)*\| held out \|")
 
-    def test_mistakes(self):
+    def test_invalid_options_are_refused(self):
         for words in (("--sessions", "1"), ("--holdout", "101"), ("--bin", "/nowhere")):
             self.assertEqual(run(*words).returncode, 2)
 

@@ -49,7 +49,7 @@ class EffectCase(DecisionCase):
 
 
 class Feedback(EffectCase):
-    def test_before_and_after(self):
+    def test_similar_feedback_is_counted_before_and_after(self):
         """Decisions for other agents do not count; backdated ones count by their time."""
         self.decide(7, 0)
         made = self.guideline()
@@ -159,7 +159,7 @@ class Reviewers(EffectCase):
         return {one.reviewer_id: one for one in self.mine.decisions.GetReviewerReport(
             decision_service.GetReviewerReportRequest(**fields)).reviewers}
 
-    def test_parts_and_agreement(self):
+    def test_reviewers_have_their_parts_and_agreement(self):
         """One reviewer supplies most of a cluster; another's feedback became a rule, a third's was rejected."""
         for n in range(4):
             self.record(RULE, vector=TIMEOUTS, reviewer_id="mallory" if n < 3 else "anna")
@@ -189,7 +189,7 @@ class Reviewers(EffectCase):
         self.assertEqual(set(self.report(reviewer_id="anna")), {"anna"})
         self.assertEqual(self.report(reviewer_id="anna")["anna"], found["anna"])
 
-    def test_random_history(self):
+    def test_random_reviewers_equal_a_recount(self):
         """Numbers of random reviewers equal a count of the recorded events."""
         rng = random.Random(3)
         rows = []
@@ -205,7 +205,7 @@ class Reviewers(EffectCase):
 
 
 class CommandLine(EffectCase):
-    def test_effectiveness_keep_and_short_ids(self):
+    def test_commands_show_and_keep_guidelines_by_short_ids(self):
         self.decide(20, 10)
         made = self.guideline()
         self.decide(50, 25)

@@ -114,7 +114,7 @@ class Erasure(unittest.TestCase):
         self.assertRegex(said, rf"erased +content of 0 events.*\nfacts remain +of {CORRECTIONS} events")
         self.assertIn("Backups that were made before keep their copy", said)
 
-    def test_sessions_users_and_events(self):
+    def test_sessions_users_and_events_are_erased(self):
         self.talk("s1", "Okapi")
         self.talk("s2", "Tapir")
         for number in range(3):
@@ -175,7 +175,7 @@ class Erasure(unittest.TestCase):
         return self.client.reviews.ResolvePlaceholders(review_prompts.ResolvePlaceholdersRequest(
             subcategory="laptops", prompts={"p": "{{EXAMPLE_ITEM}}"}, static_example="static", **fields))
 
-    def test_example_item_of_the_past(self):
+    def test_erased_item_is_missing_in_the_past(self):
         self.client.reviews.PutItem(review_service.PutItemRequest(
             item=run_item.RunItem(run_id="run", item_json='{"name":"Gnu"}')))
         self.client.submit_review(run_id="run", subcategory="laptops", item_id="i", reviewed_by="ada",
@@ -204,7 +204,7 @@ class Erasure(unittest.TestCase):
 class ErasureWithJournal(Erasure):
     engine = "journal"
     # These do not depend on the engine.
-    test_kept_content_is_reported = test_example_item_of_the_past = test_customer_is_erased = None
+    test_kept_content_is_reported = test_erased_item_is_missing_in_the_past = test_customer_is_erased = None
 
     def test_killed_server_has_whole_steps(self):
         """A second call goes on where a killed server ended."""

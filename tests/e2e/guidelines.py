@@ -242,7 +242,7 @@ class Serving(GuidelineCase):
 
 
 class CommandLine(GuidelineCase):
-    def test_from_proposal_to_prompt(self):
+    def test_commands_lead_from_proposal_to_prompt(self):
         """A proposal, two votes, and the prompt, by `errata` only."""
         for name in ("paul", "anna", "berta"):
             (self.folder / name).write_text(self.admin.create_token(

@@ -53,7 +53,7 @@ class Mcp(ServerCase):
         self.assertEqual((status, body["error"]["code"]), (wanted, code), body)
         return body
 
-    def test_handshake_of_earlier_revisions(self):
+    def test_handshake_agrees_on_a_revision(self):
         for asked, agreed in (("2025-06-18", "2025-06-18"), ("2025-11-25", "2025-11-25"), ("2024-11-05", "2025-11-25"),
                               (MODERN, "2025-11-25")):
             result = self.result("initialize", {"protocolVersion": asked, "capabilities": {},
@@ -65,7 +65,7 @@ class Mcp(ServerCase):
         self.assertEqual(self.post({"jsonrpc": "2.0", "id": 4, "result": {}}), (202, None))
         self.assertEqual(self.ask("ping"), (200, {"jsonrpc": "2.0", "id": 1, "result": {}}))
 
-    def test_revision_without_sessions(self):
+    def test_revision_without_sessions_is_served(self):
         meta = {"_meta": {VERSION_KEY: MODERN, "io.modelcontextprotocol/clientCapabilities": {}}}
         fields = {"mcp_protocol_version": MODERN}
         found = self.result("server/discover", meta, **fields, mcp_method="server/discover")
@@ -140,7 +140,7 @@ class Mcp(ServerCase):
         self.refused(200, -32602, self.ask("tools/call", {"name": "approve_proposal", "arguments": {}}))
         self.refused(200, -32602, self.ask("tools/call"))
 
-    def test_hostile_messages(self):
+    def test_hostile_messages_are_refused(self):
         deep = "[" * 5000
         for body, wanted, code in (("", 400, -32700), ("{", 400, -32700), (deep, 400, -32700),
                                    ('{"a":1,"a":2}', 400, -32700), (b"\xff", 400, -32700),
@@ -161,7 +161,7 @@ class Mcp(ServerCase):
         for arguments in ([], 1, "x", None):
             self.assertTrue(self.call("get_examples", arguments)["isError"], arguments)
 
-    def test_sizes(self):
+    def test_large_requests_are_refused_and_large_results_cut(self):
         self.refused(413, -32600, self.post('"' + "x" * (1 << 20) + '"'))
         large = "z" * 9000
         for number in range(40):
@@ -177,7 +177,7 @@ class Mcp(ServerCase):
         self.assertLess(len(json.dumps(result)), 256 * 1024)
         self.assertIn("call prepare_prompt again with a smaller", result["content"][0]["text"])
 
-    def test_requests_of_http(self):
+    def test_other_requests_of_http_are_refused(self):
         for verb in ("GET", "DELETE", "PUT"):
             self.assertEqual(self.post("", verb=verb)[0], 405, verb)
         self.assertEqual(self.post("{}", content_type="text/plain")[0], 415)

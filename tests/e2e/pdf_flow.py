@@ -487,7 +487,7 @@ class WithoutWorker(FlowCase):
 
 
 class Scheduling(ServerCase):
-    def test_one_worker_with_its_name(self):
+    def test_there_is_one_worker_with_its_name(self):
         """The fork server is a child of only erratad, and has no children without work."""
         worker = self.server.worker()
         self.assertEqual(children(self.server.process.pid), [worker])

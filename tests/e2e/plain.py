@@ -24,7 +24,7 @@ class Plain(ServerCase):
         response = connection.getresponse()
         return response.status, dict(response.getheaders()), response.read().decode()
 
-    def test_health_and_readiness(self):
+    def test_health_and_readiness_are_answered(self):
         connection = self.connection()
         for path in ("/healthz", "/healthz?verbose", "/healthz?"):
             status, fields, body = self.ask("GET", path, connection=connection)
@@ -40,7 +40,7 @@ class Plain(ServerCase):
         status, fields, body = self.ask("HEAD", "/healthz")
         self.assertEqual((status, fields["content-length"], body), (200, "3", ""))
 
-    def test_other_verbs_and_paths(self):
+    def test_other_verbs_and_paths_are_refused(self):
         for verb in ("POST", "PUT", "DELETE", "OPTIONS"):
             status, fields, _ = self.ask(verb, "/readyz")
             self.assertEqual((status, fields["allow"]), (405, "GET, HEAD"), verb)

@@ -62,7 +62,7 @@ class ExposureCase(GuidelineCase):
 
 
 class Explained(ExposureCase):
-    def test_byte_for_byte(self):
+    def test_explained_prompt_equals_the_served_one(self):
         """After rules came and went, the explanation has the prompt as it was, and where each rule came from."""
         first = self.guideline("Never commit keys.", rule_type=guideline.RULE_TYPE_CONSTRAINT)
         style = self.guideline("Sort the imports.", insertion_point="style")
@@ -98,7 +98,7 @@ class Explained(ExposureCase):
         one, = self.explain(self.build().exposure_ref).artifacts
         self.assertEqual([event.decision_id for event in one.evidence], ["", "", "d3", "d2", "d1"])
 
-    def test_the_past(self):
+    def test_past_prompts_equal_those_made_then(self):
         """After each change, a prompt of that time equals the one that was made then."""
         rng = random.Random(7)
         then, active = [], []
@@ -145,7 +145,7 @@ class Measured(ExposureCase):
         self.assertTrue(found.text_matches and all(one.held_out for one in found.artifacts))
         self.assertEqual((found.rules_section, found.agent_prompt), ("", served.prompt))
 
-    def test_sums_of_a_random_history(self):
+    def test_sums_of_a_random_history_equal_a_recount(self):
         """For prompts of both arms, cited at random, the counts of each guideline equal a count of the recorded events."""
         rng = random.Random(11)
         made = [self.guideline(f"Topic{n} needs the remedy{n}.") for n in range(3)]
@@ -214,7 +214,7 @@ class Shadow(ExposureCase):
             decision_service.GetDecisionRequest(decision_id="d1")).decision.id, reason="a slip"))
         self.assertEqual(self.shadow_counts(tried), (1, 1, 0))
 
-    def test_explanation(self):
+    def test_explanation_names_who_put_a_rule_in_shadow(self):
         """The explained text lacks the rule in SHADOW, and names the user who put it there, before and after its approval."""
         active = self.guideline("Never commit keys.")
         tried = self.propose("Sort the imports.", insertion_point="style")
@@ -272,7 +272,7 @@ class CommandLine(ExposureCase):
         (self.folder / "admin").write_text(self.token)
         return self.run_cli("--token-file", str(self.folder / "admin"), *words)
 
-    def test_prompt_decision_and_explanation(self):
+    def test_commands_cite_and_explain_a_prompt(self):
         self.guideline("Use UTC.")
         prompt, said = self.run_as_admin("agent", "prompt", "coder", "--base", "Be brief.")
         self.assertEqual(prompt, "Be brief." + HEADING + "- [GUIDELINE] Use UTC.\n")
@@ -283,7 +283,7 @@ class CommandLine(ExposureCase):
         self.assertRegex(said, r"method +BuildAgentPrompt\n(.*\n)*.*recorded hash(.*\n)*.*guideline.*Use UTC"
                                r"(.*\n)*.*REJECTED +d1")
 
-    def test_shadow(self):
+    def test_proposal_is_put_in_shadow_by_a_short_id(self):
         """A proposal is put in SHADOW by the start of its id, listed, explained and reported."""
         made = self.propose("Use UTC.")
         said = self.run_as_admin("proposals", "shadow", made.id[:13], "--reason", "measure it first")[1]

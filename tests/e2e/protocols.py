@@ -80,19 +80,19 @@ class Access(ServerCase):
                 self.expect(peer.raw_any(path, body, STREAM_SECONDS if is_stream(path) else 10), path, role, rules)
             peer.close()
 
-    def test_connect_in_json(self):
+    def test_connect_in_json_admits_only_roles(self):
         self.check_kind(other_protocols.Connect, b"{}")
 
-    def test_connect_in_proto(self):
+    def test_connect_in_proto_admits_only_roles(self):
         self.check_kind(other_protocols.ConnectProto, b"")
 
-    def test_grpc_web(self):
+    def test_grpc_web_admits_only_roles(self):
         self.check_kind(other_protocols.Web, b"")
 
-    def test_grpc_web_in_text(self):
+    def test_grpc_web_in_text_admits_only_roles(self):
         self.check_kind(other_protocols.WebText, b"")
 
-    def test_connect_by_get(self):
+    def test_connect_by_get_calls_only_reads(self):
         """Only methods without side effects are called by GET; others are refused before the role is looked at."""
         called = 0
         for role, peer in self.peers(other_protocols.ConnectGet).items():
@@ -108,7 +108,7 @@ class Access(ServerCase):
             peer.close()
         self.assertGreater(called, 100)
 
-    def test_rest(self):
+    def test_rest_admits_only_roles(self):
         by_name = {method.name: (path, rules) for path, method, rules in methods()}
         no_one = other_protocols.Rest(self.server.address)
         found = no_one.routes()

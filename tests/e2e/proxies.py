@@ -144,15 +144,15 @@ class Nginx(ProxyCase):
         with urllib.request.urlopen(url + "/readyz", timeout=20, context=context) as answer:
             self.assertEqual(answer.status, 200)
 
-    def test_all_protocols_on_one_port(self):
+    def test_all_protocols_pass_on_one_port(self):
         server = self.server()
         self.use(self.nginx(blocks()[0], server, 7443, 8443), server.admin_token)
 
-    def test_tls_to_the_server(self):
+    def test_tls_to_the_server_is_verified(self):
         server = self.server("--tls-cert", self.path("internal.pem"), "--tls-key", self.path("internal.key"))
         self.use(self.nginx(blocks()[1], server, 7444, 8444), server.admin_token)
 
-    def test_path_prefix(self):
+    def test_path_prefix_is_passed_on(self):
         server = self.server("--path-prefix", "/errata")
         port = self.nginx(blocks()[2], server, 7445, 8445)
         self.assertEqual(self.post(f"http://127.0.0.1:{port}/errata{CHECK}"), {"status": "SERVING"})

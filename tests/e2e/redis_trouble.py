@@ -51,7 +51,7 @@ class Trouble(unittest.TestCase):
         self.assertEqual(server.stop(), 0)
         self.assertLess(time.monotonic() - begun, 10)
 
-    def test_password_and_organisation(self):
+    def test_password_is_replaced_and_a_later_organisation_used(self):
         """Goal: the password's file is used, and replaced while the server runs; the password is in no log. Method: a wrong
         one first; an organisation that is made later."""
         redis = RedisServer(arguments=("--requirepass", "right-secret")).start()

@@ -198,7 +198,7 @@ class Rest(ServerCase):
         self.assertEqual(json.loads(self.admin.examples("rest-layout").hint_examples_json),
                          [{"input_snippet": "Total 12", "output": {"qty": 12}}])
 
-    def test_document_003_reviews_and_triggers(self):
+    def test_document_003_sets_triggers_and_submits_reviews(self):
         path = "/reviews/triggers/{subcategory}"
         answer = self.good("POST", "/reviews/triggers/shoes", path, body={"bad_format_trigger": 1})
         self.assertEqual((answer["bad_format"], answer["wrong_information"]), (1, None))
@@ -208,7 +208,7 @@ class Rest(ServerCase):
         self.assertTrue(triggers["bad_format_trigger"])
         self.assertFalse(triggers["wrong_information_trigger"])
 
-    def test_document_004_metadata_of_a_turn(self):
+    def test_document_004_has_the_metadata_of_a_turn(self):
         """The document's example, literally: members, their order, values in its spelling."""
         record = turn.Turn(session_id="henry", turn_id="turn_001233", query="Find me laptops", quality_score=0.85,
                            validation_outcome=turn.VALIDATION_OUTCOME_APPROVE)
@@ -249,7 +249,7 @@ class Rest(ServerCase):
         self.refused(409, "already_exists", "idempotency-key", "POST", "/feedback/submit/structured",
                      body={**body, "receipt_id": "k2"}, fields=key)
 
-    def test_refusals(self):
+    def test_invalid_requests_are_refused(self):
         submit = "/feedback/submit/structured"
         self.refused(401, "unauthenticated", "authorization", "GET", "/feedback/stats", token="errata_none")
         self.refused(400, "invalid_argument", "nope: unknown parameter", "GET", "/feedback/stats?nope=1&days=x")

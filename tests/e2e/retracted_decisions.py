@@ -64,7 +64,7 @@ class Retracted(RetractionCase):
         self.assertIn(one.evaluation.classification, (EDGE, LOW))
         self.assertEqual(list(self.evaluate(one).similar_feedback_ids), [])
 
-    def test_counts_of_evaluators(self):
+    def test_counts_of_evaluators_are_reduced(self):
         made = self.record(RULE, vector=TIMEOUTS)
         kept = self.record(RULE, vector=TIMEOUTS)
         for one in made, kept:
@@ -81,7 +81,7 @@ class Retracted(RetractionCase):
             decision_service.SubmitEvaluationRequest(feedback_id=made.feedback_id, evaluation=decision.Evaluation(
                 evaluator_id="judge", classification=LOW))))
 
-    def test_pending_evidence_and_guidelines(self):
+    def test_proposals_lose_evidence_and_guidelines_stay(self):
         """Without evidence a proposal is rejected; a guideline stays, with the number of its retracted decisions."""
         made = [self.record(RULE, vector=TIMEOUTS, reviewer_id=name) for name in ("anna", "berta", "carl")]
         pending, = self.generate(made[0].feedback_id).proposals
@@ -108,7 +108,7 @@ class Retracted(RetractionCase):
             self.mine.log.RetractEvent(event_service.RetractEventRequest(event_id=one, reason="r"))
         self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.generate(*gone))
 
-    def test_command_line(self):
+    def test_command_retracts_once(self):
         made = self.record(RULE, vector=TIMEOUTS)
         (self.folder / "admin").write_text(self.admin.create_token(roles.ROLE_ADMIN, org_id=self.org.id).secret)
         retract = "--token-file", str(self.folder / "admin"), "decisions", "retract", made.feedback_id, "--reason"
@@ -119,7 +119,7 @@ class Retracted(RetractionCase):
         self.assertRegex(error, r"^it was already retracted by \S+: twice\n$")
         self.assertEqual(self.get(feedback_id=made.feedback_id).retraction_reason, "twice")
 
-    def test_outcomes_of_prompts(self):
+    def test_outcomes_of_prompts_are_reduced(self):
         self.guideline()
         one, = self.effects()
         served = self.mine.guidelines.BuildAgentPrompt(guideline_service.BuildAgentPromptRequest(agent_name="coder"))

@@ -207,7 +207,7 @@ class Searching(StrategyCase):
         stub.SetFeedback(turn_service.SetFeedbackRequest(session_id="s", turn_id="c", status=NEUTRAL, actor_user_id="anna"))
         self.assertEqual(len(self.search(stub).avoid), 0)
 
-    def test_queries_as_text(self):
+    def test_queries_are_compared_as_text(self):
         """The server's embedder compares texts; other numbers are another query."""
         stub = self.organisation("texts")
         for name, query in (("a", "laptops under 1000 dollars"), ("b", "laptops under 500 dollars"), ("c", "who won the cup")):

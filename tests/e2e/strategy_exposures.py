@@ -81,7 +81,7 @@ class Explained(ExposureCase):
         plain = self.explain(served.exposure_ref)
         self.assertFalse(plain.HasField("text_matches") or plain.strategies)
 
-    def test_the_past(self):
+    def test_past_searches_equal_those_made_then(self):
         """After each event, a search of that time equals the one that was made then, without counts and reference."""
         rng = random.Random(5)
         then = []

@@ -120,7 +120,7 @@ class Storing(ReviewCase):
 
 
 class Listing(ReviewCase):
-    def test_filters_and_pages(self):
+    def test_reviews_are_filtered_and_paged(self):
         made = [self.submit(f"run-{n % 3}", subcategory=f"s{n % 2}", decision=1 + n % 3, reviewed_by=f"user-{n % 4}",
                             created_at=self.at(n // 5)) for n in range(40)]
         newest = made[::-1]
@@ -221,7 +221,7 @@ class Triggers(ReviewCase):
         return (client or self.mine).reviews.SetTriggerThresholds(review_triggers.SetTriggerThresholdsRequest(
             subcategory=subcategory, thresholds=review_triggers.ReviewThresholds(**fields))).thresholds
 
-    def test_thresholds_of_ten_runs(self):
+    def test_triggers_act_at_the_thresholds_of_ten_runs(self):
         for n in range(10):
             self.submit(f"run-{n}", bad_format=n < 3, wrong_information=n < 2, wrong_physical_dimensions=n < 2,
                         missing_spec=["Width"] if n < 2 else ["only once"] if n == 5 else [],
@@ -270,7 +270,7 @@ class Triggers(ReviewCase):
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.set_thresholds(bad_format=11, missing_spec=0))
         self.assertEqual(set(bad_fields(error)), {"thresholds.bad_format", "thresholds.missing_spec"})
 
-    def test_random_histories_now_and_then(self):
+    def test_triggers_of_random_histories_equal_a_recount(self):
         """Triggers equal a recount of the log; those of an earlier event stay as they were."""
         moments = random.Random(13)
         made, then = [], []
@@ -324,7 +324,7 @@ class AgentCard(ReviewCase):
             review_triggers.GetTriggersRequest(subcategory="laptops")).triggers)
         self.assertEqual(recount.check(self.mine), [])
 
-    def test_card_without_reviews(self):
+    def test_card_without_reviews_has_no_percentages(self):
         card = self.card()
         self.assertEqual((card.run_count, len(card.periods), card.HasField("first_pass_percent"),
                           {one.HasField("percent") for one in card.signals}), (0, 0, False, {False}))
@@ -406,7 +406,7 @@ class Placeholders(ReviewCase):
         self.assertFalse(self.mine.learning.ExplainExposure(
             learning.ExplainExposureRequest(exposure_ref=plain.exposure_ref)).artifacts)
 
-    def test_roles_and_faults(self):
+    def test_other_roles_and_invalid_fields_are_refused(self):
         self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.resolve(self.client(roles.ROLE_VIEWER)))
         self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.resolve(self.client(roles.ROLE_INTEGRATOR)))
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.resolve(
@@ -497,7 +497,7 @@ class FragmentSets(ReviewCase):
         self.approve(1)
         self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(1))
 
-    def test_faults(self):
+    def test_invalid_fragments_are_all_named(self):
         def fragment(signal, placeholder, text="Text."):
             return fragment_set.PromptFragment(signal=signal, placeholder=placeholder, text=text)
         bad_format, extraction = (review_prompts.REVIEW_SIGNAL_BAD_FORMAT,
@@ -574,7 +574,7 @@ class Exposures(ReviewCase):
         plain = self.explain(served.exposure_ref)
         self.assertFalse(plain.HasField("text_matches") or plain.prompts)
 
-    def test_who_approved_the_wording(self):
+    def test_explanation_names_who_approved_the_wording(self):
         ben = self.client(roles.ROLE_REVIEWER, user_id="ben")
         served = self.resolve("run")
         ben.reviews.ApproveFragmentSet(review_service.ApproveFragmentSetRequest(version=0))
@@ -656,7 +656,7 @@ class CommandLine(ReviewCase):
         path.write_text(self.token + "\n")
         return self.run_cli(*words, environment=self.here(ERRATA_TOKEN_FILE=str(path)), **more)[0]
 
-    def test_fragments(self):
+    def test_commands_list_put_and_approve_wording(self):
         self.token = self.admin.create_token(roles.ROLE_ADMIN, org_id=self.org.id, user_id="anna").secret
         wording = {"fragments": [{"signal": "WRONG_INFORMATION", "placeholder": "CATEGORIZER_REVIEW", "text": "Check."}],
                    "comment": "first"}

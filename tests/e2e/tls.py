@@ -90,7 +90,7 @@ class TlsCase(unittest.TestCase):
 
 
 class Clients(TlsCase):
-    def test_grpc_calls_and_streams(self):
+    def test_grpc_calls_and_streams_pass(self):
         client = self.grpc_client()
         info = client.admin.GetServerInfo(admin.GetServerInfoRequest())
         self.assertTrue(info.counters)
@@ -107,7 +107,7 @@ class Clients(TlsCase):
         self.assertEqual(next(watch).status, health_pb2.HealthCheckResponse.SERVING)
         watch.cancel()
 
-    def test_http1_with_and_without_alpn(self):
+    def test_http1_is_served_with_and_without_alpn(self):
         for alpn, selected in ((["http/1.1"], "http/1.1"), (None, None)):
             with self.subTest(alpn=alpn):
                 connection = self.connect(self.context(alpn=alpn))
@@ -117,7 +117,7 @@ class Clients(TlsCase):
                     self.assertEqual(line, b"HTTP/1.1 200 OK")
                     self.assertEqual(json.loads(body), {"status": "SERVING"})
 
-    def test_http1_byte_by_byte(self):
+    def test_http1_is_read_byte_by_byte(self):
         connection = self.connect(self.context(alpn=["http/1.1"]))
         for at in range(len(HTTP1) - 1):
             connection.sendall(HTTP1[at:at + 1])
@@ -130,14 +130,14 @@ class Clients(TlsCase):
         self.assertEqual(connection.version(), "TLSv1.3")
 
     @unittest.skipUnless(shutil.which("curl"), "needs curl")
-    def test_curl(self):
+    def test_curl_is_served(self):
         run = subprocess.run(
             ["curl", "-sS", "--cacert", self.ca.path, "--http1.1", "-d", "{}", "-H",
              "content-type: application/json", f"https://localhost:{self.port()}{CHECK}"],
             capture_output=True, text=True, timeout=30)
         self.assertEqual(json.loads(run.stdout), {"status": "SERVING"}, run.stderr)
 
-    def test_tls12_with_its_ciphers(self):
+    def test_tls12_is_served_with_its_ciphers(self):
         context = self.context(alpn=["http/1.1"])
         context.maximum_version = ssl.TLSVersion.TLSv1_2
         for cipher in ("ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384",

@@ -62,7 +62,7 @@ class TurnCase(CliCase):
 
 
 class Detecting(TurnCase):
-    def test_each_row_of_the_table(self):
+    def test_each_row_of_the_table_is_detected(self):
         """Status, confidence, kind and row, with vectors at the edges of the thresholds."""
         cases = (
             ("that's wrong", 0.4, REJECTED, 0.9, turn.CORRECTION_TYPE_EXPLICIT, 1),
@@ -93,7 +93,7 @@ class Detecting(TurnCase):
             got = self.detect("b", "notebooks below 1000 dollars", session=f"i{i}", similarity=similarity, intent=after)
             self.assertEqual(got.tier, tier, (similarity, before, after))
 
-    def test_section_for_the_planner(self):
+    def test_section_for_the_planner_is_as_specified(self):
         """The section as it is specified, whole; hostile words stay within their line."""
         self.record("turn_001233", strategy=turn.TurnStrategy(tool="commerce_search", text="laptops under $1000"))
         got = self.detect("turn_001234", "No, I meant gaming laptops\n## not business laptops", advice="Ask\nfirst")
@@ -214,7 +214,7 @@ class Judging(TurnCase):
             self.assertAlmostEqual(one.satisfaction_score, -1)
             self.assertAlmostEqual(one.ranking_score, -0.1)
 
-    def test_lists_and_satisfaction(self):
+    def test_lists_are_filtered_and_satisfaction_is_averaged(self):
         day = 86_400
         for i in range(6):
             self.record(f"t{i}", seconds=i * day // 2, session=f"s{i % 2}", intent="shop" if i < 4 else "news")
@@ -238,7 +238,7 @@ class Judging(TurnCase):
         some = self.turns.GetSatisfaction(turn_service.GetSatisfactionRequest(start_time=at(day), end_time=at(2 * day)))
         self.assertEqual(some.total.turn_count, 2)
 
-    def test_detector_report(self):
+    def test_detector_report_counts_the_last_judgement(self):
         """The last judgement of each detection counts, agreement too."""
         for i in range(4):
             self.record("a", session=f"d{i}")
@@ -259,7 +259,7 @@ class Judging(TurnCase):
 
 
 class Settings(TurnCase):
-    def test_own_cues(self):
+    def test_own_cues_reject_until_they_are_removed(self):
         """A phrase that the server does not know rejects once it is set; a request with none removes it."""
         message = "Kannste knicken, Digger."
         self.record("turn_1", session="before")
@@ -276,7 +276,7 @@ class Settings(TurnCase):
         self.record("turn_1", session="after")
         self.assertEqual(self.detect("turn_2", message, session="after").feedback_type, NEUTRAL)
 
-    def test_change_of_the_topic(self):
+    def test_setting_decides_about_a_change_of_topic(self):
         for setting, status, confidence, kind in (
                 (organization_settings.TOPIC_CHANGE_NEUTRAL, NEUTRAL, 0.5, 0),
                 (organization_settings.TOPIC_CHANGE_ACCEPTED, ACCEPTED, 0.6, turn_feedback.ACCEPTANCE_KIND_TOPIC_CHANGE)):
@@ -300,7 +300,7 @@ class Settings(TurnCase):
 
 
 class Commands(CliCase):
-    def test_a_conversation_on_the_command_line(self):
+    def test_each_command_works_in_a_conversation(self):
         """Each command of `errata turns`, in the order of a conversation."""
         said = self.run_cli("turns", "record", "chat-1", "turn-1", "--query", "laptops under 1000 dollars", "--outcome", "APPROVE",
                             "--tool", "shop", "--text", "laptop price<1000", "--quality", "0.8")[0]
@@ -318,7 +318,7 @@ class Commands(CliCase):
         said = self.run_cli("turns", "search", "laptops under 1000 dollars")[0]
         self.assertRegex(said, r"^STATUS .*\nACCEPTED +1\.0 +chat-1 +turn-1 +shop +laptop price<1000 .*\n$")
 
-    def test_chat_export_and_satisfaction(self):
+    def test_conversation_is_read_from_a_file_and_exported(self):
         """A conversation is read from a file: the feedback in each message and its reason; then its turns and their mean."""
         lines = ["laptops under 1000 dollars", "Here are three laptops.", "No, I meant gaming laptops", "Here are two.",
                  "thanks, that helps", "You are welcome.", "hmm", ""]
@@ -335,7 +335,7 @@ class Commands(CliCase):
         said = self.run_cli("turns", "satisfaction", "--since", "1d")[0]
         self.assertRegex(said, r"mean satisfaction +0?\.?\d+(.*\n)*DAY +INTENT +TURNS")
 
-    def test_references_on_the_command_line(self):
+    def test_offered_strategy_is_cited_and_explained(self):
         """What a search offered is cited by a turn, rejected by a message, and explained."""
         def record(*words):
             return self.run_cli("turns", "record", "chat-2", *words, "--query", "tents for two", "--outcome", "APPROVE",
@@ -348,7 +348,7 @@ class Commands(CliCase):
         self.assertRegex(said, r"method +SearchStrategies\n(.*\n)*.*strategy.*shop: tent(.*\n)*REJECTED +turn-2")
         self.assertIn("strategy", self.run_cli("analytics", "artifact", first)[0].lower())
 
-    def test_settings_on_the_command_line(self):
+    def test_command_changes_cues_and_topic_change(self):
         said = self.run_cli("org", "settings", "--cue", "RETRY=once more, please", "--cue", "DIRECT=bogus",
                             "--topic-change", "neutral")[0]
         self.assertRegex(said, r"cues +RETRY=once more, please, DIRECT=bogus\ntopic change +NEUTRAL\n")

@@ -663,7 +663,7 @@ class Proposals(ScoringCase):
         again = {(one.rule.rule_type, one.rule.pattern) for one in self.found().rules}
         self.assertEqual(again & patterns, set())
 
-    def test_few_rules_and_roles(self):
+    def test_number_of_rules_and_roles_are_limited(self):
         self.assertEqual(len(self.found(dry_run=True, max_rules=1).rules), 1)
         self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.found(max_rules=21))
         self.assert_code(grpc.StatusCode.PERMISSION_DENIED, lambda: self.found(self.client(roles.ROLE_OPERATOR)))

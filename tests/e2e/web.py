@@ -82,7 +82,7 @@ class Web(ServerCase):
         self.assertEqual(self.ask("/assets/")[0], 404)
         self.assertEqual(self.ask("/assets/0000000000000000/app.js")[0], 404)
 
-    def test_conditions(self):
+    def test_known_files_are_not_sent_again(self):
         for path in ("/", self.folder() + "app.js"):
             _, fields, _ = self.ask(path)
             tag = fields["etag"]
@@ -93,7 +93,7 @@ class Web(ServerCase):
             self.assertEqual(self.ask(path, if_none_match='"other"')[0], 200)
         self.assertEqual(self.ask("/")[1]["cache-control"], "no-cache")
 
-    def test_other_verbs(self):
+    def test_other_verbs_are_refused(self):
         status, fields, _ = self.ask("/", verb="POST")
         self.assertEqual((status, fields["allow"]), (405, "GET, HEAD"))
         status, fields, body = self.ask("/", verb="HEAD")

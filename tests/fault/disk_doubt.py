@@ -128,7 +128,7 @@ class Doubt(unittest.TestCase):
             server.kill9()
         self.assertEqual(power_cut.check_answers(self.disk, load, CAPTURES), [])
 
-    def test_that_a_disk_that_lies_is_seen(self):
+    def test_disk_that_lies_is_seen(self):
         """The check itself: if syncs do nothing, a power cut loses acknowledged writes."""
         server, load = self.start()
         self.assertTrue(load.do(load.steps[0]))

@@ -125,7 +125,7 @@ class FailingDisk(unittest.TestCase):
         self.assertEqual(self.capture(0), grpc.StatusCode.OK)
         self.assertEqual(len(self.stored_now()), 1)
 
-    def test_a_disk_that_fails_when_it_starts(self):
+    def test_server_does_not_serve_on_a_failing_disk(self):
         """If nothing can be made durable, the server does not serve; it reports that, and starts when the disk works
         again."""
         self.start()

@@ -253,7 +253,7 @@ class FullDisk:
         self.volume.empty()
         return code is None
 
-    def test_full_when_it_is_made(self):
+    def test_disk_that_is_full_at_the_start_does_not_prevent_a_later_one(self):
         """With any number of free blocks; an interrupted start does not prevent the next one."""
         step = 1 if LONG else 6
         served = [self.start_with(blocks) for blocks in range(0, 96, step)]

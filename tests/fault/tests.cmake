@@ -4,7 +4,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/power_cut.cmake)
 errata_python_test(fault_disk_doubt FILE tests/fault/disk_doubt.py LABEL fault)
 errata_python_test(fault_disk_failing FILE tests/fault/disk_failing.py LABEL fault)
 errata_python_test(fault_full_disk FILE tools/full-disk LABEL fault TIMEOUT 300 ARGUMENTS --short
-                   FullTmpfs.test_full_disk_under_load_recovers SmallExt4.test_full_when_it_is_made
+                   FullTmpfs.test_full_disk_under_load_recovers SmallExt4.test_disk_that_is_full_at_the_start_does_not_prevent_a_later_one
                    FullExt4.test_server_killed_on_a_full_disk_starts_again)
 errata_python_test(fault_crash_points FILE tools/crash-points LABEL fault ARGUMENTS --points 8 --seed 1)
 errata_python_test(fault_crash_points_of_rebuild FILE tools/crash-points LABEL fault

@@ -85,7 +85,7 @@ class Changes(unittest.TestCase):
             self.assertIn(mutant.before, SOURCE)
             self.assertNotEqual(mutant.source, SOURCE)
 
-    def test_drawn_by_what_is_written_there(self):
+    def test_changes_are_drawn_by_the_content(self):
         def drawn(seed, source):
             return {(m.key, m.before, m.after) for m in changes.mutants_of(seed, "a.c", source)}
 
@@ -116,7 +116,7 @@ int take(int count)
 }
 """
 
-    def test_steps_of_each_constant(self):
+    def test_each_constant_is_changed_by_its_steps(self):
         found = [(name, self.HEADER[c.start:c.end], c.text) for name, c in changes.constant_changes(self.HEADER)]
         self.assertEqual(found, [
             ("ROOM_MAX", "50", "51"), ("ROOM_MAX", "50", "49"), ("SHARE_MIN", "0.55", "0.56"), ("SHARE_MIN", "0.55", "0.54"),

@@ -176,7 +176,7 @@ static void make_server_token(struct fixture *fixture, const char *org_id,
 
 /* Goal: only server tokens suspend, neither the server's own organisation nor that of their own token, and no unknown one.
  * Method: one refusal after another. */
-static void test_who_may_suspend_which(void **state)
+static void test_only_server_tokens_suspend_other_organisations(void **state)
 {
     struct fixture fixture;
     char admin[FIXTURE_TOKEN_BYTES];
@@ -392,7 +392,7 @@ static Errata__V1__Organization *list_other(struct fixture *fixture)
 
 /* Goal: a change that found nothing to change is answered the same when it is repeated under its key, in any later state.
  * Method: suspensions and deletions of what is suspended or being deleted already, each under a key, repeated at the end. */
-static void test_repeats_of_what_changed_nothing(void **state)
+static void test_repeats_of_what_changed_nothing_are_answered_alike(void **state)
 {
     struct fixture fixture;
     char admin[FIXTURE_TOKEN_BYTES];
@@ -438,7 +438,7 @@ static void test_repeats_of_what_changed_nothing(void **state)
 
 /* Goal: only a suspended organisation is deleted, and only by its name; what is being deleted is refused to everything else.
  * Method: one refusal after another, and a repeat. */
-static void test_which_organisations_are_deleted(void **state)
+static void test_only_suspended_organisations_are_deleted(void **state)
 {
     struct fixture fixture;
     char admin[FIXTURE_TOKEN_BYTES];
@@ -749,11 +749,11 @@ int run_organization_tests(void)
         cmocka_unit_test(test_suspended_organisation_is_refused),
         cmocka_unit_test(test_suspensions_are_watched_by_kind),
         cmocka_unit_test(test_streams_of_a_suspended_organisation_end),
-        cmocka_unit_test(test_who_may_suspend_which),
+        cmocka_unit_test(test_only_server_tokens_suspend_other_organisations),
         cmocka_unit_test(test_own_organisation_of_the_server_stays),
         cmocka_unit_test(test_repeats_change_nothing),
-        cmocka_unit_test(test_repeats_of_what_changed_nothing),
-        cmocka_unit_test(test_which_organisations_are_deleted),
+        cmocka_unit_test(test_repeats_of_what_changed_nothing_are_answered_alike),
+        cmocka_unit_test(test_only_suspended_organisations_are_deleted),
         cmocka_unit_test(test_deletion_leaves_nothing),
         cmocka_unit_test(test_rebuild_during_a_deletion),
         cmocka_unit_test(test_late_write_of_a_deleted_organisation),

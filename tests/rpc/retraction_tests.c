@@ -133,7 +133,7 @@ static void test_retracted_event_stays_in_lists(void **state)
 
 /* Goal: only OPERATOR, REVIEWER and ADMIN tokens retract, an OPERATOR only what its user did; nothing of another
  * organisation is found. Method: each role; an event of the administrator and one of the operator. */
-static void test_who_may_retract(void **state)
+static void test_only_permitted_roles_retract(void **state)
 {
     static const struct {
         enum role role;
@@ -194,7 +194,7 @@ int run_retraction_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_retracted_event_stays_in_lists),
-        cmocka_unit_test(test_who_may_retract),
+        cmocka_unit_test(test_only_permitted_roles_retract),
         cmocka_unit_test(test_refusals_name_the_next_step),
     };
 

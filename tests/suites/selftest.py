@@ -46,7 +46,7 @@ class Suites(unittest.TestCase):
                                   timeout=100, check=False)
         return done.returncode, done.stdout + done.stderr
 
-    def test_h2spec(self):
+    def test_results_of_h2spec_are_counted(self):
         """Per server: one passes, one is skipped, one is a known deviation, one fails."""
         code, said = self.run_suites("h2spec", H2SPEC.replace("KNOWN", FAILED).replace("BAD", FAILED))
         self.assertEqual(code, 1)
@@ -65,14 +65,14 @@ class Suites(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("FAILED  h2spec plain: its report\n    no way\n", said)
 
-    def test_interop(self):
+    def test_failed_cases_of_interop_are_named(self):
         code, said = self.run_suites("interop", CLIENT, "--cases", "empty_unary,large_unary")
         self.assertEqual(code, 1)
         self.assertIn("FAILED  interop: large_unary\n    why it failed\n", said)
         self.assertTrue(said.endswith("1 passed, 1 failed\n"), said)
         self.assertEqual(self.run_suites("interop", CLIENT, "--cases", "empty_unary")[0], 0)
 
-    def test_conformance(self):
+    def test_failures_of_conformance_are_named(self):
         reported = "'FAILED: A/b:\\n\\texpected this\\nFAILED: A/c:\\n\\tthat\\n\\n5 passed, 2 failed'"
         code, said = self.run_suites("conformance", CONFORMANCE.replace("OUTPUT", reported))
         self.assertEqual(code, 1)

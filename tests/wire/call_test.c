@@ -576,7 +576,7 @@ static void test_disconnect_cancels(void **state)
 
 /* Goal: deadlines end calls on time, with the words that a write needs. Method: time passes over a
  * read's and a write's deadline; the late finish goes nowhere. */
-static void test_deadline(void **state)
+static void test_deadlines_end_calls_on_time(void **state)
 {
     static const struct wire_field timeout[] = {{"grpc-timeout", "2S"}};
     struct wire_fixture fixture;
@@ -607,7 +607,7 @@ static void test_deadline(void **state)
 
 /* Goal: the wheel's first slot is one like the others. Method: two calls whose deadline falls into it; one
  * is answered in time and has left it; the other ends, once. */
-static void test_deadline_in_slot_zero(void **state)
+static void test_deadline_in_slot_zero_ends_once(void **state)
 {
     static const struct wire_field timeout[] = {{"grpc-timeout", "50175m"}};
     int64_t deadline_us = 1000000 + 50175000;
@@ -634,7 +634,7 @@ static void test_deadline_in_slot_zero(void **state)
 
 /* Goal: deadlines far apart share the wheel. Method: 10 ms, a minute and an hour; each ends in its
  * own time. */
-static void test_deadline_turns(void **state)
+static void test_distant_deadlines_share_the_wheel(void **state)
 {
     static const struct wire_field timeouts[] = {
         {"grpc-timeout", "10m"}, {"grpc-timeout", "60S"}, {"grpc-timeout", "1H"}};
@@ -705,9 +705,9 @@ int run_call_tests(void)
         WIRE_TEST(test_answer_outside_of_feed_wakes_the_connection),
         WIRE_TEST(test_reset_cancels_the_call),
         WIRE_TEST(test_disconnect_cancels),
-        WIRE_TEST(test_deadline),
-        WIRE_TEST(test_deadline_in_slot_zero),
-        WIRE_TEST(test_deadline_turns),
+        WIRE_TEST(test_deadlines_end_calls_on_time),
+        WIRE_TEST(test_deadline_in_slot_zero_ends_once),
+        WIRE_TEST(test_distant_deadlines_share_the_wheel),
         WIRE_TEST(test_stalled_request_is_ended),
     };
 

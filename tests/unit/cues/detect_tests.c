@@ -75,7 +75,7 @@ static void test_explicit_rejections_are_detected(void **state)
 }
 
 /* Goal: guarded words of rejection do not select row 1. */
-static void test_look_alikes_of_rejections(void **state)
+static void test_look_alikes_of_rejections_are_not_rejections(void **state)
 {
     static const struct expected rows[] = {
         {{LAPTOPS, "No problem, thanks", 0.1F}, DETECT_CONTINUATION},
@@ -309,7 +309,7 @@ int run_detect_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_explicit_rejections_are_detected),
-        cmocka_unit_test(test_look_alikes_of_rejections),
+        cmocka_unit_test(test_look_alikes_of_rejections_are_not_rejections),
         cmocka_unit_test(test_wishes_reject_only_with_a_contrast),
         cmocka_unit_test(test_rephrased_query_is_above_its_threshold),
         cmocka_unit_test(test_other_subject_is_not_a_rephrased_query),

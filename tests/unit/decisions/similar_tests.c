@@ -270,7 +270,7 @@ static void test_equals_an_exact_scan(void **state)
 }
 
 /* Goal: a search in an older transaction finds nothing that is newer than it. Method: no retractions. */
-static void test_older_transactions(void **state)
+static void test_older_transaction_finds_nothing_newer(void **state)
 {
     struct vector_source filling = similar_source;
     struct store_txn *older = NULL;
@@ -371,7 +371,7 @@ static void apply_retraction(struct history *history, struct store_txn *txn,
 
 /* Goal: only the retraction of a decision walks the rows, which are up to a million. Method: a row with the number of an event
  * that is not a decision, which a walk would find. */
-static void test_other_retractions(void **state)
+static void test_only_retracted_decisions_walk_the_rows(void **state)
 {
     uint64_t seqs[] = {1, 2};
     uint8_t row_spaces[] = {0, 0};
@@ -424,12 +424,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_equals_an_exact_scan, store_fixture_set_up,
                                         store_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_older_transactions, store_fixture_set_up,
-                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_older_transaction_finds_nothing_newer,
+                                        store_fixture_set_up, store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_equal_ones_and_cancelling, store_fixture_set_up,
                                         store_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_other_retractions, store_fixture_set_up,
-                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_only_retracted_decisions_walk_the_rows,
+                                        store_fixture_set_up, store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_forgotten_rows_go_after_their_use,
                                         store_fixture_set_up, store_fixture_tear_down),
     };

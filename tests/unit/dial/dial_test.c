@@ -145,7 +145,7 @@ static void test_addresses_are_tried_in_turn(void **state)
 }
 
 /* Goal: a connection is closed between two addresses. Method: after each turn of the loop. */
-static void test_close_between_addresses(void **state)
+static void test_close_between_addresses_opens_nothing(void **state)
 {
     (void)state;
     for (int turns = 0; turns < 12; turns++) {
@@ -165,7 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_addresses_are_tried_in_turn),
-        cmocka_unit_test(test_close_between_addresses),
+        cmocka_unit_test(test_close_between_addresses_opens_nothing),
     };
 
     return cmocka_run_group_tests_name("dial", tests, NULL, NULL);

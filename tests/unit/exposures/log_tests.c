@@ -255,7 +255,7 @@ static void append_events(struct fixture *fixture, struct slice reference)
 
 /* Goal: of the references that a request cites, each valid one is found once, and each other one is named. Method: one that
  * is damaged, one twice, and all of them for another kind. */
-static void test_references_of_a_request(void **state)
+static void test_valid_references_are_found_once_and_others_named(void **state)
 {
     struct cited_exposure cited[3];
     struct slice items[3];
@@ -300,7 +300,7 @@ static void test_references_of_a_request(void **state)
 
 /* Goal: an outcome is counted, and subtracted, for each artifact of an exposure in its arm. Method: a recorded exposure with
  * two artifacts. */
-static void test_outcome_of_an_exposure(void **state)
+static void test_outcome_is_counted_for_each_artifact(void **state)
 {
     const struct artifact_change more = {.outcomes = 1, .bad = 1, .outcome_seq = 20};
     const struct artifact_change less = {.outcomes = -1, .bad = -1, .outcome_seq = 20};
@@ -336,8 +336,8 @@ int run_log_tests(void)
         cmocka_unit_test(test_unlisted_artifacts_are_a_count),
         cmocka_unit_test(test_damaged_reference_is_not_found),
         cmocka_unit_test(test_first_outcome_is_kept),
-        cmocka_unit_test(test_references_of_a_request),
-        cmocka_unit_test(test_outcome_of_an_exposure),
+        cmocka_unit_test(test_valid_references_are_found_once_and_others_named),
+        cmocka_unit_test(test_outcome_is_counted_for_each_artifact),
     };
 
     return cmocka_run_group_tests_name("exposures in the log", tests, NULL, NULL);

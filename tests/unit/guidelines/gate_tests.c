@@ -22,7 +22,7 @@
 
 /* Goal: as many different approvers as the setting says, none of them the proposer. Method: votes in turn, with a second
  * one of the same user, one of the proposer, and one that is taken back. */
-static void test_quorum(void **state)
+static void test_approval_needs_as_many_users_as_the_setting(void **state)
 {
     struct store_fixture *f = *state;
     struct store_txn *txn = guidelines_begin(f, 2);
@@ -47,7 +47,7 @@ static void test_quorum(void **state)
 }
 
 /* Goal: a vote belongs to the token's user. */
-static void test_named_approver(void **state)
+static void test_vote_belongs_to_the_tokens_user(void **state)
 {
     struct store_fixture *f = *state;
     struct store_txn *txn = guidelines_begin(f, 1);
@@ -68,7 +68,7 @@ static void test_named_approver(void **state)
 }
 
 /* Goal: a rejected proposal is decided, and the number of votes is that of the time of the vote. */
-static void test_rejection_and_setting(void **state)
+static void test_rejected_proposal_is_decided(void **state)
 {
     const struct settings_change one = {.votes_needed = 1};
     struct store_fixture *f = *state;
@@ -90,7 +90,7 @@ static void test_rejection_and_setting(void **state)
 }
 
 /* Goal: a contradiction with an active guideline of the same agent, or with a pending proposal, must be acknowledged. */
-static void test_contradictions(void **state)
+static void test_contradictions_must_be_acknowledged(void **state)
 {
     struct store_fixture *f = *state;
     struct store_txn *txn = guidelines_begin(f, 1);
@@ -129,7 +129,7 @@ static void fill(struct store_fixture *f, struct store_txn *txn, struct uuid *id
 }
 
 /* Goal: an agent has at most 20 guidelines; one that is replaced, or retired by the approval, makes room. */
-static void test_capacity(void **state)
+static void test_agent_has_at_most_20_guidelines(void **state)
 {
     struct store_fixture *f = *state;
     struct store_txn *txn = guidelines_begin(f, 1);
@@ -169,7 +169,7 @@ static void test_capacity(void **state)
 }
 
 /* Goal: only a guideline in effect is retired, once. */
-static void test_retirement(void **state)
+static void test_guideline_in_effect_is_retired_once(void **state)
 {
     struct store_fixture *f = *state;
     struct store_txn *txn = guidelines_begin(f, 1);
@@ -189,7 +189,7 @@ static void test_retirement(void **state)
 
 /* Goal: keeping a guideline in effect is a change of its life: each row ends where the next one begins, and a read as of
  * any event finds the row that began last. */
-static void test_rows_of_a_kept_guideline(void **state)
+static void test_each_row_ends_where_the_next_begins(void **state)
 {
     static const enum artifact_state states[] = {ARTIFACT_STATE_RETIRED, ARTIFACT_STATE_ACTIVE,
                                                  ARTIFACT_STATE_ACTIVE, ARTIFACT_STATE_PROPOSED};
@@ -230,7 +230,7 @@ static void test_rows_of_a_kept_guideline(void **state)
 }
 
 /* Goal: every invalid field of a proposal is named at once, and nothing is stored. */
-static void test_invalid_proposals(void **state)
+static void test_invalid_proposal_names_all_fields_and_stores_nothing(void **state)
 {
     struct store_fixture *f = *state;
     struct store_txn *txn = guidelines_begin(f, 1);
@@ -258,14 +258,14 @@ int run_gate_tests(void)
     const struct CMUnitTest tests[] = {
 #define GATE_TEST(test)                                                                            \
     cmocka_unit_test_setup_teardown(test, store_fixture_set_up, store_fixture_tear_down)
-        GATE_TEST(test_quorum),
-        GATE_TEST(test_named_approver),
-        GATE_TEST(test_rejection_and_setting),
-        GATE_TEST(test_contradictions),
-        GATE_TEST(test_capacity),
-        GATE_TEST(test_retirement),
-        GATE_TEST(test_rows_of_a_kept_guideline),
-        GATE_TEST(test_invalid_proposals),
+        GATE_TEST(test_approval_needs_as_many_users_as_the_setting),
+        GATE_TEST(test_vote_belongs_to_the_tokens_user),
+        GATE_TEST(test_rejected_proposal_is_decided),
+        GATE_TEST(test_contradictions_must_be_acknowledged),
+        GATE_TEST(test_agent_has_at_most_20_guidelines),
+        GATE_TEST(test_guideline_in_effect_is_retired_once),
+        GATE_TEST(test_each_row_ends_where_the_next_begins),
+        GATE_TEST(test_invalid_proposal_names_all_fields_and_stores_nothing),
     };
 
     return cmocka_run_group_tests_name("gate", tests, NULL, NULL);

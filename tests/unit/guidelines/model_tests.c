@@ -463,7 +463,7 @@ static void run_sequence(uint64_t seed)
     store_fixture_deinit(&fixture);
 }
 
-static void test_random_sequences(void **state)
+static void test_random_sequences_equal_the_model(void **state)
 {
     (void)state;
     for (size_t i = 0; i < drawn_sequences; i++) {
@@ -474,7 +474,7 @@ static void test_random_sequences(void **state)
 int run_model_tests(uint64_t seed, size_t sequences, size_t steps)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_sequences),
+        cmocka_unit_test(test_random_sequences_equal_the_model),
     };
 
     drawn_seed = seed;

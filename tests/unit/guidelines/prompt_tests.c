@@ -37,7 +37,7 @@ static struct prompt_rule rule_of(enum rule_type type, const char *text, const c
 }
 
 /* Goal: rules without a marker are in a section at the end; a prompt without rules and markers is unchanged. */
-static void test_section(void **state)
+static void test_rules_without_a_marker_follow_in_a_section(void **state)
 {
     const struct prompt_rule rules[] = {
         rule_of(RULE_TYPE_CONSTRAINT, "Never commit keys.", "learned_rules"),
@@ -53,7 +53,7 @@ static void test_section(void **state)
 }
 
 /* Goal: a marker is a whole line; the first of a name is filled, others are removed with their line end. */
-static void test_markers(void **state)
+static void test_first_marker_of_a_name_is_filled(void **state)
 {
     const struct prompt_rule rules[] = {
         rule_of(RULE_TYPE_CONSTRAINT, "Never commit keys.", "learned_rules"),
@@ -120,7 +120,7 @@ static enum err build(struct store_fixture *f, struct store_txn *txn, struct sli
 }
 
 /* Goal: stored guidelines of an agent are in the order of types and activation; the version changes with each. */
-static void test_stored_guidelines(void **state)
+static void test_stored_guidelines_are_ordered_and_change_the_version(void **state)
 {
     struct store_fixture *f = *state;
     struct store_txn *txn = guidelines_begin(f, 1);
@@ -144,7 +144,7 @@ static void test_stored_guidelines(void **state)
 }
 
 /* Goal: a prompt of the past has the guidelines in effect after each event, and ends if the call is cancelled. */
-static void test_past(void **state)
+static void test_past_prompt_has_the_guidelines_of_each_event(void **state)
 {
     struct store_fixture *f = *state;
     struct store_txn *txn = guidelines_begin(f, 1);
@@ -183,12 +183,13 @@ static void test_past(void **state)
 int run_prompt_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_section),
-        cmocka_unit_test(test_markers),
+        cmocka_unit_test(test_rules_without_a_marker_follow_in_a_section),
+        cmocka_unit_test(test_first_marker_of_a_name_is_filled),
         cmocka_unit_test(test_rules_are_sanitised),
-        cmocka_unit_test_setup_teardown(test_stored_guidelines, store_fixture_set_up,
-                                        store_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_past, store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_stored_guidelines_are_ordered_and_change_the_version,
+                                        store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_past_prompt_has_the_guidelines_of_each_event,
+                                        store_fixture_set_up, store_fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("prompts", tests, NULL, NULL);

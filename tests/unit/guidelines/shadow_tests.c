@@ -91,7 +91,7 @@ static void test_only_the_exposure_names_it(void **state)
 }
 
 /* Goal: only a pending proposal can be put in SHADOW, and votes of that time count. A rejection ends it. */
-static void test_only_pending_ones(void **state)
+static void test_only_pending_proposals_are_put_in_shadow(void **state)
 {
     struct store_fixture *f = *state;
     struct store_txn *txn = guidelines_begin(f, 2);
@@ -120,7 +120,7 @@ static void test_only_pending_ones(void **state)
 
 /* Goal: an agent has 20 guidelines and 20 proposals in SHADOW at once; a reference names all of them, and a vote for the 21st
  * guideline is refused as it is without SHADOW. */
-static void test_limits(void **state)
+static void test_agent_has_20_guidelines_and_20_in_shadow(void **state)
 {
     const uint8_t bytes[EXPOSURE_KEY_BYTES] = {7};
     struct store_fixture *f = *state;
@@ -219,11 +219,12 @@ int run_shadow_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_only_the_exposure_names_it, store_fixture_set_up,
                                         store_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_only_pending_ones, store_fixture_set_up,
-                                        store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_only_pending_proposals_are_put_in_shadow,
+                                        store_fixture_set_up, store_fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_pages_end_before_it, store_fixture_set_up,
                                         store_fixture_tear_down),
-        cmocka_unit_test_setup_teardown(test_limits, store_fixture_set_up, store_fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_agent_has_20_guidelines_and_20_in_shadow,
+                                        store_fixture_set_up, store_fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("shadow", tests, NULL, NULL);

@@ -49,7 +49,7 @@ void sample_pages_frame(struct sample_frame *ret_frame);
 void put_any_frame(struct buffer *buffer, const struct sample_frame *frame);
 
 /* Tests of this program: sketch_test.c, pages_test.c. */
-void test_sketch(void **state);
+void test_sketch_round_trips_or_is_refused(void **state);
 void test_pages_break_no_rule(void **state);
 void test_pages_are_joined(void **state);
 

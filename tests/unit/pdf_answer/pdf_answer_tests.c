@@ -765,7 +765,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_encoder_refuses_values_out_of_range, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_lack_of_memory_is_not_malformed, set_up, tear_down),
-        cmocka_unit_test(test_sketch),
+        cmocka_unit_test(test_sketch_round_trips_or_is_refused),
         cmocka_unit_test(test_pages_break_no_rule),
         cmocka_unit_test(test_pages_are_joined),
         cmocka_unit_test(test_reasons_have_distinct_codes),

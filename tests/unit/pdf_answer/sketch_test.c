@@ -96,7 +96,7 @@ static void check_wire_type(struct arena *arena)
 
 /* Goal: a sketch arrives as it was, and what is not a sketch is refused. Method: the sample's, by the
  * encoder and as bytes, and those bytes with one thing wrong. */
-void test_sketch(void **state)
+void test_sketch_round_trips_or_is_refused(void **state)
 {
     const struct pdf_tables sample = sample_tables();
     uint8_t bytes[SKETCH_BYTES_MORE];

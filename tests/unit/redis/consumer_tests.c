@@ -270,7 +270,7 @@ static void test_silent_server_is_left(void **state)
 }
 
 /* Goal: a group that exists is used, one that vanished is made again, and other errors wait. Method: each reply. */
-static void test_errors_of_the_group(void **state)
+static void test_missing_group_is_made_again_and_other_errors_wait(void **state)
 {
     struct bench bench;
 
@@ -293,7 +293,7 @@ static void test_errors_of_the_group(void **state)
 
 /* Goal: deleted pending entries are acknowledged without being stored; a server without XAUTOCLAIM is read all the same.
  * Method: a pending entry without fields; the error of an old server. */
-static void test_deleted_entries_and_old_servers(void **state)
+static void test_deleted_entries_are_gone_and_old_servers_are_read(void **state)
 {
     const bool stored[] = {true};
     struct bench bench;
@@ -465,8 +465,8 @@ int run_consumer_tests(void)
         cmocka_unit_test(test_error_after_a_greeting_waits),
         cmocka_unit_test(test_lost_connection_acknowledges_nothing),
         cmocka_unit_test(test_silent_server_is_left),
-        cmocka_unit_test(test_errors_of_the_group),
-        cmocka_unit_test(test_deleted_entries_and_old_servers),
+        cmocka_unit_test(test_missing_group_is_made_again_and_other_errors_wait),
+        cmocka_unit_test(test_deleted_entries_are_gone_and_old_servers_are_read),
         cmocka_unit_test(test_large_entry_is_read_by_itself),
         cmocka_unit_test(test_too_large_reply_is_read_one_by_one),
         cmocka_unit_test(test_other_forms_end_the_connection),

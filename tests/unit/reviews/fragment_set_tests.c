@@ -50,7 +50,7 @@ static struct fragment_set active(struct store_txn *txn, uint64_t as_of_seq)
 
 /* Goal: the set in use after each event is that of the last approval up to it. Method: random drafts and approvals; the
  * version in use is noted after each event and read again at the end. */
-static void test_set_in_use_after_each_event(void **state)
+static void test_set_in_use_is_the_last_approved(void **state)
 {
     struct store_fixture *fixture = *state;
     struct store_txn *txn = reviews_begin(fixture);
@@ -116,7 +116,7 @@ static void test_stored_set_replaces_the_default(void **state)
 int run_fragment_set_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_set_in_use_after_each_event),
+        TEST(test_set_in_use_is_the_last_approved),
         TEST(test_stored_set_replaces_the_default),
     };
 

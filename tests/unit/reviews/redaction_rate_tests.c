@@ -229,7 +229,7 @@ static bool is_right(struct store_fixture *fixture, const struct form *form, con
 }
 
 /* Goal: redaction removes what is private and leaves what is not. Method: 2,000 generated items, the rate of each form. */
-static void test_rates_by_kind(void **state)
+static void test_each_form_is_redacted_at_its_rate(void **state)
 {
     struct store_fixture *fixture = *state;
     unsigned right[FORMS] = {0};
@@ -258,7 +258,7 @@ static void test_rates_by_kind(void **state)
 
 /* Goal: a private value is removed even if another one follows it. Method: adjacent values; the digits after a phone number
  * were once read as a part of it, and neither was removed. */
-static void test_values_side_by_side(void **state)
+static void test_adjacent_values_are_each_removed(void **state)
 {
     static const struct {
         const char *text;
@@ -303,7 +303,7 @@ static void test_values_side_by_side(void **state)
 }
 
 /* Goal: each limit of a pattern acts at its value. Method: texts at the limit, and one step beyond it. */
-static void test_patterns_at_their_limits(void **state)
+static void test_limits_of_patterns_are_exact(void **state)
 {
     static const struct {
         const char *at;
@@ -418,12 +418,9 @@ static void test_long_items_end_early(void **state)
 int run_redaction_rate_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_rates_by_kind),
-        TEST(test_values_side_by_side),
-        TEST(test_patterns_at_their_limits),
-        TEST(test_names_are_redacted),
-        TEST(test_time_is_proportional_to_the_text),
-        TEST(test_long_items_end_early),
+        TEST(test_each_form_is_redacted_at_its_rate), TEST(test_adjacent_values_are_each_removed),
+        TEST(test_limits_of_patterns_are_exact),      TEST(test_names_are_redacted),
+        TEST(test_time_is_proportional_to_the_text),  TEST(test_long_items_end_early),
     };
 
     return cmocka_run_group_tests_name("redaction rates", tests, NULL, NULL);

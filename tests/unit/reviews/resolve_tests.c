@@ -239,7 +239,7 @@ static void test_parts_are_cut_in_order(void **state)
 
 /* Goal: a note is cut after 500 characters, and the texts of all placeholders have together at most 6,000: one more, and the
  * notes are left out. Method: guidance of 300 characters everywhere, and a static example that fills the rest. */
-static void test_limits_of_notes_and_of_the_total(void **state)
+static void test_notes_and_the_total_are_limited(void **state)
 {
     static const char *const names[] = {"Width"};
     struct store_fixture *fixture = *state;
@@ -486,7 +486,7 @@ int run_resolve_tests(void)
         TEST(test_present_information_wins),
         TEST(test_fields_and_notes_are_quoted),
         TEST(test_parts_are_cut_in_order),
-        TEST(test_limits_of_notes_and_of_the_total),
+        TEST(test_notes_and_the_total_are_limited),
         TEST(test_example_is_cut_before_fields),
         TEST(test_private_data_is_redacted),
         TEST(test_example_equals_a_model),

@@ -233,7 +233,7 @@ static void test_sketches_are_fixed(void **state)
 }
 
 /* Goal: the product of stored numbers is exact by both paths, for widths around that of a register. */
-static void test_products_of_numbers(void **state)
+static void test_products_of_numbers_are_exact(void **state)
 {
     int16_t numbers[70];
     uint8_t stored[sizeof(numbers)];
@@ -264,7 +264,7 @@ int main(void)
         cmocka_unit_test(test_equal_rows_are_ordered),
         cmocka_unit_test(test_failures_are_reported),
         cmocka_unit_test(test_sketches_are_fixed),
-        cmocka_unit_test(test_products_of_numbers),
+        cmocka_unit_test(test_products_of_numbers_are_exact),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -80,7 +80,7 @@ static enum err enter_message(struct checker *checker, const struct checked_valu
     frame = &checker->frames[checker->depth - 1];
     frame->field = value->field;
     frame->index = value->index;
-    frame->no_rules = parent->no_rules || value->field->rules.output_only;
+    frame->no_rules = parent->no_rules || (value->field->rules.output_only && !checker->is_stored);
     return OK;
 }
 
@@ -189,10 +189,17 @@ static enum err check_next_field(struct checker *checker)
     return field == NULL ? OK : handle_field(checker, field, &wire);
 }
 
+/* The rules that apply. */
+enum check_rules {
+    CHECK_OF_READ,
+    CHECK_OF_WRITE,
+    CHECK_OF_STORED
+};
+
 /* Walks once. Stops at the second piece of a message (`ret_in_pieces`), and once a request's faults fill
  * the list. */
-static enum err walk_request(struct ctx *ctx, const struct message_info *message, bool is_write,
-                             struct slice bytes, bool *ret_in_pieces)
+static enum err walk_request(struct ctx *ctx, const struct message_info *message,
+                             enum check_rules rules, struct slice bytes, bool *ret_in_pieces)
 {
     struct checker checker;
     enum err err = OK;
@@ -202,7 +209,8 @@ static enum err walk_request(struct ctx *ctx, const struct message_info *message
     checker.depth = 0;
     checker.seen_used = 0;
     checker.in_pieces = false;
-    checker.is_write = is_write;
+    checker.is_write = rules == CHECK_OF_WRITE;
+    checker.is_stored = rules == CHECK_OF_STORED;
     arena_init(&checker.scratch, ctx->arena->limit_bytes);
     if (!push_frame(&checker, message, bytes)) {
         return ERR_MEMORY;
@@ -216,18 +224,18 @@ static enum err walk_request(struct ctx *ctx, const struct message_info *message
     return err;
 }
 
-static enum err check_bytes(struct ctx *ctx, const struct message_info *message, bool is_write,
-                            struct slice bytes, struct slice *ret_bytes)
+static enum err check_bytes(struct ctx *ctx, const struct message_info *message,
+                            enum check_rules rules, struct slice bytes, struct slice *ret_bytes)
 {
     bool in_pieces = false;
-    enum err err = walk_request(ctx, message, is_write, bytes, &in_pieces);
+    enum err err = walk_request(ctx, message, rules, bytes, &in_pieces);
 
     if (err == OK && in_pieces) {
         fault_init(ctx->fault,
                    ctx->fault->arena); /* a single piece may lack what another one has */
         err = join_pieces(ctx, message, bytes, &bytes);
         if (err == OK) {
-            err = walk_request(ctx, message, is_write, bytes, &in_pieces);
+            err = walk_request(ctx, message, rules, bytes, &in_pieces);
         }
         if (UNEXPECTED(err == OK && in_pieces)) {
             return ERR_INTERNAL;
@@ -245,13 +253,25 @@ static enum err check_bytes(struct ctx *ctx, const struct message_info *message,
 enum err check_request(struct ctx *ctx, const struct message_info *message, struct slice bytes,
                        struct slice *ret_bytes)
 {
-    return check_bytes(ctx, message, false, bytes, ret_bytes);
+    return check_bytes(ctx, message, CHECK_OF_READ, bytes, ret_bytes);
 }
 
 enum err check_write_request(struct ctx *ctx, const struct message_info *message,
                              struct slice bytes, struct slice *ret_bytes)
 {
-    return check_bytes(ctx, message, true, bytes, ret_bytes);
+    return check_bytes(ctx, message, CHECK_OF_WRITE, bytes, ret_bytes);
+}
+
+enum err check_stored_message(struct ctx *ctx, const struct message_info *message,
+                              struct slice bytes)
+{
+    bool in_pieces = false;
+    enum err err = walk_request(ctx, message, CHECK_OF_STORED, bytes, &in_pieces);
+
+    if (err == OK && in_pieces) {
+        err = ERR_MALFORMED;
+    }
+    return err == OK ? fault_result(ctx->fault) : err;
 }
 
 static void put_segment(struct buffer *path, const struct field_info *field, uint32_t index)

@@ -31,5 +31,10 @@ MUST_CHECK enum err check_request(struct ctx *ctx, const struct message_info *me
 /* Does the same for a request of a write, in which an optional id that is present but empty is invalid. */
 MUST_CHECK enum err check_write_request(struct ctx *ctx, const struct message_info *message,
                                         struct slice bytes, struct slice *ret_bytes);
+/* Checks a message that was stored, by this server or another one: its form, encodings, JSON texts, values of enums and ranges
+ * of times, and no other rule, which may have been another one when it was stored. Fails as check_request; pieces of one
+ * message in several places are malformed. */
+MUST_CHECK enum err check_stored_message(struct ctx *ctx, const struct message_info *message,
+                                         struct slice bytes);
 
 #endif

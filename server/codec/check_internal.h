@@ -38,6 +38,7 @@ struct checker {
     size_t seen_used; /* used words of seen_room */
     bool in_pieces; /* a second piece of a message was found */
     bool is_write; /* the request is of a write: present ids are not empty */
+    bool is_stored; /* only the rules of check_stored_message apply */
     struct arena scratch; /* memory for one JSON text at a time */
     struct frame frames[CHECK_DEPTH_MAX];
     uint32_t seen_room[CHECK_SEEN_WORDS];

@@ -216,6 +216,11 @@ enum err check_text(struct checker *checker, const struct checked_value *value)
     if (is_text && !check_encoding(checker, value)) {
         return OK;
     }
+    if (checker->is_stored) {
+        return is_text && field->rules.format == FORMAT_JSON_OBJECT && value->bytes.size > 0
+                   ? check_format(checker, value)
+                   : OK;
+    }
     if (checker->frames[checker->depth - 1].no_rules || field->rules.output_only) {
         return OK;
     }
@@ -327,11 +332,13 @@ static void check_limits(struct checker *checker, const struct checked_value *va
 
 void check_scalar(struct checker *checker, const struct checked_value *value)
 {
-    if (value->field->rules.output_only) {
+    if (value->field->rules.output_only && !checker->is_stored) {
         return;
     }
     if (value->field->type == FIELD_ENUM) {
         check_enum(checker, value);
+    } else if (checker->is_stored) {
+        return;
     } else if (value->field->type != FIELD_BOOL) {
         check_limits(checker, value);
     }
@@ -380,7 +387,7 @@ static void check_timestamp(struct checker *checker, const struct frame *frame)
                   (long long)frame->nanos);
         return;
     }
-    if (frame->field == NULL || !frame->field->rules.not_future) {
+    if (frame->field == NULL || !frame->field->rules.not_future || checker->is_stored) {
         return;
     }
     if (frame->seconds < 0) {
@@ -433,6 +440,9 @@ void check_message_end(struct checker *checker)
 
     if (message->well_known == MESSAGE_TIMESTAMP) {
         check_timestamp(checker, frame);
+        return;
+    }
+    if (checker->is_stored) {
         return;
     }
     for (uint32_t i = 0; i < message->count; i++) {

@@ -21,6 +21,7 @@ struct key key_meta_global(struct slice name);
 #define KEY_META_JOURNAL "journal"
 /* The organisation's id follows. */
 #define KEY_META_DELETION "deletion"
+#define KEY_META_IMPORT "import" /* followed by an organisation: it is being imported */
 /* ERR_CORRUPT for a key of another form. */
 MUST_CHECK enum err key_read_event(struct slice key, uint64_t *ret_seq);
 

@@ -8,6 +8,7 @@
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 #include "store/log_deletion.h"
+#include "store/log_import.h"
 #include "store/records.h"
 
 _Static_assert(EVENT_SUBJECTS_MAX == RECORD_SUBJECTS_MAX, "an event and its record hold as many");
@@ -90,17 +91,31 @@ void log_begin_write(struct store_txn *txn, const struct event_idempotency *key)
     }
 }
 
+/* Returns whether events may be decided for an organisation. */
+static enum err check_open(struct store_txn *txn, struct org_id org)
+{
+    bool is_marked = false;
+    enum err err = log_deletion_is_marked(txn, org, &is_marked);
+
+    if (err == OK && is_marked) {
+        return ERR_ORGANIZATION_DELETED;
+    }
+    if (err == OK) {
+        err = log_import_is_marked(txn, org, &is_marked);
+    }
+    return err == OK && is_marked ? ERR_ORGANIZATION_IMPORTING : err;
+}
+
 enum err log_next_stamp(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                         struct log_stamp *ret_stamp)
 {
     struct log_stamp stamp = {.created_at_us = clock_wall_us(ctx->clock)};
     struct log_head head;
     struct event last;
-    bool is_marked = false;
-    enum err err = log_deletion_is_marked(txn, org, &is_marked);
+    enum err err = check_open(txn, org);
 
     if (err == OK) {
-        err = is_marked ? ERR_ORGANIZATION_DELETED : log_read_head(txn, org, &head);
+        err = log_read_head(txn, org, &head);
     }
     if (err != OK) {
         return err;
@@ -210,15 +225,45 @@ static enum err encode(struct ctx *ctx, const struct event_record *record, struc
                      ret_bytes->size, STORE_VALUE_BYTES_MAX);
 }
 
+/* Stores a sealed record as the next event of the log, with its generic rows. */
+static enum err store_record(struct ctx *ctx, struct store_txn *txn,
+                             const struct event_record *record, struct event *ret_event)
+{
+    struct org_id org = {.uuid = record->envelope.org};
+    uint64_t seq = record->envelope.seq;
+    struct key key = key_event(org, seq);
+    struct event event;
+    struct slice bytes = {NULL, 0};
+    enum err err = encode(ctx, record, &bytes);
+
+    if (err == OK) {
+        err = log_decode(ctx->arena, org, seq, bytes, &event);
+    }
+    if (err == OK) {
+        err = store_append(txn, TABLE_EVENT, key_slice(&key), bytes);
+    }
+    if (err == OK) {
+        err = log_apply_envelope(ctx, txn, &event);
+    }
+    if (err == OK) {
+        err = note_range(txn, org, seq);
+    }
+    if (err != OK) {
+        return err;
+    }
+    if (event.recorded_at_us > txn->newest_recorded_at_us) {
+        txn->newest_recorded_at_us = event.recorded_at_us;
+    }
+    *ret_event = event;
+    return OK;
+}
+
 enum err log_append(struct ctx *ctx, struct store_txn *txn, const struct event_draft *draft,
                     struct event *ret_event)
 {
-    struct key key = key_event(draft->org, draft->stamp.seq);
     uint8_t salt[EVENT_SALT_BYTES];
     struct event_record record = {.facts = draft->facts, .content = draft->content};
     struct log_head head;
-    struct event event;
-    struct slice bytes = {NULL, 0};
     enum err err = log_read_head(txn, draft->org, &head);
 
     if (err == OK) {
@@ -232,35 +277,63 @@ enum err log_append(struct ctx *ctx, struct store_txn *txn, const struct event_d
         record.salt = slice_of(salt, sizeof(salt));
     }
     err = seal(ctx, txn, draft, &head, &record);
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        err = store_record(ctx, txn, &record, ret_event);
     }
-    err = encode(ctx, &record, &bytes);
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        txn->log_write.next_index++;
     }
-    err = log_decode(ctx->arena, draft->org, draft->stamp.seq, bytes, &event);
-    if (err != OK) {
-        return err;
+    return err;
+}
+
+/* Builds the envelope of an imported event, as seal does that of a draft. */
+static enum err seal_imported(struct ctx *ctx, const struct event *event,
+                              const struct log_head *head, struct event_record *record)
+{
+    struct envelope_record envelope = {
+        .org = event->org.uuid,
+        .seq = head->last_seq + 1,
+        .id = event->id,
+        .kind = event->kind,
+        .annotator = event->annotator,
+        .source = event->source,
+        .recorded_at_us = event->recorded_at_us,
+        .created_at_us = event->created_at_us,
+        .actor_user_id = event->actor_user_id,
+        .subject_count = event->subject_count,
+        .facts_sha256 = sha256(event->facts),
+        .content_sha256 = event->content_removed ? event->content_sha256
+                                                 : content_digest(event->salt, event->content),
+        .previous_sha256 = head->last_envelope_sha256,
+        .write_index = event->write_index,
+    };
+
+    for (size_t i = 0; i < event->subject_count; i++) {
+        envelope.subjects[i].kind = event->subjects[i].kind;
+        envelope.subjects[i].id = event->subjects[i].id;
     }
-    err = store_append(txn, TABLE_EVENT, key_slice(&key), bytes);
-    if (err != OK) {
-        return err;
+    *record = (struct event_record){.envelope = envelope,
+                                    .facts = event->facts,
+                                    .content = event->content,
+                                    .salt = event->salt,
+                                    .content_removed = event->content_removed};
+    return record_encode_envelope(ctx->arena, &envelope, &record->envelope_bytes);
+}
+
+enum err log_append_imported(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                             struct event *ret_event)
+{
+    struct event_record record;
+    struct log_head head;
+    enum err err = log_read_head(txn, event->org, &head);
+
+    if (err == OK && event->seq != head.last_seq + 1) {
+        err = ERR_INVALID;
     }
-    err = log_apply_envelope(ctx, txn, &event);
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        err = seal_imported(ctx, event, &head, &record);
     }
-    err = note_range(txn, draft->org, draft->stamp.seq);
-    if (err != OK) {
-        return err;
-    }
-    txn->log_write.next_index++;
-    if (event.recorded_at_us > txn->newest_recorded_at_us) {
-        txn->newest_recorded_at_us = event.recorded_at_us;
-    }
-    *ret_event = event;
-    return OK;
+    return err != OK ? err : store_record(ctx, txn, &record, ret_event);
 }
 
 static enum err put_head(struct ctx *ctx, struct store_txn *txn, struct org_id org,

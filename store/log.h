@@ -134,7 +134,8 @@ void log_begin_write(struct store_txn *txn, const struct event_idempotency *key)
  * time and the last event's recorded_at, so it never decreases; while it stays the same, the next
  * id is the last one plus a random step, so ids of an organisation have the order of their numbers.
  * created_at is always the wall clock's. Reads the clock and randomness of `ctx`, so decisions call
- * it, but apply never does. ERR_ORGANIZATION_DELETED for one that is being deleted (log_deletion.h). */
+ * it, but apply never does. ERR_ORGANIZATION_DELETED for one that is being deleted (log_deletion.h),
+ * ERR_ORGANIZATION_IMPORTING for one that is being imported (log_import.h). */
 MUST_CHECK enum err log_next_stamp(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                    struct log_stamp *ret_stamp);
 /* Appends one event with its generic index rows (head, id, main subject, backfill). The salt comes
@@ -142,6 +143,12 @@ MUST_CHECK enum err log_next_stamp(struct ctx *ctx, struct store_txn *txn, struc
  * write in the same transaction. */
 MUST_CHECK enum err log_append(struct ctx *ctx, struct store_txn *txn,
                                const struct event_draft *draft, struct event *ret_event);
+/* Appends an event of an export of another organisation, with its generic index rows: the envelope is that of `event`, but
+ * for organisation, hashes of the facts and the previous event, and idempotency, which it has none; `content_sha256` is
+ * read only if the content was removed. The caller has checked the values; ERR_INVALID if `seq` is not the next one.
+ * `ret_event` as log_append. */
+MUST_CHECK enum err log_append_imported(struct ctx *ctx, struct store_txn *txn,
+                                        const struct event *event, struct event *ret_event);
 /* Reads an event by its seq, from 1. ERR_NOT_FOUND beyond the head. */
 MUST_CHECK enum err log_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                              struct event *ret_event);

@@ -290,7 +290,7 @@ void app_close_if_idle(struct app *app)
         pipeline_live_count(app->pipeline) != 0 || pool_count(app->pool) != 0 ||
         app->proposals.running || app->retention.running || !verifier_is_idle(app->verifier) ||
         !backup_is_idle(app->backup) || !eraser_is_idle(app->eraser) || !app_redis_is_idle(app) ||
-        !organization_deleter_is_idle(app->deleter)) {
+        !organization_deleter_is_idle(app->deleter) || !export_recorder_is_idle(app->exports)) {
         return;
     }
     writer_drain(app->writer);
@@ -535,6 +535,9 @@ static enum err make_services(struct app *app)
     if (err == OK) {
         err = app_delete_make(app);
     }
+    if (err == OK) {
+        err = app_export_make(app);
+    }
     if (err != OK) {
         return err;
     }
@@ -544,6 +547,7 @@ static enum err make_services(struct app *app)
     pipeline.verify = verifier_jobs(app->verifier);
     pipeline.backup = backup_jobs(app->backup);
     pipeline.eraser = app->eraser;
+    pipeline.exports = app->exports;
     app->env.writer = app->writer;
     app->env.format_version = STORE_FORMAT_VERSION;
     app->env.log_engine =

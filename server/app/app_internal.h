@@ -21,6 +21,7 @@
 #include "server/net/dial.h"
 #include "server/net/server.h"
 #include "server/pipeline/eraser.h"
+#include "server/pipeline/export_recorder.h"
 #include "server/pipeline/organization_deleter.h"
 #include "server/pipeline/pipeline.h"
 #include "server/pipeline/proposal_batch.h"
@@ -153,6 +154,7 @@ struct app {
     struct verifier *verifier;
     struct backup *backup;
     struct eraser *eraser;
+    struct export_recorder *exports;
     struct organization_deleter *deleter;
     struct pdf_jobs *pdf; /* NULL without a worker program */
     struct auth *auth;
@@ -211,6 +213,8 @@ uint32_t app_allow_connections(const struct config *config);
  * organisation. */
 MUST_CHECK enum err app_erase_journal(void *user);
 void app_on_news(void *user, struct org_id org);
+/* Makes the recorder of exports, for the pipeline; the writer exists. */
+MUST_CHECK enum err app_export_make(struct app *app);
 /* Makes the eraser, for the pipeline; the pool and the writer exist. */
 MUST_CHECK enum err app_erase_make(struct app *app);
 /* Makes the deleter of organisations; the pool and the writer exist. */

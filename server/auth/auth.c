@@ -10,6 +10,7 @@
 #include "server/domain/quotas/quotas.h"
 
 #include "store/log_deletion.h"
+#include "store/log_import.h"
 #include "store/work.h"
 
 #include <openssl/crypto.h>
@@ -309,6 +310,12 @@ enum err auth_resolve_org(struct ctx *ctx, struct store_txn *txn, struct org_id 
     if (err == OK && is_marked) {
         return fault_say(ctx->fault, ERR_PRECONDITION,
                          "org_id: the organisation is being deleted; expected another one");
+    }
+    if (err == OK) {
+        err = log_import_is_marked(txn, org, &is_marked);
+    }
+    if (err == OK && is_marked) {
+        return ERR_ORGANIZATION_IMPORTING;
     }
     if (err == OK) {
         *ret_org = org;

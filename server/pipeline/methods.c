@@ -311,6 +311,7 @@ static void on_start(void *user, struct call *call)
                                     .verify = pipeline->config.verify,
                                     .backup = pipeline->config.backup,
                                     .eraser = pipeline->config.eraser,
+                                    .exports = pipeline->config.exports,
                                     .quotas = auth_quota_book(pipeline->config.auth)};
     link_live(pipeline, rpc);
     err = admit(rpc);

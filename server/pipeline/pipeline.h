@@ -15,6 +15,7 @@
 #include "server/pipeline/document_jobs.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/eraser.h"
+#include "server/pipeline/export_recorder.h"
 #include "server/pipeline/verify_jobs.h"
 
 /* Bodies above this are checked, decoded and prepared on the pool: a bare scan of 10 MB takes 16 ms. */
@@ -58,6 +59,7 @@ struct pipeline_config {
     const struct verify_jobs *verify; /* NULL: this server verifies nothing */
     const struct backup_jobs *backup; /* NULL: this server makes no backups */
     struct eraser *eraser; /* NULL: this server erases nothing */
+    struct export_recorder *exports; /* NULL: this server exports nothing */
     /* Runs `work` on the pool, then `done` on the loop; ERR_BUSY if the pool's queue is full. */
     enum err (*run_on_pool)(void *user, void (*work)(void *job), void (*done)(void *job, enum err),
                             void *job);

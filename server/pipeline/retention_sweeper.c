@@ -7,6 +7,7 @@
 #include "store/base/assert.h"
 #include "store/base/logger.h"
 #include "store/log_deletion.h"
+#include "store/log_import.h"
 
 /* Memory of a step: its list of events, and the event that it appends. Each listed event is decoded in memory of its own. */
 #define STEP_BYTES_MAX (256u << 20)
@@ -93,10 +94,13 @@ static void step_done(struct work_request *work, enum err result)
 static bool find_class(struct retention_sweeper *sweeper, struct store_txn *txn, int64_t from_us)
 {
     const struct retention_position *position = &sweeper->position;
-    bool is_deleted = false;
-    enum err err = log_deletion_is_marked(txn, position->org, &is_deleted);
+    bool is_closed = false;
+    enum err err = log_deletion_is_marked(txn, position->org, &is_closed);
 
-    if (err == OK && is_deleted) {
+    if (err == OK && !is_closed) {
+        err = log_import_is_marked(txn, position->org, &is_closed);
+    }
+    if (err == OK && is_closed) {
         return false;
     }
     if (err == OK) {

@@ -35,6 +35,7 @@
 #include "server/pipeline/backup_jobs.h"
 #include "server/pipeline/document_jobs.h"
 #include "server/pipeline/eraser.h"
+#include "server/pipeline/export_recorder.h"
 #include "server/pipeline/verify_jobs.h"
 #include "store/base/buffer.h"
 #include "store/base/ctx.h"
@@ -93,6 +94,7 @@ struct service {
     const struct verify_jobs *verify; /* NULL: this server verifies nothing */
     const struct backup_jobs *backup; /* NULL: this server makes no backups */
     struct eraser *eraser; /* NULL: this server erases nothing */
+    struct export_recorder *exports; /* NULL: this server exports nothing */
     struct quota_book *quotas; /* what callers have used of their quotas; for the loop */
     atomic_bool
         cancelled; /* the call was cancelled while on the pool; read by service_is_cancelled */
@@ -119,7 +121,7 @@ struct slice service_actor(const struct service *service);
 
 /* A streamed response. A stream that works on the pool runs X_work as a long read, with a snapshot of its own; X_work only
  * changes what `state` points to, and has memory of ctx->arena until it returns. After it,
- * X_writable sends at least one message once the stream has room, and then X_work runs again, until
+ * X_writable sends at least one message once the stream has room, or waits for events, and then X_work runs again, until
  * the stream is finished. */
 struct stream {
     const struct service *service;

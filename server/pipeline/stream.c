@@ -111,7 +111,7 @@ static enum err take_turn(struct rpc *rpc)
     if (err != OK || rpc->is_finished) {
         return err;
     }
-    if (rpc->handler->work != NULL) {
+    if (rpc->handler->work != NULL && !rpc->wants_events) {
         rpc->wants_work = rpc->turn_messages > 0; /* else its peer has to read first */
         return OK;
     }

@@ -125,6 +125,8 @@ def minimal(message):
         rules = rules_of(field)
         if is_required(field) and is_plain_message(field):
             wire += tagged(field, minimal(field.message_type))
+        elif is_required(field) and field.type == field.TYPE_MESSAGE:
+            wire += tagged(field, b"")  # a time
         elif is_required(field):
             wire += tagged(field, GOOD_TEXT.get(rules.format, b"a")
                            if field.type in (field.TYPE_STRING, field.TYPE_BYTES) else 1)

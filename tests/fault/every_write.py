@@ -17,12 +17,12 @@ import recount
 from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, artifact, decision, decision_service, event_log, event_service,
                      extraction, extraction_service, feedback, feedback_service, fragment_set, guideline, guideline_service,
                      is_client_stream, learning, layout, event_service_grpc, mappings, measured_weight, methods, options, organization, organization_settings, prompt_service,
-                     prompt_template, quota, review, review_prompts, review_service, review_triggers, roles, run_item, sku_mapping, turn, turn_service, verdict_service, verdicts)
+                     prompt_template, organization_transfer, quota, review, review_prompts, review_service, review_triggers, roles, run_item, sku_mapping, turn, turn_service, verdict_service, verdicts)
 
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("rotate", 2), ("quota", 2), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
-          ("organization", 2), ("suspend", 1), ("delete", 1), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
+          ("organization", 2), ("suspend", 1), ("delete", 1), ("move", 1), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
           ("weights", 1), ("find", 1),
           ("review", 8), ("thresholds", 2), ("item", 4), ("fragments", 2), ("approve_fragments", 2),
           ("decision", 6), ("evaluation", 2), ("generate", 1), ("override", 2), ("retry_dead_letter", 1), ("guideline", 3), ("vote", 4), ("votes", 1), ("reject_guideline", 1), ("retract_vote", 1), ("retire_guideline", 1),
@@ -89,7 +89,8 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "organization": "/errata.v1.AdminService/CreateOrganization",
          "suspend": "/errata.v1.AdminService/SuspendOrganization",
          "resume": "/errata.v1.AdminService/ResumeOrganization",
-         "delete": "/errata.v1.AdminService/DeleteOrganization"}
+         "delete": "/errata.v1.AdminService/DeleteOrganization",
+         "move": "/errata.v1.AdminService/ImportOrganization"}
 READS = {"examples": "/errata.v1.PromptService/GetExamples",
          "prompt": "/errata.v1.PromptService/PreparePrompt",
          "match": "/errata.v1.MappingService/MatchLines",
@@ -173,6 +174,8 @@ class Load:
         self.served = {}  # (kind, org) -> [(request, id of what it stored), or the reference of prompts]
         self.suspended = 0
         self.deleted = 0
+        self.moved = 0
+        self.exported = None  # lines of the export that is imported under several names
         self.repeats = 0
         self.problems = []
         self.channel = None
@@ -790,6 +793,52 @@ class Load:
         body = organization.DeleteOrganizationRequest(org_id=org, confirm_name=key, reason=key).SerializeToString()
         self.keep("delete", org, key, b"", self.call("delete", key + "-d", self.master, body), [])
 
+    def export(self, key):
+        """The lines of a small organisation; exported once."""
+        _, org = self.new_organization(key)
+        token = self.new_administrator(key, org)
+        for number in range(20 if token else 0):
+            request = feedback_service.CaptureFeedbackEventRequest(event=event_of(f"{key}/{number}"))
+            self.call("capture", f"{key}-{number}", token, request.SerializeToString())
+        end = time.monotonic() + 120
+        while True:
+            try:
+                stream = admin_grpc.AdminServiceStub(self.channel).ExportOrganization(
+                    organization_transfer.ExportOrganizationRequest(org_id=org), timeout=CALL_SECONDS,
+                    metadata=[("authorization", f"Bearer {self.master}")])
+                lines = [line for part in stream for line in part.lines]
+            except (grpc.RpcError, ValueError):  # killed, or the channel was closed under it
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.05)
+                continue
+            return lines
+
+    def move(self, key, _org, _token):
+        """An organisation of its own, imported in three calls; or imported in part, and deleted."""
+        with self.lock:
+            if self.moved >= ORGS_MAX:
+                return
+            self.moved += 1
+            lines = self.exported
+        if lines is None:
+            lines = self.export(key + "-source")
+            with self.lock:
+                self.exported = lines
+        is_whole = number_of(key, 3) > 0
+        for part in range(3 if is_whole else 2):
+            request = organization_transfer.ImportOrganizationRequest(
+                name=key, header=lines[0].header, events=[line.event for line in lines[1:-1]][8 * part:8 * part + 8])
+            if part == 2:
+                request.end.CopyFrom(lines[-1].end)
+            reply = self.call("move", f"{key}-{part}", self.master, request.SerializeToString())
+        moved = organization_transfer.ImportOrganizationResponse.FromString(reply)
+        if is_whole:
+            self.keep("move", moved.org_id, key, b"", reply, [moved.completed, moved.imported_seq == lines[-1].end.event_count])
+            return
+        body = organization.DeleteOrganizationRequest(org_id=moved.org_id, confirm_name=key, reason=key).SerializeToString()
+        self.keep("delete", moved.org_id, key, b"", self.call("delete", key + "-d", self.master, body), [])
+
 
 # The subject of a write follows from its key.
 
@@ -937,7 +986,7 @@ def names_of(ack):
         return [(f"found {one}", one) for one in ack.ids]
     if ack.kind in ("merge", "split"):
         return [("changed " + ack.ids[0], ack.ids[0])]
-    if ack.kind in ("organization", "suspend", "delete", "settings", "rule", "thresholds", "approve_fragments", "vote", "votes",
+    if ack.kind in ("organization", "suspend", "delete", "move", "settings", "rule", "thresholds", "approve_fragments", "vote", "votes",
                     "reject_guideline", "retract_vote", "retire_guideline"):
         return []
     if ack.kind == "judge_turn":
@@ -1031,6 +1080,9 @@ def check_repeats(load, channel, moments):
     for ack in by_kind.get("organization", []):
         if [org.id for org in stored if org.name == ack.key] != ack.ids:
             problems.append(f"organization {ack.key}: acknowledged as {ack.ids}, not stored so")
+    for ack in by_kind.get("move", []):
+        if [org.state for org in stored if org.id == ack.org] != [organization.ORGANIZATION_STATE_ACTIVE] or ack.ids != [True, True]:
+            problems.append(f"move {ack.key}: acknowledged as {ack.ids}, not stored so")
     for ack in by_kind.get("suspend", []):
         if [org.state for org in stored if org.id == ack.org] != ack.ids:
             problems.append(f"suspend {ack.key}: acknowledged as {ack.ids}, not stored so")

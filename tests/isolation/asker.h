@@ -9,7 +9,7 @@
 #include "tests/isolation/request_maker.h"
 #include "tests/rpc/fixture.h"
 
-#define ASKER_METHODS_MAX 128
+#define ASKER_METHODS_MAX 160
 #define ASKER_NAMES POOL_TEXTS_KEPT /* its own names, the first of the pool */
 
 /* The result of a call. Borrowed from the asker's arena. */

@@ -159,6 +159,7 @@ static bool is_of_the_server(const struct method_info *method)
                                         "/errata.v1.AdminService/SuspendOrganization",
                                         "/errata.v1.AdminService/ResumeOrganization",
                                         "/errata.v1.AdminService/DeleteOrganization",
+                                        "/errata.v1.AdminService/ImportOrganization",
                                         "/errata.v1.AdminService/Verify",
                                         "/errata.v1.AdminService/Backup"};
 

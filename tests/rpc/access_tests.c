@@ -92,6 +92,8 @@ static const struct {
     {"/errata.v1.TurnService/ListTurns", "VORSIA"},
     {"/errata.v1.TurnService/SearchStrategies", "ORSA"},
     {"/errata.v1.TurnService/GetSession", "VORSIA"},
+    {"/errata.v1.AdminService/ExportOrganization", "A"},
+    {"/errata.v1.AdminService/ImportOrganization", "A"},
     {"/errata.v1.TurnService/GetSatisfaction", "VORSIA"},
     {"/errata.v1.TurnService/SetFeedback", "RA"},
     {"/errata.v1.TurnService/GetDetectorReport", "RIA"},

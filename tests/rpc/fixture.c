@@ -89,10 +89,18 @@ static void make_services(struct fixture *fixture, bool documents)
                                    .on_idle = ignore_idle,
                                    .user = fixture};
 
+    struct export_recorder_config exports = {.clock = fixture->ctx.clock,
+                                             .random = fixture->ctx.random,
+                                             .on_news = on_erased,
+                                             .on_idle = ignore_idle,
+                                             .user = fixture};
+
     assert_int_equal(writer_new(&writer, &fixture->writer), OK);
     assert_int_equal(auth_new(&fixture->auth), OK);
     eraser.writer = fixture->writer;
     assert_int_equal(eraser_new(&fixture->arena, &eraser, &pipeline.eraser), OK);
+    exports.writer = fixture->writer;
+    assert_int_equal(export_recorder_new(&fixture->arena, &exports, &pipeline.exports), OK);
     pipeline.writer = fixture->writer;
     pipeline.auth = fixture->auth;
     fixture->env.writer = fixture->writer;

@@ -167,6 +167,8 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_CONTENT_ERASED:
     case EVENT_ORGANIZATION_STATE_SET:
     case EVENT_ORGANIZATION_DELETED:
+    case EVENT_ORGANIZATION_EXPORTED:
+    case EVENT_ORGANIZATION_IMPORTED:
     case EVENT_RUN_ITEM_PUT:
     case EVENT_TURN_RECORDED:
     case EVENT_FEEDBACK_DETECTED:

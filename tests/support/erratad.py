@@ -58,6 +58,7 @@ from errata.v1 import mapping_service_pb2_grpc as mappings_grpc  # noqa: E402
 from errata.options import options_pb2 as options  # noqa: E402
 from errata.payload import payload_pb2 as payload  # noqa: E402
 from errata.v1 import organization_pb2 as organization  # noqa: E402
+from errata.v1 import organization_transfer_pb2 as organization_transfer  # noqa: E402
 from errata.v1 import organization_settings_pb2 as organization_settings  # noqa: E402
 from errata.v1 import prompt_service_pb2 as prompt_service  # noqa: E402
 from errata.v1 import prompt_service_pb2_grpc as prompt_service_grpc  # noqa: E402

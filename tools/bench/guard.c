@@ -39,26 +39,9 @@ static const char *find_write(const struct arguments *arguments, const struct pl
     return NULL;
 }
 
-static enum err read_event(struct slice event, enum evidence *ret_evidence)
+/* Returns whether an event of the kind shows that an organisation is used. */
+static bool is_evidence(enum event_kind kind)
 {
-    struct wire_reader reader = wire_reader_of(event);
-    struct wire_field field;
-    enum event_kind kind = EVENT_KIND_UNSPECIFIED;
-    bool is_own = false;
-    enum err err = wire_next(&reader, &field);
-
-    for (; err == OK; err = wire_next(&reader, &field)) {
-        if (field.number == EVENT_KIND_FIELD && field.type == WIRE_VARINT &&
-            !event_kind_from_wire((int32_t)field.value, &kind)) {
-            kind = EVENT_KIND_UNSPECIFIED; /* a kind of a newer server */
-        }
-        if (field.number == EVENT_ACTOR_USER_ID_FIELD && field.type == WIRE_BYTES) {
-            is_own = slice_equal(field.bytes, SLICE(PRELOAD_ACTOR));
-        }
-    }
-    if (err != ERR_NOT_FOUND) {
-        return err;
-    }
     switch (kind) {
     case EVENT_KIND_ORGANIZATION_CREATED:
     case EVENT_KIND_TOKEN_CREATED:
@@ -82,10 +65,11 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     case EVENT_KIND_CONTENT_ERASED:
     case EVENT_KIND_ORGANIZATION_STATE_SET:
     case EVENT_KIND_ORGANIZATION_DELETED:
+    case EVENT_KIND_ORGANIZATION_EXPORTED:
+    case EVENT_KIND_ORGANIZATION_IMPORTED:
     case EVENT_KIND_FAMILIES_MERGED:
     case EVENT_KIND_FAMILY_SPLIT:
-        *ret_evidence = EVIDENCE_NONE;
-        return OK;
+        return false;
     case EVENT_KIND_UNSPECIFIED:
     case EVENT_KIND_FEEDBACK:
     case EVENT_KIND_DOCUMENT_INGESTED:
@@ -108,7 +92,34 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     case EVENT_KIND_TURN_FEEDBACK_SET:
         break;
     }
-    *ret_evidence = is_own ? EVIDENCE_OWN : EVIDENCE_OTHERS;
+    return true;
+}
+
+static enum err read_event(struct slice event, enum evidence *ret_evidence)
+{
+    struct wire_reader reader = wire_reader_of(event);
+    struct wire_field field;
+    enum event_kind kind = EVENT_KIND_UNSPECIFIED;
+    bool is_own = false;
+    enum err err = wire_next(&reader, &field);
+
+    for (; err == OK; err = wire_next(&reader, &field)) {
+        if (field.number == EVENT_KIND_FIELD && field.type == WIRE_VARINT &&
+            !event_kind_from_wire((int32_t)field.value, &kind)) {
+            kind = EVENT_KIND_UNSPECIFIED; /* a kind of a newer server */
+        }
+        if (field.number == EVENT_ACTOR_USER_ID_FIELD && field.type == WIRE_BYTES) {
+            is_own = slice_equal(field.bytes, SLICE(PRELOAD_ACTOR));
+        }
+    }
+    if (err != ERR_NOT_FOUND) {
+        return err;
+    }
+    if (!is_evidence(kind)) {
+        *ret_evidence = EVIDENCE_NONE;
+    } else {
+        *ret_evidence = is_own ? EVIDENCE_OWN : EVIDENCE_OTHERS;
+    }
     return OK;
 }
 

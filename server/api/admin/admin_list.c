@@ -5,9 +5,28 @@
 #include "server/domain/admin/organization_deletion.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/id_filter.h"
+#include "store/log_import.h"
 
 #include <errata/v1/admin_service.fields.h>
 #include <errata/v1/admin_service.handlers.h>
+
+/* Appends one that is not being deleted. */
+static enum err put_existing(struct admin_service_list_organizations_call *call,
+                             const struct organization_record *record)
+{
+    bool is_imported = false;
+    enum err err =
+        log_import_is_marked(call->txn, (struct org_id){.uuid = record->id}, &is_imported);
+
+    if (err == OK && is_imported) {
+        admin_wire_put_importing(record, LIST_ORGANIZATIONS_RESPONSE_ORGANIZATIONS_FIELD,
+                                 call->body);
+    } else if (err == OK) {
+        admin_wire_put_organization(record, LIST_ORGANIZATIONS_RESPONSE_ORGANIZATIONS_FIELD,
+                                    call->body);
+    }
+    return err;
+}
 
 /* Appends an organisation of the list in its state. */
 static enum err put_listed(struct admin_service_list_organizations_call *call,
@@ -20,9 +39,7 @@ static enum err put_listed(struct admin_service_list_organizations_call *call,
     enum err err = log_deletion_read(call->txn, org, &deletion);
 
     if (err == ERR_NOT_FOUND) {
-        admin_wire_put_organization(record, LIST_ORGANIZATIONS_RESPONSE_ORGANIZATIONS_FIELD,
-                                    call->body);
-        return OK;
+        return put_existing(call, record);
     }
     if (err == OK) {
         err = organization_deletion_read(call->txn, deletion.audit_org, deletion.audit_seq, &facts,

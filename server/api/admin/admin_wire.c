@@ -38,6 +38,16 @@ void admin_wire_put_organization(const struct organization_record *record, uint3
     organization_view_put(&view, field, body);
 }
 
+void admin_wire_put_importing(const struct organization_record *record, uint32_t field,
+                              struct buffer *body)
+{
+    char id[UUID_TEXT_BYTES];
+    struct organization_view view = view_of(record, id);
+
+    view.state = ORGANIZATION_STATE_IMPORTING;
+    organization_view_put(&view, field, body);
+}
+
 enum err admin_wire_put_deleted(struct arena *arena, const struct organization_record *record,
                                 const struct deletion_progress_view *deletion, uint32_t field,
                                 struct buffer *body)

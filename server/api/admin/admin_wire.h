@@ -14,9 +14,11 @@
 /* Returns the actor of an administrative write: the token's user, or the token itself. */
 struct admin_actor admin_wire_actor(const struct service *service);
 
-/* Append an Organization, one that is being deleted, or a Token, as field `field`. */
+/* Append an Organization, one that is being imported or deleted, or a Token, as field `field`. */
 void admin_wire_put_organization(const struct organization_record *record, uint32_t field,
                                  struct buffer *body);
+void admin_wire_put_importing(const struct organization_record *record, uint32_t field,
+                              struct buffer *body);
 MUST_CHECK enum err admin_wire_put_deleted(struct arena *arena,
                                            const struct organization_record *record,
                                            const struct deletion_progress_view *deletion,

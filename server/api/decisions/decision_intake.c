@@ -77,6 +77,7 @@ bool decision_intake_is_refusal(enum err err)
     case ERR_CANCELLED:
     case ERR_ORGANIZATION_SUSPENDED:
     case ERR_ORGANIZATION_DELETED:
+    case ERR_ORGANIZATION_IMPORTING:
     case ERR_DEADLINE:
     case ERR_DEADLINE_UNKNOWN:
     case ERR_BUSY:

@@ -3,13 +3,16 @@
  */
 #include "server/api/events/event_wire.h"
 
+#include "server/codec/check.h"
 #include "server/domain/admin/admin.h"
 #include "server/domain/events/retraction.h"
 #include "server/domain/events/subject.h"
 #include "server/domain/layouts/documents.h"
 #include "store/base/wire.h"
 
+#include <errata/contract_messages.h>
 #include <errata/v1/event.views.h>
+#include <errata/v1/organization_transfer.fields.h>
 
 /* Maximum size of a field's tag and length. */
 #define TAG_BYTES_MAX 16
@@ -28,7 +31,8 @@ _Static_assert(EVENT_SUBJECT_KIND_LAYOUT == (int)SUBJECT_LAYOUT &&
                    EVENT_SOURCE_SYSTEM == (int)SOURCE_SYSTEM,
                "the numbers of stored events are those of the contract");
 
-static enum err put_subjects(struct arena *arena, const struct event *event, struct slice *ret_run)
+static enum err put_subjects(struct arena *arena, const struct event *event, uint32_t field,
+                             struct slice *ret_run)
 {
     struct buffer run;
 
@@ -39,7 +43,7 @@ static enum err put_subjects(struct arena *arena, const struct event *event, str
         if (!event_subject_kind_from_wire(event->subjects[i].kind, &subject.kind)) {
             return ERR_CORRUPT;
         }
-        subject_view_put(&subject, EVENT_SUBJECTS_FIELD, &run);
+        subject_view_put(&subject, field, &run);
     }
     *ret_run = buffer_slice(&run);
     return buffer_ok(&run) ? OK : ERR_MEMORY;
@@ -92,7 +96,7 @@ static enum err fill_envelope(struct arena *arena, struct store_txn *txn, const 
         .previous_sha256 = digest_slice(&event->previous_sha256),
         .content_removed = event->content_removed,
     };
-    err = put_subjects(arena, event, &view->subjects.run);
+    err = put_subjects(arena, event, EVENT_SUBJECTS_FIELD, &view->subjects.run);
     return err != OK ? err : fill_retraction(txn, event, view);
 }
 
@@ -134,22 +138,19 @@ static uint32_t payload_field(enum event_kind_number kind)
     return EVENT_FEEDBACK_EVENT_FIELD + (uint32_t)kind - EVENT_FEEDBACK;
 }
 
-enum err event_wire_put(struct arena *arena, struct store_txn *txn, struct buffer *body,
-                        uint32_t field, const struct event *event)
+/* Appends the event of the view, with its payload. */
+static enum err put(struct arena *arena, struct buffer *body, uint32_t field,
+                    const struct event *event, const struct event_view *view)
 {
-    struct event_view view;
     struct slice envelope = {NULL, 0};
     struct slice payload = {NULL, 0};
     struct buffer whole;
-    enum err err = fill_envelope(arena, txn, event, &view);
+    enum err err = read_payload(arena, event, &payload);
 
-    if (err == OK) {
-        err = read_payload(arena, event, &payload);
-    }
     if (err != OK) {
         return err;
     }
-    if (!view_encode(&event_view_type, &view, arena, &envelope)) {
+    if (!view_encode(&event_view_type, view, arena, &envelope)) {
         return ERR_MEMORY;
     }
     buffer_init(&whole, arena, envelope.size + payload.size + TAG_BYTES_MAX);
@@ -157,4 +158,44 @@ enum err event_wire_put(struct arena *arena, struct store_txn *txn, struct buffe
     wire_put_bytes(&whole, payload_field(event->kind), payload);
     wire_put_bytes(body, field, buffer_slice(&whole));
     return buffer_ok(&whole) && buffer_ok(body) ? OK : ERR_MEMORY;
+}
+
+enum err event_wire_put(struct arena *arena, struct store_txn *txn, struct buffer *body,
+                        uint32_t field, const struct event *event)
+{
+    struct event_view view;
+    enum err err = fill_envelope(arena, txn, event, &view);
+
+    return err != OK ? err : put(arena, body, field, event, &view);
+}
+
+enum err event_wire_put_payload(struct arena *arena, struct buffer *body, uint32_t field,
+                                const struct event *event)
+{
+    const struct event_view view = {.seq = 0};
+
+    return put(arena, body, field, event, &view);
+}
+
+enum err event_wire_read_subjects(struct arena *arena, const struct event *event,
+                                  struct slice *ret_run)
+{
+    return put_subjects(arena, event, EXPORTED_EVENT_SUBJECTS_FIELD, ret_run);
+}
+
+enum err event_wire_check(const struct ctx *ctx, const struct event *event)
+{
+    const struct field_info *field =
+        contract_find_field(&contract_errata_v1_event, payload_field(event->kind));
+    struct ctx checked = *ctx;
+    struct fault fault;
+    struct slice payload = {NULL, 0};
+    enum err err = read_payload(ctx->arena, event, &payload);
+
+    fault_init(&fault, ctx->arena); /* its paths are those of the payload, not of the request */
+    checked.fault = &fault;
+    if (err == OK) {
+        err = field != NULL ? check_stored_message(&checked, field->message, payload) : ERR_INVALID;
+    }
+    return err == OK || err == ERR_MEMORY ? err : ERR_INVALID;
 }

@@ -65,8 +65,8 @@ static enum err apply_token_created(struct ctx *ctx, struct store_txn *txn,
     struct key key;
     enum err err = facts_decode_token_created(event->facts, &facts);
 
-    if (err != OK) {
-        return err;
+    if (err != OK || facts.secret_sha256.size == 0) {
+        return err; /* an import left the token out */
     }
     record = (struct token_record){
         .org = event->org.uuid,
@@ -86,19 +86,36 @@ static enum err apply_token_created(struct ctx *ctx, struct store_txn *txn,
     return store_put(txn, TABLE_TOKEN_BY_ORG, key_slice(&key), slice_of(NULL, 0));
 }
 
+/* Reads the token that an event of the organisation changes. `ret_has` is false if an import left it out: another organisation
+ * may have a token with its key id. */
+static enum err read_changed_token(struct store_txn *txn, const struct event *event,
+                                   uint32_t key_id, struct token_record *ret_record, bool *ret_has)
+{
+    struct key key = key_token_by_org(event->org, key_id);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_TOKEN_BY_ORG, key_slice(&key), &value);
+
+    *ret_has = err == OK;
+    if (err == OK) {
+        err = admin_read_token(txn, key_id, ret_record);
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
 static enum err apply_token_revoked(struct ctx *ctx, struct store_txn *txn,
                                     const struct event *event)
 {
     struct token_record record;
     uint32_t key_id = 0;
+    bool has = false;
     enum err err = facts_decode_token_revoked(event->facts, &key_id);
 
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        err = read_changed_token(txn, event, key_id, &record, &has);
     }
-    err = admin_read_token(txn, key_id, &record);
-    if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    if (err != OK || !has) {
+        return err;
     }
     record.revoked_at_us = event->created_at_us;
     return put_token(ctx, txn, key_id, &record);
@@ -109,13 +126,14 @@ static enum err apply_token_rotated(struct ctx *ctx, struct store_txn *txn,
 {
     struct facts_token_rotated rotated;
     struct token_record record;
+    bool has = false;
     enum err err = facts_decode_token_rotated(event->facts, &rotated);
 
     if (err == OK) {
-        err = admin_read_token(txn, rotated.key_id, &record);
+        err = read_changed_token(txn, event, rotated.key_id, &record, &has);
     }
-    if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    if (err != OK || !has) {
+        return err;
     }
     record.expire_at_us = rotated.expire_at_us;
     record.is_replaced = true;
@@ -135,8 +153,9 @@ enum err admin_apply(struct ctx *ctx, struct store_txn *txn, const struct event 
     if (event->kind == EVENT_ORGANIZATION_STATE_SET) {
         return organization_state_apply(ctx, txn, event);
     }
-    if (event->kind == EVENT_ORGANIZATION_DELETED) {
-        return OK; /* it says that another log is not replayed any more */
+    if (event->kind == EVENT_ORGANIZATION_DELETED || event->kind == EVENT_ORGANIZATION_EXPORTED ||
+        event->kind == EVENT_ORGANIZATION_IMPORTED) {
+        return OK; /* audited only; the first says that another log is not replayed any more */
     }
     return event->kind == EVENT_TOKEN_REVOKED ? apply_token_revoked(ctx, txn, event)
                                               : apply_token_rotated(ctx, txn, event);

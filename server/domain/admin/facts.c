@@ -45,7 +45,10 @@ static enum err read_stored(struct slice facts, struct stored_token_view *ret_st
 {
     enum err err = stored_token_view_read(facts, ret_stored);
 
-    return err == OK && ret_stored->secret_sha256.size != SHA256_BYTES ? ERR_CORRUPT : err;
+    return err == OK && ret_stored->secret_sha256.size != SHA256_BYTES &&
+                   ret_stored->secret_sha256.size != 0
+               ? ERR_CORRUPT
+               : err;
 }
 
 enum err facts_public(struct slice facts, struct slice *ret_public)

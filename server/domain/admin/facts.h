@@ -12,7 +12,7 @@
 struct facts_token_created {
     struct token_created_view token;
     uint32_t key_id; /* key id of `token` */
-    struct slice secret_sha256; /* SHA256_BYTES */
+    struct slice secret_sha256; /* SHA256_BYTES; empty: an import left the token out */
 };
 
 MUST_CHECK enum err facts_encode_token_created(struct arena *arena, uint32_t key_id,

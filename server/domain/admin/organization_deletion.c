@@ -8,14 +8,18 @@
 #include "server/domain/admin/organization_state.h"
 #include "server/domain/admin/token_scan.h"
 #include "store/base/assert.h"
+#include "store/log_import.h"
 
 /* Tokens that a step deletes, at most: each has a row by its key id and one by its organisation. */
 #define STEP_TOKENS_MAX (LOG_DELETION_ROWS_MAX / 2)
 
-static enum err check_request(struct ctx *ctx, const struct organization_deletion_request *request,
+static enum err check_request(struct ctx *ctx, struct store_txn *txn,
+                              const struct organization_deletion_request *request,
                               const struct organization_record *record)
 {
     struct slice shown = {NULL, 0};
+    bool is_refused = false;
+    enum err err = organization_state_is_suspended(txn, request->org, &is_refused);
 
     if (!slice_equal(request->confirm_name, record->name)) {
         shown = fault_shorten(ctx->fault, record->name);
@@ -23,12 +27,12 @@ static enum err check_request(struct ctx *ctx, const struct organization_deletio
                   (int)shown.size, (const char *)shown.data);
         return ERR_INVALID;
     }
-    if (record->suspended_at_us == 0) {
+    if (err == OK && !is_refused) {
         return fault_say(ctx->fault, ERR_PRECONDITION,
                          "org_id: the organisation is active; expected a suspended one "
                          "(errata org suspend)");
     }
-    return OK;
+    return err;
 }
 
 /* Appends an event to the log of the server's own organisation. */
@@ -105,7 +109,7 @@ enum err organization_deletion_begin(struct ctx *ctx, struct store_txn *txn,
         err = admin_read_organization(txn, request->org.uuid, &record);
     }
     if (err == OK) {
-        err = check_request(ctx, request, &record);
+        err = check_request(ctx, txn, request, &record);
     }
     return err != OK ? err : begin(ctx, txn, actor, request, &record, ret_result);
 }
@@ -279,6 +283,9 @@ enum err organization_deletion_end(struct ctx *ctx, struct store_txn *txn, struc
     }
     if (err == OK) {
         err = remove_own_rows(txn, org.uuid, facts.name);
+    }
+    if (err == OK) {
+        err = log_import_end(txn, org);
     }
     if (err == OK) {
         err = log_deletion_end(txn, org);

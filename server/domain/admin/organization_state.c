@@ -5,6 +5,7 @@
 
 #include "server/domain/admin/admin_internal.h"
 #include "server/domain/admin/keys.h"
+#include "store/log_import.h"
 
 #include <errata/v1/event.views.h>
 
@@ -19,8 +20,11 @@ enum err organization_state_is_suspended(struct store_txn *txn, struct org_id or
     struct organization_record record = {.suspended_at_us = 0};
     enum err err = admin_read_organization(txn, org.uuid, &record);
 
-    *ret_is_suspended = err == OK && record.suspended_at_us != 0;
-    return err == ERR_NOT_FOUND ? OK : err;
+    if (err != OK || record.suspended_at_us != 0) {
+        *ret_is_suspended = err == OK;
+        return err == ERR_NOT_FOUND ? OK : err;
+    }
+    return log_import_is_marked(txn, org, ret_is_suspended);
 }
 
 enum err organization_state_check_caller(struct ctx *ctx, struct store_txn *txn,
@@ -32,7 +36,7 @@ enum err organization_state_check_caller(struct ctx *ctx, struct store_txn *txn,
     if (!actor->server) {
         return fault_say(ctx->fault, ERR_DENIED,
                          "authorization: the token lacks the server flag; expected a token with "
-                         "the flag to suspend, resume or delete organisations");
+                         "the flag to suspend, resume, import or delete organisations");
     }
     err = admin_read_organization(txn, caller_org.uuid, &record);
     if (err == ERR_NOT_FOUND) {

@@ -38,7 +38,7 @@ MUST_CHECK enum err organization_state_set(struct ctx *ctx, struct store_txn *tx
 MUST_CHECK enum err organization_state_after(struct store_txn *txn,
                                              const struct work_result *result,
                                              struct organization_record *ret_organization);
-/* Returns whether an organisation is suspended; false if there is none. */
+/* Returns whether an organisation is suspended, or being imported; false if there is none. */
 MUST_CHECK enum err organization_state_is_suspended(struct store_txn *txn, struct org_id org,
                                                     bool *ret_is_suspended);
 /* Returns the server's own organisation. ERR_NOT_FOUND in a store that no server has been started with. */

@@ -1,0 +1,95 @@
+/*
+ * import_check.c: see import_check.h.
+ */
+#include "server/domain/transfer/import_check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define PATH_BYTES_MAX 64
+
+/* Adds a fault for a field of an event of the request. */
+static void fail(struct ctx *ctx, size_t index, const char *field, const char *what)
+{
+    char path[PATH_BYTES_MAX];
+    int size = snprintf(path, sizeof(path), "events[%zu].%s", index, field);
+
+    fault_add(ctx->fault, slice_of(path, size > 0 ? (size_t)size : 0), "%s", what);
+}
+
+void import_check_header(struct ctx *ctx, const struct export_source *source)
+{
+    if (source->version != EXPORT_VERSION) {
+        fault_add(ctx->fault, SLICE("header.version"),
+                  "%" PRIu32 "; expected %d: a newer export needs a newer server", source->version,
+                  EXPORT_VERSION);
+    }
+    if (source->store_format < EXPORT_STORE_FORMAT_OLDEST ||
+        source->store_format > EXPORT_STORE_FORMAT) {
+        fault_add(ctx->fault, SLICE("header.store_format"),
+                  "%" PRIu32 "; expected %d to %d, which this server reads", source->store_format,
+                  EXPORT_STORE_FORMAT_OLDEST, EXPORT_STORE_FORMAT);
+    }
+}
+
+static void check_place(struct ctx *ctx, const struct event *event, size_t index,
+                        const struct import_place *place)
+{
+    char what[PATH_BYTES_MAX * 2];
+
+    if (event->seq != place->seq + 1) {
+        (void)snprintf(what, sizeof(what), "%" PRIu64 "; expected %" PRIu64 ", the next event",
+                       event->seq, place->seq + 1);
+        fail(ctx, index, "seq", what);
+    }
+    if (memcmp(event->id.bytes, place->id.bytes, UUID_BYTES) <= 0) {
+        fail(ctx, index, "id", "not after that of the event before it; expected a later id");
+    }
+    if ((event->seq == 1) != (event->kind == EVENT_ORGANIZATION_CREATED)) {
+        fail(ctx, index, "kind",
+             "wrong place; expected ORGANIZATION_CREATED as the first event, and nowhere else");
+    }
+    if (event->write_index != 0 && event->write_index != place->write_index + 1) {
+        fail(ctx, index, "write_index", "leaves a gap; expected 0, or one more than before");
+    }
+}
+
+static void check_times(struct ctx *ctx, const struct event *event, size_t index,
+                        const struct import_place *place)
+{
+    int64_t latest_us = clock_wall_us(ctx->clock) + IMPORT_CLOCK_AHEAD_US;
+
+    if (event->recorded_at_us > latest_us || event->created_at_us > latest_us) {
+        fail(ctx, index, "recorded_at",
+             "later than this server's clock; expected a time that has passed");
+    }
+    if (event->recorded_at_us < place->recorded_at_us || event->recorded_at_us <= 0) {
+        fail(ctx, index, "recorded_at",
+             "before that of the event before it; expected an equal or later time");
+    }
+    if (event->source != SOURCE_BACKFILL && event->created_at_us > event->recorded_at_us) {
+        fail(ctx, index, "created_at", "after recorded_at; expected an equal or earlier time");
+    }
+}
+
+static void check_parts(struct ctx *ctx, const struct event *event, size_t index)
+{
+    bool has_content = event->content.size > 0;
+
+    if (event->content_removed && has_content) {
+        fail(ctx, index, "content", "present, but removed; expected none");
+    }
+    if (event->salt.size != (has_content ? (size_t)EVENT_SALT_BYTES : 0)) {
+        fail(ctx, index, "salt", "wrong size; expected 16 bytes with content, else none");
+    }
+}
+
+void import_check_event(struct ctx *ctx, const struct event *event, size_t index,
+                        struct import_place *place)
+{
+    check_place(ctx, event, index, place);
+    check_times(ctx, event, index, place);
+    check_parts(ctx, event, index);
+    *place =
+        (struct import_place){event->seq, event->id, event->recorded_at_us, event->write_index};
+}

@@ -19,7 +19,7 @@ import unittest
 from erratad import BIN, ROOT, Server, main
 
 BUILD = os.environ.get("ERRATA_BUILD", os.path.dirname(BIN))
-DOCUMENTS = ("tools/HACKING.md", "tools/README.md", "tools/OPERATING.md", "tools/monitoring/README.md",
+DOCUMENTS = ("tools/HACKING.md", "tools/README.md", "tools/OPERATING.md", "tools/EXPORT.md", "tools/monitoring/README.md",
              "tools/bench/README.md", "tests/README.md",
              "tests/attack/README.md", "tests/bench/README.md", "tests/fuzz/README.md", "tests/sim/README.md")
 # Documents whose commands start a server.
@@ -177,30 +177,31 @@ class DocumentedCommands(unittest.TestCase):
             command = re.sub(rf"(?<![A-Z_]){name}(?![A-Z_])", value, command)
         return re.sub(r"^tools/", f"{ROOT}/tools/", command)
 
-    def run_in_order(self, commands, address):
+    def run_in_order(self, commands, address, environment):
         script = "set -e\ntrap 'jobs -p | xargs -r kill; wait' EXIT\n" + "\n".join(
             self.here(command, address) for command in commands)
         environment = dict(os.environ, PATH=f"{BIN}:{os.environ['PATH']}", HOME=self.folder, LC_ALL="C.UTF-8",
-                           ERRATA_SERVER=address)
+                           ERRATA_SERVER=address, **environment)
         done = subprocess.run(["bash", "-c", script], cwd=self.folder, env=environment, text=True,
                               capture_output=True, timeout=SECONDS, check=False)
         self.assertEqual(done.returncode, 0, f"{script}\n{done.stdout[-4000:]}{done.stderr[-4000:]}")
 
-    def check_document(self, document, address):
+    def check_document(self, document, address, **environment):
         commands = [command for commands in blocks(document) for command in commands if command]
         for command in commands:
             if reason_not_run(command):
                 with self.subTest(document=document, command=command):
                     self.check_not_run(command)
         with self.subTest(document=document):
-            self.run_in_order([command for command in commands if not reason_not_run(command)], address)
+            self.run_in_order([command for command in commands if not reason_not_run(command)], address,
+                              environment)
 
     def test_sh_blocks_run_or_are_in_the_help(self):
         server = Server().start()
         self.addCleanup(server.close)
         for document in DOCUMENTS:
             if document not in STARTING:
-                self.check_document(document, server.address)
+                self.check_document(document, server.address, ERRATA_TOKEN_FILE=os.path.join(server.data, "admin.token"))
 
     def test_sh_blocks_run_against_the_server_they_start(self):
         server = Server().start()

@@ -3,6 +3,7 @@
  */
 #include "tools/errata/admin/org_delete.h"
 #include "tools/errata/admin/org_settings.h"
+#include "tools/errata/admin/org_transfer.h"
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
@@ -21,6 +22,12 @@ static const struct option_spec delete_options[] = {
     {"no-wait", NULL, "only begin the deletion"},
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
+
+static const struct option_spec export_options[] = {
+    {"reason", "TEXT", "why; shown by `errata admin audit`"}, {NULL, NULL, NULL}};
+
+static const struct option_spec import_options[] = {
+    {"as", "NAME", "name of the organisation to make of the file"}, {NULL, NULL, NULL}};
 
 /* Dims organisations whose tokens are refused. */
 static void colour_organization(struct cli *cli, struct json_value row, struct table *table)
@@ -83,6 +90,37 @@ const struct command org_commands[] = {
      .examples = {{"errata org resume \"Acme Ltd\" --reason \"contract renewed\"", NULL}},
      .options = state_options,
      COMMAND_CALL("AdminService/ResumeOrganization", .print = print_state)},
+    {.group = "org",
+     .name = "export",
+     .arguments = "[ORG]",
+     .summary = "write everything of an organisation as JSON lines",
+     .help =
+         "Writes all events of the token's own organisation, or of ORG, an id or a name, to "
+         "standard output: one JSON object per line, from which `errata org import` makes the "
+         "organisation again, on any server. Secrets of tokens are not exported. The export is "
+         "consistent while writes continue, and is itself recorded (`errata admin audit`). A file "
+         "of an interrupted export is refused by the import. Another organisation needs an ADMIN "
+         "token with the server flag.",
+     .examples = {{"errata org export --reason \"request 17\" > export.jsonl", NULL},
+                  {"errata org export | jq -r 'select(.event).event.kind' | sort | uniq -c",
+                   "count the events of your own organisation by kind"}},
+     .options = export_options,
+     .run = org_export_run},
+    {.group = "org",
+     .name = "import",
+     .arguments = "FILE --as NAME",
+     .summary = "make an organisation of an export",
+     .help =
+         "Makes an organisation of a file of `errata org export`, with the same events, ids, times "
+         "and settings, and prints its id. Tokens are not imported: create new ones. The file is "
+         "checked before anything is sent; the organisation cannot be used until it is complete. "
+         "After an interruption the same command goes on. Needs an ADMIN token with the server "
+         "flag.",
+     .examples = {{"org=$(errata org import export.jsonl --as \"Copy\")\n"
+                   "errata token create --org \"$org\" --role ADMIN --file copy-admin.token",
+                   NULL}},
+     .options = import_options,
+     .run = org_import_run},
     {.group = "org",
      .name = "delete",
      .arguments = "ORG --confirm-name NAME --reason TEXT",

@@ -71,6 +71,52 @@ static void test_watcher_gets_each_event_once(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Goal: a watch with a last number ends with OK after it, also if that event is of another kind, or is recorded later. Method:
+ * the events of a small log, and one more. */
+static void test_watch_ends_after_a_number(void **state)
+{
+    struct fixture fixture;
+    struct exchange exchange;
+    struct exchange_start start;
+    Errata__V1__EventKind kinds[] = {ERRATA__V1__EVENT_KIND__EVENT_KIND_ORGANIZATION_CREATED};
+    Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
+
+    (void)state;
+    fixture_init(&fixture);
+    start = watch_start(fixture.admin);
+    request.from_seq = 1;
+    request.until_seq = 2;
+    request.kinds = kinds;
+    request.n_kinds = 1;
+    exchange_open(&exchange, &fixture, &start);
+    exchange_send(&exchange, &request.base);
+    fixture_run(&fixture);
+    assert_int_equal(read_event(&exchange)->seq, 1);
+    assert_null(read_event(&exchange));
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, STATUS_OK);
+    exchange_close(&exchange);
+
+    request.until_seq = 3;
+    request.n_kinds = 0;
+    exchange_open(&exchange, &fixture, &start);
+    exchange_send(&exchange, &request.base);
+    fixture_run(&fixture);
+    assert_int_equal(read_event(&exchange)->seq, 1);
+    assert_int_equal(read_event(&exchange)->seq, 2);
+    assert_null(read_event(&exchange));
+    assert_false(exchange.ended);
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "layout");
+    (void)fixture_capture(&fixture, fixture.admin, NULL, "layout");
+    assert_int_equal(read_event(&exchange)->seq, 3);
+    fixture_run(&fixture);
+    assert_null(read_event(&exchange));
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, STATUS_OK);
+    exchange_close(&exchange);
+    fixture_deinit(&fixture);
+}
+
 /* Goal: watches filter by kind; a VIEWER sees no content; a token's hash is never in a response.
  * Method: the events of a small log, and the bytes of one that creates a token. */
 static void test_watch_filters_kinds_and_redacts(void **state)
@@ -463,6 +509,7 @@ int run_stream_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_watcher_gets_each_event_once),
+        cmocka_unit_test(test_watch_ends_after_a_number),
         cmocka_unit_test(test_watch_filters_kinds_and_redacts),
         cmocka_unit_test(test_watch_accepts_every_kind),
         cmocka_unit_test(test_slow_reader_holds_at_most_the_mark),

@@ -17,6 +17,7 @@
 
 struct watch {
     uint64_t next_seq; /* number of the next event; 0: events recorded from now on */
+    uint64_t until_seq; /* number of the last event; 0: the stream does not end */
     bool selects_kinds; /* otherwise all kinds are sent */
     bool kinds[EVENT_KIND_MAX + 1]; /* sent; by number */
 };
@@ -29,6 +30,7 @@ enum err event_service_watch_events_start(struct event_service_watch_events_call
         return ERR_MEMORY;
     }
     watch->next_seq = call->request->from_seq;
+    watch->until_seq = call->request->until_seq;
     for (size_t i = 0; i < call->request->n_kinds; i++) {
         enum event_kind kind = EVENT_KIND_UNSPECIFIED;
 
@@ -74,6 +76,10 @@ enum err event_service_watch_events_writable(struct event_service_watch_events_c
     for (unsigned row = 0; row < WATCH_ROWS_MAX && stream_wants(call->stream); row++) {
         struct event event;
 
+        if (watch->until_seq != 0 && watch->next_seq > watch->until_seq) {
+            stream_finish(call->stream);
+            return OK;
+        }
         if (watch->next_seq > head.last_seq) {
             stream_wait_for_events(call->stream);
             return OK;

@@ -177,6 +177,7 @@ struct watching {
     struct cli *cli;
     const struct method_info *method;
     int64_t next_seq; /* number of the first event to print */
+    int64_t until_seq; /* number of the last event to print; 0: no limit */
     int64_t left; /* number of events left to print; -1: unlimited */
     unsigned failures; /* consecutive attempts without an event */
     enum cli_exit result;
@@ -251,6 +252,10 @@ static enum cli_exit watch_request(struct watching *watching, struct slice *ret_
     request_begin(&request, cli);
     request_raw(&request, "from_seq",
                 arena_printf(&cli->arena, "%lld", (long long)watching->next_seq));
+    if (watching->until_seq > 0) {
+        request_raw(&request, "until_seq",
+                    arena_printf(&cli->arena, "%lld", (long long)watching->until_seq));
+    }
     buffer_init(&kinds, &cli->arena, 64);
     for (size_t at = 0; (kind = options_next(&cli->options, "kind", &at)) != NULL;) {
         struct slice word = {NULL, 0};
@@ -369,6 +374,7 @@ static enum cli_exit watch_step(struct watching *watching, struct arena *arena)
 static enum cli_exit run_watch(struct cli *cli)
 {
     const char *count = options_get(&cli->options, "count");
+    const char *until = options_get(&cli->options, "until-seq");
     struct watching watching = {.cli = cli,
                                 .method = cli_method("/errata.v1.EventService/WatchEvents"),
                                 .left = -1,
@@ -377,6 +383,9 @@ static enum cli_exit run_watch(struct cli *cli)
 
     if (count != NULL && (!input_number(count, &watching.left) || watching.left == 0)) {
         return cli_usage(cli, "--count \"%s\": invalid number; expected 1 or more", count);
+    }
+    if (until != NULL && (!input_number(until, &watching.until_seq) || watching.until_seq == 0)) {
+        return cli_usage(cli, "--until-seq \"%s\": invalid number; expected 1 or more", until);
     }
     view_init(&watching.view, view_message("Event"));
     result = find_start(&watching);
@@ -403,6 +412,7 @@ static const struct option_spec list_options[] = {
     {NULL, NULL, NULL}};
 static const struct option_spec watch_options[] = {
     {"from-seq", "SEQ", "start with this event; default: the next event that is recorded"},
+    {"until-seq", "SEQ", "exit after this event"},
     {"kind", "KIND", "only events of this kind; may be repeated"},
     {"count", "N", "exit after N events"},
     {NULL, NULL, NULL}};

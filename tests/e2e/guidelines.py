@@ -87,6 +87,7 @@ class Voting(GuidelineCase):
         taken = self.person("anna").guidelines.RetractVote(
             guideline_service.RetractVoteRequest(proposal_id=made.id)).proposal
         self.assertEqual((len(taken.votes), taken.status), (0, PENDING))
+        waiting = self.mine.guidelines.GetProposal(guideline_service.GetProposalRequest(id=made.id))
         self.approve(made, "berta")
         voted = self.approve(made, "anna")
         self.assertEqual(([vote.approver_id for vote in voted.votes], voted.status), (["berta", "anna"], APPROVED))
@@ -94,8 +95,9 @@ class Voting(GuidelineCase):
         self.assertEqual((one.id, one.rule_content, [vote.approver_id for vote in one.votes]),
                          (made.id, "Set a timeout on each remote call.", ["berta", "anna"]))
         self.assertEqual(self.pending(), [])
-        found = self.mine.guidelines.GetProposal(guideline_service.GetProposalRequest(id=made.id)).proposal
-        self.assertEqual(found, voted)
+        self.assertFalse(waiting.HasField("guideline"))
+        found = self.mine.guidelines.GetProposal(guideline_service.GetProposalRequest(id=made.id))
+        self.assertEqual((found.proposal, found.guideline), (voted, one))
         self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.approve(made, "carl"))
 
     def test_vote_belongs_to_the_user_of_the_token(self):
@@ -230,6 +232,8 @@ class Serving(GuidelineCase):
         request = guideline_service.RetireGuidelineRequest(guideline_id=made.id, reason="obsolete")
         retired = self.mine.guidelines.RetireGuideline(request).guideline
         self.assertEqual((retired.id, retired.retirement_reason), (made.id, "obsolete"))
+        found = self.mine.guidelines.GetProposal(guideline_service.GetProposalRequest(id=made.id))
+        self.assertEqual((found.proposal.status, found.guideline), (APPROVED, retired))
         self.assert_code(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.mine.guidelines.RetireGuideline(request))
         log = self.mine.log.ListEvents(event_service.ListEventsRequest(page_size=1)).events
         self.assertEqual(log[0].guideline_retired.guideline_id, made.id)

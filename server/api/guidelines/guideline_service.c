@@ -123,9 +123,14 @@ enum err guideline_service_get_proposal_read(struct guideline_service_get_propos
         return fault_say(call->ctx->fault, err,
                          "id: not found in this organisation; expected the id of a proposal");
     }
-    return err != OK ? err
-                     : proposal_put(call->ctx->arena, call->txn, &proposal,
-                                    GET_PROPOSAL_RESPONSE_PROPOSAL_FIELD, call->body);
+    if (err == OK) {
+        err = proposal_put(call->ctx->arena, call->txn, &proposal,
+                           GET_PROPOSAL_RESPONSE_PROPOSAL_FIELD, call->body);
+    }
+    return err != OK || proposal_status_of(&proposal.record) != PROPOSAL_STATUS_APPROVED
+               ? err
+               : guideline_put(call->txn, &proposal, GET_PROPOSAL_RESPONSE_GUIDELINE_FIELD,
+                               call->body);
 }
 
 enum err guideline_service_list_pending_proposals_read(

@@ -134,6 +134,7 @@ class Server:
 
     def __init__(self, data=None, arguments=(), program="erratad", prefix=(), environment=None):
         self.own = data is None
+        self.listen = "127.0.0.1:0"  # a test may set the address of the next start
         self.data = data or tempfile.mkdtemp(prefix="errata-test-")
         self.arguments = list(arguments)
         self.program = program if os.sep in program else os.path.join(BIN, program)
@@ -150,7 +151,7 @@ class Server:
             os.unlink(address_file)
         self.log = open(self.log_path, "ab")
         self.process = subprocess.Popen(
-            [*self.prefix, self.program, "--data", self.data, "--listen", "127.0.0.1:0",
+            [*self.prefix, self.program, "--data", self.data, "--listen", self.listen,
              *self.arguments], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
             env=self.environment)
         end = time.monotonic() + START_SECONDS

@@ -51,6 +51,7 @@ set(CPACK_DEBIAN_SERVER_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 set(CPACK_DEBIAN_CLIENT_PACKAGE_NAME errata-client)
 set(CPACK_DEBIAN_CLIENT_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_CLIENT_PACKAGE_SUGGESTS git)
 set(CPACK_DEBIAN_CLIENT_DESCRIPTION
 "command line and load harness of Errata
 errata calls, shows and administers an Errata server, a feedback and learning

@@ -6,6 +6,7 @@
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
 #include "tools/errata/engine/view_cells.h"
+#include "tools/errata/mirror/mirror.h"
 
 static const struct option_spec record_options[] = {
     {"gate", "GATE", "the gate at which the decision was made, such as HITL-1"},
@@ -46,6 +47,10 @@ static const struct option_spec reviewers_options[] = {
 static const struct option_spec dead_letters_options[] = {
     CSV_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};
 static const struct option_spec retry_options[] = {IDEMPOTENCY_OPTION, {NULL, NULL, NULL}};
+static const struct option_spec mirror_options[] = {
+    {"once", NULL, "end when everything that is recorded now is mirrored: the default"},
+    {"follow", NULL, "mirror what is recorded later too, until the command is ended"},
+    {NULL, NULL, NULL}};
 static const struct option_spec override_options[] = {{"class", "CLASS", "the class"},
                                                       {"reason", "TEXT", "why"},
                                                       IDEMPOTENCY_OPTION,
@@ -231,4 +236,27 @@ const struct command decision_commands[] = {
      .examples = {{"errata decisions retry 0192f0c0-5d1e-7c3a-9b1a-2f6d8e4c7a10", NULL}},
      .options = retry_options,
      COMMAND_CALL("DecisionService/RetryDeadLetter", .print = print_retried)},
+    {.group = "decisions",
+     .name = "mirror",
+     .arguments = "DIR",
+     .summary = "keep decisions and rules as files of a git repository",
+     .help =
+         "Writes decisions and rules as JSON files into the git repository DIR, which it makes, "
+         "and "
+         "commits each change with its author and reason: decisions/ID.json is the reply of "
+         "GetDecision, rules/ID.json that of GetProposal (a proposal, and the guideline that it "
+         "became), and edge_cases/ID.json a decision again whose class in effect is EDGE_CASE. IDs "
+         "are the server's. A commit has events of one person in a row; a file has what the server "
+         "had when it was written. The position in the log is in the last commit's message: a run "
+         "continues there, also after a kill. It refuses a folder with other files or commits, "
+         "changed files, a checked-out branch other than main, and a server that does not have the "
+         "last mirrored event, such as after a restore of an older backup. A retracted decision "
+         "stays, with the time and the reason. If content was erased on the server, the files are "
+         "written without it, but earlier commits still have it: delete DIR and mirror again. Runs "
+         "the program git, without hooks and without your configuration of it.",
+     .examples = {{"errata decisions mirror ./feedback", NULL},
+                  {"errata decisions mirror ./feedback --follow", NULL},
+                  {"git -C ./feedback log --stat", "who changed what, and why"}},
+     .options = mirror_options,
+     .run = mirror_run},
     {.name = NULL}};

@@ -1,0 +1,46 @@
+/*
+ * mirror_event.h: what an event of the log means for a mirror: who did what, for what reason, and which files changed by it.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_MIRROR_MIRROR_EVENT_H
+#define ERRATA_TOOLS_ERRATA_MIRROR_MIRROR_EVENT_H
+
+#include "store/base/json.h"
+#include "store/base/uuid.h"
+#include "tools/errata/cli.h"
+
+enum mirror_file_kind {
+    MIRROR_DECISION,
+    MIRROR_RULE
+};
+
+/* A decision or a rule whose files changed. */
+struct mirror_ref {
+    enum mirror_file_kind kind;
+    char id[UUID_TEXT_BYTES + 1];
+};
+
+/* An event. Texts and lists are in the arena with which it was read. */
+struct mirror_event {
+    uint64_t seq;
+    char id[UUID_TEXT_BYTES + 1];
+    int64_t recorded_at_s; /* since 1970 */
+    struct slice actor; /* empty: the server */
+    const char *verb; /* such as `record decision` */
+    struct slice subject; /* the id of what it is about; may be empty */
+    struct slice reason; /* may be empty */
+    bool retracts; /* rules that were drafted from the decision changed, too */
+    bool erases;
+    bool is_mirrored; /* set by the commit: the event changed files */
+    struct mirror_ref *refs; /* what it names */
+    size_t ref_count;
+    uint64_t *seqs; /* other events, whose files changed too */
+    size_t seq_count;
+};
+
+/* The kinds of events that a mirror reads, as a JSON list. */
+struct slice mirror_event_kinds(struct arena *arena);
+/* Reads an event, in proto JSON. One of another kind has no files. CLI_LOCAL for one that cannot be read. */
+MUST_CHECK enum cli_exit mirror_event_read(struct cli *cli, struct arena *arena,
+                                           struct json_value event, struct mirror_event *ret_event);
+
+#endif

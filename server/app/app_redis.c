@@ -179,7 +179,7 @@ static bool take_entries(struct app *app)
     return has_room;
 }
 
-/* Gives the batch to the store. */
+/* Passes the batch to the store. */
 static void store_batch(struct app *app)
 {
     static const bool none[REDIS_BATCH_MAX];
@@ -245,7 +245,7 @@ static void report(struct app *app)
     log_changes(app);
 }
 
-/* Sends what is to be sent, and does what the consumer wants, until it wants nothing. */
+/* Sends pending bytes and carries out the consumer's requests until there are none. */
 static void drive(struct app *app)
 {
     struct app_redis *redis = &app->redis;

@@ -331,7 +331,7 @@ bool quota_take_request(struct quota_user user, int64_t now_us, struct quota_ref
     return true;
 }
 
-/* What an entry has in use of a kind that is given back, and its limit; 0: no limit. */
+/* Use of an entry of a kind that is given back, and its limit; 0: no limit. */
 static uint32_t *use_of(struct quota_entry *entry, enum quota_kind kind)
 {
     ASSERT(kind == QUOTA_STREAMS || kind == QUOTA_PDF_JOBS);

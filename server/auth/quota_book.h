@@ -53,7 +53,7 @@ struct quota_refusal {
     uint32_t retry_ms;
 };
 
-/* What a holder has in use. */
+/* Current use of a holder. */
 struct quota_in_use {
     uint32_t requests_available; /* calls that could begin now; 0 without a limit */
     uint32_t streams;

@@ -43,7 +43,7 @@ struct h2_stream {
         linger_until_us; /* time until which the rest of the request is read after the response; INT64_MAX: it is not read */
     bool is_text; /* answered by h2_stream_respond_text */
     bool lingers; /* the rest of the request is ignored, and read for a while after the response */
-    bool fields_end; /* the request's first header block is whole */
+    bool fields_end; /* the request's first header block is complete */
     bool request_end; /* the peer has ended its side */
     bool wants_drained;
 };

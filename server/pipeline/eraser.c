@@ -14,7 +14,7 @@
 #define REQUEST_BYTES_MAX (1u << 20)
 /* Memory of a step: its list of events, and the event that it appends. Each listed event is decoded in memory of its own. */
 #define STEP_BYTES_MAX (64u << 20)
-/* What a step counts in the writer's queue. */
+/* Cost of a step in the writer's queue. */
 #define STEP_QUEUE_BYTES 1000
 
 enum eraser_phase {

@@ -28,14 +28,14 @@ struct eraser_config {
     /* Returns after the store's files hold nothing of what was removed before the call; runs on the pool. NULL: a store
      * without such files. */
     enum err (*settle)(void *user);
-    /* There is progress; `org` is that of the stream, or that of the log that was written to. Never inside a call of this
+    /* Called on progress; `org` is that of the stream, or that of the log that was written to. Never inside a call of this
      * header. */
     void (*on_news)(void *user, struct org_id org);
     void (*on_idle)(void *user); /* nothing is running any more */
     void *user;
 };
 
-/* What to erase. Everything is borrowed for the duration of eraser_start. */
+/* Events to erase. Everything is borrowed for the duration of eraser_start. */
 struct eraser_request {
     struct org_id caller_org;
     bool is_server; /* the token has the `server` flag */

@@ -12,7 +12,7 @@
 #define STEP_BYTES_MAX (4u << 20)
 /* Tokens that a transaction of the check reads. */
 #define CHECK_TOKENS_MAX 2000
-/* What a step counts in the writer's queue. */
+/* Cost of a step in the writer's queue. */
 #define STEP_QUEUE_BYTES 1000
 
 enum deleter_phase {

@@ -12,7 +12,7 @@
 #include "server/domain/admin/organization_deletion.h"
 #include "store/work.h"
 
-/* What a step may take of a commit. The number of rows is adapted to it. */
+/* Maximum time that a step may add to a commit. The number of rows is adapted to it. */
 #define DELETER_STEP_US 5000
 #define DELETER_ROWS_FIRST 64
 /* Requests in the writer's queue, and bytes of a journal's rows in memory, above which the next step waits for a tick: a full

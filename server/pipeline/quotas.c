@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* What the limits count. */
+/* Kinds of use that the limits count. */
 static const char *const units[QUOTA_KIND_COUNT] = {
     [QUOTA_REQUESTS] = "requests per second",
     [QUOTA_STREAMS] = "concurrent streams",

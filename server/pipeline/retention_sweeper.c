@@ -11,7 +11,7 @@
 
 /* Memory of a step: its list of events, and the event that it appends. Each listed event is decoded in memory of its own. */
 #define STEP_BYTES_MAX (256u << 20)
-/* What a step counts in the writer's queue. */
+/* Cost of a step in the writer's queue. */
 #define STEP_QUEUE_BYTES 1000
 
 static int64_t wall_ahead_us(const struct clock *clock)

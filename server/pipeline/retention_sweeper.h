@@ -15,7 +15,7 @@
 #define RETENTION_TICK_ORGS 50
 /* Requests in the writer's queue above which a tick waits. */
 #define RETENTION_QUEUE_MAX 64
-/* What a step may take of a commit. The number of events is adapted to it. */
+/* Maximum time that a step may add to a commit. The number of events is adapted to it. */
 #define RETENTION_STEP_US 5000
 #define RETENTION_REMOVED_FIRST 8
 /* A clock that goes ahead further than this, beside the monotonic one, stops the sweeper until the server is restarted:

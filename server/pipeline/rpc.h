@@ -158,7 +158,7 @@ struct arena pipeline_take_arena(struct pipeline *pipeline, size_t limit_bytes);
 void pipeline_give_arena(struct pipeline *pipeline, struct arena *arena);
 
 /* refusals.c */
-/* What was refused, for the log. */
+/* Refused part of a call, for the log. */
 struct refused {
     struct slice peer;
     struct slice method; /* path of the method, or of a plain request */

@@ -50,7 +50,7 @@ enum redis_state {
     REDIS_STOPPED
 };
 
-/* What the owner is to do. */
+/* Next task of the owner. */
 enum redis_want {
     REDIS_WANTS_NOTHING,
     REDIS_WANTS_OPEN, /* connect, then call redis_consumer_opened or redis_consumer_fail */
@@ -111,7 +111,7 @@ void redis_consumer_opened(struct redis_consumer *consumer);
 void redis_consumer_feed(struct redis_consumer *consumer, struct slice bytes);
 /* The connection could not be opened, or was lost. */
 void redis_consumer_fail(struct redis_consumer *consumer, const char *why);
-/* The batch was stored: `is_stored` says so for each entry. Those are acknowledged. */
+/* The batch was stored: `is_stored` is true for each stored entry. Those are acknowledged. */
 void redis_consumer_settle(struct redis_consumer *consumer, const bool *is_stored);
 /* Connects and reads no more. A batch that is being stored must still be settled. */
 void redis_consumer_stop(struct redis_consumer *consumer);

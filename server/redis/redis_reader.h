@@ -30,7 +30,7 @@ enum redis_kind {
 /* A value of a reply; in the reader's arena until the next reply begins. */
 struct redis_value {
     enum redis_kind kind;
-    bool is_cut; /* it, or a value in it, is not whole */
+    bool is_cut; /* it, or a value in it, is incomplete */
     struct slice text;
     int64_t integer;
     struct redis_value **items; /* NULL where a value was left out */

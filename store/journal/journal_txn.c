@@ -172,7 +172,7 @@ static void publish(struct journal *journal, struct journal_txn *txn)
     (void)pthread_mutex_unlock(&journal->lock);
 }
 
-/* Has the tables take what is in memory at once, so that a later commit finds a free segment. */
+/* Writes the memtables to the tables at once, so that a later commit finds a free segment. */
 static void ask_for_room(struct journal *journal)
 {
     (void)pthread_mutex_lock(&journal->lock);

@@ -74,7 +74,7 @@ bool store_lmdb_met_full_map(const struct store_backend *backend);
 struct slice store_lmdb_map(const struct store_backend *backend);
 /* Returns whether the calling thread is in a call of LMDB that follows pages of the file. LMDB
  * trusts every number of a page, so damage can also cause a fault elsewhere: at NULL if a node has
- * a flag that no table of ours has, or on the heap, where a page is copied before it is changed. A
+ * a flag that no table of the store has, or on the heap, where a page is copied before it is changed. A
  * fault while this is true is caused by the file; one while it is false and outside of the map is a
  * bug of the program. Async-signal-safe. */
 bool store_lmdb_is_inside(void);

@@ -193,7 +193,7 @@ uint32_t peer_request(struct peer *peer, enum target target, uint8_t flags, stru
 /* A gRPC message, in DATA frames. */
 void peer_message(struct peer *peer, uint32_t stream, bool compressed, struct slice message,
                   uint8_t flags);
-/* HEADERS and message, ended. */
+/* HEADERS, a message and the end of the stream. */
 void peer_call(struct peer *peer, enum target target, struct slice message);
 /* HPACK: a literal field that is not kept (RFC 7541, 6.2.2), or kept (6.2.1). */
 void hpack_add(struct bytes *block, bool keep, const char *name, struct slice value);

@@ -131,8 +131,8 @@ class Http1(ServerCase):
         self.assertLess(time.monotonic() - started, HEAD_SECONDS / 2)
 
     def test_peer_that_reads_late_gets_all_responses(self):
-        """Requests are sent ahead of a peer that reads nothing yet: each is answered in order, and the last one that
-        a connection may send says so."""
+        """Requests are sent ahead of a peer that reads nothing yet: each is answered in order, and the response to the
+        last one that a connection may send closes it."""
         peer = self.connect()
         ahead = (forms.NEXT + forms.NEXT.replace(b"/Check", b"/Other")) * (REQUESTS // 2) + forms.NEXT
         sending = threading.Thread(target=peer.sendall, args=(ahead,))

@@ -24,7 +24,7 @@ static void more_rapid_reset(struct peer *peer)
     peer_reset(peer, stream);
 }
 
-/* The request is whole and at work when it is given up. */
+/* The request is complete and running when it is cancelled. */
 static void more_reset_captures(struct peer *peer)
 {
     struct attack *attack = peer->attack;

@@ -224,7 +224,7 @@ static void note_farewell(struct peer *peer, uint32_t code, const uint8_t *text,
     found->frames_max = peer->frames > found->frames_max ? peer->frames : found->frames_max;
 }
 
-/* A frame is whole; of its payload the beginning is kept. */
+/* A frame is complete; only the beginning of its payload is kept. */
 static void take_frame(struct peer *peer)
 {
     struct attack_counts *counts = &peer->attack->counts;

@@ -62,7 +62,7 @@ class Bench:
         return json.loads(done.stdout)["runs"][0]["total"]["latency_us"]["p99"]
 
     def beyond(self, kind):
-        """What the other organisation calls beyond its quota."""
+        """Calls of the other organisation beyond its quota."""
         return {"requests": ("--mix", "examples"), "stored bytes": ("--mix", "capture"),
                 "PDFs": ("--requests", f"pdf=errata.v1.LayoutService/IngestDocument@{self.requests}")}[kind]
 

@@ -33,7 +33,7 @@ def install():
 
 @contextlib.contextmanager
 def surroundings():
-    """What cases_administration.mjs starts a server with: clocks that it puts ahead, and a Redis, if there is one."""
+    """Makes clocks that cases_administration.mjs puts ahead, and a Redis, if it is installed."""
     with tempfile.TemporaryDirectory(prefix="errata-browser-") as folder, contextlib.ExitStack() as ends:
         clock = Clock(folder)
         redis = RedisServer() if shutil.which(PROGRAM) else None

@@ -331,7 +331,7 @@ static void test_dead_letter_is_retried(void **state)
     fixture_deinit(&bench.fixture);
 }
 
-/* Goal: the reason names every invalid field; what is not whole can't be retried. Method: entries that are invalid in one
+/* Goal: the reason names every invalid field; an incomplete entry can't be retried. Method: entries that are invalid in one
  * way each, and the words of their reasons. */
 static void test_reasons_name_what_is_invalid(void **state)
 {

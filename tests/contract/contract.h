@@ -28,7 +28,7 @@ struct slice contract_slice(const struct contract_key *key);
 struct store_txn *contract_begin(void **state, enum store_access access);
 void contract_commit(struct store_txn *txn);
 void contract_put(struct store_txn *txn, uint8_t org, const char *name, const char *value);
-/* `value` is what is there; NULL: nothing does. */
+/* `value` is the stored value; NULL: there is none. */
 void contract_expect(struct store_txn *txn, uint8_t org, const char *name, const char *value);
 
 #define CONTRACT_TABLE TABLE_SUBJECT

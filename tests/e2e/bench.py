@@ -621,7 +621,7 @@ class Compare(Case):
         return done
 
     def rows(self, change, code=0):
-        """The rows of the comparison, by figure; and the warnings."""
+        """Returns the rows of the comparison by figure, and the warnings."""
         done = self.compare(change, "--csv", "-", "--quiet", code=code)
         rows = {row["figure"]: (row["a"], row["b"], row["ratio"])
                 for row in csv.DictReader(io.StringIO(done.stdout, newline=""))}

@@ -37,7 +37,7 @@ def mapped(name):
 
 class HistoryCase(CliCase):
     def org(self):
-        """An organisation of its own; its environment."""
+        """Creates an organisation; returns its environment."""
         name = "h" + uuid.uuid4().hex[:12]
         out, _ = self.run_cli("org", "create", name, "--json")
         organization = json.loads(out)["organization"]["id"]

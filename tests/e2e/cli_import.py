@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Imports: checked whole, stored once, counted.
 
-Goal: an import reports every problem and stores nothing of an invalid file unless asked to, and a repeat
-says so. Method: files of both imports, against a server of this class.
+Goal: an import reports every problem and stores nothing of an invalid file unless requested, and a repeat is
+reported as one. Method: files of both imports, against a server of this class.
 """
 import json
 

@@ -412,7 +412,7 @@ class Learning(CliCase):
         self.assertIn("exposure_refs[0]", said)
 
     def test_settings_are_shown_and_changed(self):
-        """Shown, changed one by one, and refused where they are wrong."""
+        """Settings are shown and changed one by one, and invalid values are refused."""
         self.assertRegex(self.run_cli("org", "settings")[0], r"holdout +0% .*\nmatch mode +EXACT\n")
         out, _ = self.run_cli("org", "settings", "--holdout", "15")
         self.assertRegex(out, r"holdout +15% ")

@@ -35,7 +35,7 @@ class Review(CliCase):
         super().tearDownClass()
 
     def correct(self, layout, number, **fields):
-        """Captures a correction of a quantity; its id."""
+        """Captures a correction of a quantity; returns its id."""
         return self.client.capture(
             event_type=LINE, layout_fingerprint=layout, document_id=f"{layout}-{number}", actor_user_id="ada",
             entity_type="line", entity_id=f"{layout}-{number}", before_json='{"qty": 10}',
@@ -51,7 +51,7 @@ class Review(CliCase):
         terminal.send(keys)
 
     def shown(self, terminal):
-        """What is on the screen, with the prompt at its end."""
+        """Returns the screen, with the prompt at its end."""
         return plain(terminal.read(until=PROMPT))
 
     def test_each_correction_is_shown_with_its_outcomes(self):

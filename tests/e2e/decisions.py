@@ -193,7 +193,7 @@ class Evaluators(DecisionCase):
         self.assertEqual(self.stored(made).evaluation, changed)
 
     def test_overrides_measure_evaluators(self):
-        """Each decision once, by the last classes: four of ours, three judged, one of them wrong."""
+        """Each decision counts once, by its last classes: four of the server, three judged, one of them wrong."""
         made = [self.record("Always set a timeout on each remote call.", vector=[n == 0, n == 1, n == 2, n == 3])
                 for n in range(4)]
         self.assertEqual({one.evaluation.classification for one in made}, {LOW})
@@ -385,7 +385,7 @@ class CommandLine(DecisionCase):
         return self.run_cli("--token-file", str(self.folder / name), *words, **options)
 
     def decide(self, name, number, *words, **options):
-        """Records the number-th decision as a reviewer; its id, and what is noted of it."""
+        """Records a numbered decision as a reviewer; returns its id and its expected values."""
         made, said = self.run_as(name, "decisions", "record", f"d-{number}", "--gate", "HITL-1", "--epic", "epic-1",
                                  "--task", f"task-{number}", "--decision", "rejected", "--agent", "coder", *words, **options)
         return made.strip(), said

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What guidelines changed, through a real client: similar feedback before and after, outcomes, sunset; and reviewers' parts.
+"""Effects of guidelines through a real client: similar feedback before and after, outcomes, sunset; and reviewers' parts.
 
 Goal: the counts equal those of the decisions that were recorded; only guidelines without a benefit after 50 decisions are
 proposed for retirement, they stay in effect, and a person keeps or retires them. Method: one erratad without a model, vectors

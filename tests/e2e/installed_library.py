@@ -70,7 +70,7 @@ class Installed:
                     if "int main(" in code]
 
     def readme_program(self, number, compiler="gcc", language="c"):
-        """Builds a program of the README; its path."""
+        """Builds a program of the README; returns its path."""
         path = os.path.join(self.scratch, f"readme-{number}-{language}")
         run(compiler, "-Wall", "-Wextra", "-Werror", "-x", language, "-", "-x", "none", "-o", path,
             *self.flags(), input=self.readme_programs()[number], env=self.environment)

@@ -40,7 +40,7 @@ class LearningCase(CliCase):
 
 class Explanations(LearningCase):
     def explain_all(self):
-        """What each reference of test_explanations_last is explained by."""
+        """Explanation of each reference of test_explanations_last."""
         return (self.client.explain(exposure_ref=self.examples.exposure_ref),
                 self.client.explain(exposure_ref=self.prompt.exposure_ref, prompt_inputs={"context": {"text": "T"}}),
                 self.client.explain(exposure_ref=self.matches.exposure_ref, lines=self.lines))

@@ -52,7 +52,7 @@ class Package(ServerCase):
         super().tearDownClass()
 
     def environment(self, name, pattern, *options):
-        """Makes an environment with what matches the pattern; returns its Python."""
+        """Makes an environment with the packages that match the pattern; returns its Python."""
         found = glob.glob(os.path.join(DIST, pattern))
         self.assertEqual(len(found), 1, f"{pattern} in {DIST}")
         place = os.path.join(self.folder, name)

@@ -49,7 +49,7 @@ def fill(client):
 
 
 class Damage(ServerCase):
-    """What each damaged table takes from the prompts: the text, the source of the example, and the part that failed."""
+    """Losses of the prompts by each damaged table: the text, the source of the example, and the part that failed."""
 
     CASES = (("review_newest", 0, "Check facts.|{\"name\":\"plum\"}", review_prompts.PLACEHOLDER_SOURCE_INJECTED, "triggers"),
              ("review", 0, "Check facts.|{\"name\":\"plum\"}", review_prompts.PLACEHOLDER_SOURCE_INJECTED, "triggers"),

@@ -307,7 +307,7 @@ class AgentCard(ReviewCase):
         for n in range(12):
             self.submit(f"run-{n}", wrong_information=n in (0, 1, 11), bad_format=n == 9,
                         decision=REJECTED if n == 0 else REVIEWED)
-        self.submit("run-0", wrong_information=False)  # the newest one now; earlier responses are unchanged
+        self.submit("run-0", wrong_information=False)  # now the newest review of the run; earlier responses are unchanged
         card = self.card()
         self.assertEqual((card.run_count, card.review_count, card.reviewed_count, card.first_pass_count), (12, 13, 12, 11))
         shares = {one.signal: one for one in card.signals}

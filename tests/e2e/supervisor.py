@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What erratad reports to a service manager.
+"""Reports of erratad to a service manager.
 
 Goal: the manager knows when the server serves, reloads and stops, and that its loop turns; programs that it starts do not
 speak for it. Method: a datagram socket in the manager's place (sd_notify(3)).

@@ -336,7 +336,7 @@ class Commands(CliCase):
         self.assertRegex(said, r"mean satisfaction +0?\.?\d+(.*\n)*DAY +INTENT +TURNS")
 
     def test_offered_strategy_is_cited_and_explained(self):
-        """What a search offered is cited by a turn, rejected by a message, and explained."""
+        """A strategy that a search offered is cited by a turn, rejected by a message, and explained."""
         def record(*words):
             return self.run_cli("turns", "record", "chat-2", *words, "--query", "tents for two", "--outcome", "APPROVE",
                                 "--tool", "shop", "--text", "tent")[0].strip()

@@ -204,7 +204,7 @@ class Version6(Upgrade, unittest.TestCase):
 
 
 class Version7(Upgrade, unittest.TestCase):
-    """The store of version 6, as the next version made its tables again; that of retention is missing."""
+    """A store of version 6 with the tables that the next version rebuilt; the table of retention is missing."""
 
     VERSION = 7
 

@@ -69,7 +69,7 @@ class Web(ServerCase):
         self.assertLess(packed, PACKED_BYTES_MAX)
 
     def test_files_of_the_page_are_known_to_it(self):
-        """What index.html names exists, and what modules import."""
+        """All files that index.html names and modules import exist."""
         files, folder = sources(), self.folder()
         for path in re.findall(r'(?:href|src)="([^"]+)"', self.page()):
             self.assertEqual(self.ask(path)[0], 200, path)

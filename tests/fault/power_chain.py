@@ -42,7 +42,7 @@ def write_file(journal, path, relative):
 
 
 def write_base(disk, folder):
-    """A journal that begins with a folder as it is, all of it synced; its bytes."""
+    """Makes a journal that begins with the present folder, all of it synced; returns its bytes."""
     folders = []
     with open(disk.journal, "wb") as journal:
         for path, _, names in os.walk(folder):
@@ -110,7 +110,7 @@ class Chain:
         return power_cut.Image(self.disk, load, seed, counts, name)
 
     def keep(self, load, position):
-        """What was acknowledged before the cut is required from now on; the rest is as if it was not done."""
+        """Writes acknowledged before the cut are required from now on; others count as not done."""
         self.acknowledgements = [(kind, name) for at, kind, name in load.acknowledgements if at <= position]
         self.steps = [step.as_of(position) for step in self.steps]
 

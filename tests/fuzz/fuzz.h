@@ -1,5 +1,5 @@
 /*
- * fuzz.h: what a fuzz target is: one function that takes any bytes and must come back. libFuzzer
+ * fuzz.h: what a fuzz target is: one function that takes any bytes and must return. libFuzzer
  * calls it (preset fuzz), and so does replay.c, which is an ordinary test.
  */
 #ifndef ERRATA_TESTS_FUZZ_FUZZ_H

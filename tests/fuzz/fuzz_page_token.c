@@ -1,5 +1,5 @@
 /*
- * fuzz_page_token.c: page tokens. A token of ours gives its position back, only to its organisation,
+ * fuzz_page_token.c: page tokens. A valid token gives its position back, only to its organisation,
  * method and filter; any other text is refused: bytes, bytes in base64, or a token of ours with something
  * changed.
  */
@@ -116,7 +116,7 @@ static void check_own(struct bound *bound, struct fuzz_input *input)
     check_changed(bound, text, input);
 }
 
-/* Input that is not a token of ours, as text and as the bytes after one. The key is one that no token was
+/* Input that is not a valid token, as text and as the bytes after one. The key is one that no token was
  * ever made with: a fuzzer learns those of the other. */
 static void check_foreign(struct bound *bound, struct slice bytes)
 {

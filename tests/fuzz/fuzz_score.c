@@ -49,7 +49,7 @@ static void check_phrases(struct arena *arena, const struct slice *lines, size_t
     }
 }
 
-/* Takes one line off the input. */
+/* Removes one line from the input. */
 static struct slice take_line(struct slice *rest)
 {
     const uint8_t *end = rest->size > 0 ? memchr(rest->data, '\n', rest->size) : NULL;

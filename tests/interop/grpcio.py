@@ -2,7 +2,7 @@
 """Python's grpcio, the C core of gRPC, against erratad: what a stock client expects of the protocol.
 
 Goal: deadlines, cancellation, compression, metadata, sizes and many calls at once behave as gRPC's own
-servers do. Method: the generated stubs and raw calls of grpcio 1.51, nothing of ours in between.
+servers do. Method: the generated stubs and raw calls of grpcio 1.51, without code of the server in between.
 """
 import concurrent.futures
 import threading
@@ -141,7 +141,7 @@ class Calls(ServerCase):
         self.assertIn("ä%0A€", description + error.details())
 
     def test_metadata_is_delivered(self):
-        """Binary and ASCII metadata of any kind does no harm; bad keys of ours are named."""
+        """Binary and ASCII metadata of any kind does no harm; invalid keys of the client are named."""
         call = self.admin.prompts.GetExamples
         request = prompt_service.GetExamplesRequest(layout_fingerprint="x")
         call(request, metadata=[("trace-bin", bytes(range(256))), ("x-odd", "a=b;c , d"),

@@ -57,7 +57,7 @@ class StubCase(unittest.TestCase):
         run("protoc", "-I.", "-I/usr/include", *arguments, *files, cwd=self.protos, **kwargs)
 
     def services(self):
-        """(file, service) of each service of ours."""
+        """(file, service) of each service of the contract."""
         found = []
         for name in self.own:
             with open(os.path.join(self.protos, name), encoding="utf-8") as file:

@@ -64,7 +64,7 @@ class Package(unittest.TestCase):
         made = subprocess.run([os.path.join(ROOT, "tools", "package-typescript"), "--bin", BIN, "--out",
                                os.path.join(BUILD, "typescript")], check=True, stdout=subprocess.PIPE, text=True)
         Package.place = tempfile.mkdtemp(prefix="errata-typescript-")
-        # What npm would install beside the tarball is there already, with the versions of the lock file.
+        # The packages that npm would install beside the tarball are installed already, in the versions of the lock file.
         modules = os.path.join(cls.place, "node_modules")
         shutil.copytree(os.path.join(BUILD, "typescript", "node_modules"), modules, symlinks=True)
         home = os.path.join(modules, "@errata", "client")

@@ -295,7 +295,7 @@ static bool is_judged_by_words(const struct method_info *method)
            slice_starts_with(method->path, SLICE("/errata.v1.GuidelineService/"));
 }
 
-/* Both wait for the same turn; the other one goes first in half of the steps. */
+/* Sends both requests in the same turn; the other organisation's first in half of the steps. */
 static void ask_together(struct run *run, size_t step)
 {
     struct question theirs;

@@ -130,7 +130,7 @@ static void test_key_is_bound_to_the_flag(void **state)
     }
 }
 
-/* Goal: a text that is not whole has a warning with the reason, and a scan has an empty
+/* Goal: an incomplete text has a warning with the reason, and a scan has an empty
  * text. Method: each end, with its warning; the largest text arrives whole. */
 static void test_incomplete_text_has_a_warning(void **state)
 {

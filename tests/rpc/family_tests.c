@@ -337,7 +337,7 @@ static void test_merged_family_is_named_by_either_id(void **state)
     assert_string_equal(again->event_id, merged->event_id);
     assert_string_equal(merged->family->id, first->id);
     assert_int_equal(merged->family->document_count, 3);
-    assert_int_equal(merged->family->fingerprint_count, 3); /* one of them of both */
+    assert_int_equal(merged->family->fingerprint_count, 3); /* one of them is in both families */
     assert_int_equal(merged->n_warnings, 0);
     assert_string_equal(family_of_profile(&fixture, other->layout_fingerprint), first->id);
     assert_string_equal(family_of_capture(&fixture, "other"), first->id);

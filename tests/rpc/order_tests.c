@@ -41,8 +41,8 @@ enum step {
     STEP_COUNT
 };
 
-/* The steps that come before each: serving follows the corrections of what was served before, and the first
- * extraction is the first that is recorded. */
+/* The steps that must precede each: serving follows corrections of earlier served examples, and the first extraction is
+ * recorded first. */
 static const unsigned needed[STEP_COUNT] = {
     [STEP_INGEST_AGAIN] = 1u << STEP_INGEST,
     [STEP_SERVE] = 1u << STEP_INGEST,

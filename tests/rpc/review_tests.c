@@ -1,6 +1,6 @@
 /*
- * review_tests.c: TextService/Sanitize through calls: each profile, what is reported beside the text, what
- * is refused, texts of any size, and whose turn it is.
+ * review_tests.c: TextService/Sanitize through calls: each profile, the report beside the text, refusals, texts
+ * of any size, and the order of organisations.
  */
 #include "tests/rpc/fixture.h"
 

@@ -30,7 +30,7 @@ static struct admin_token_expiry read_expiry(struct fixture *fixture, int64_t no
     return expiry;
 }
 
-/* What the scan finds at a time: the number, the first end (0: there is no such token) and the next change. */
+/* Result of the scan at a time: the number, the first end (0: there is no such token) and the next change. */
 static void expect(struct fixture *fixture, int64_t now_us, uint64_t count, int64_t first_at_us,
                    int64_t changes_at_us)
 {

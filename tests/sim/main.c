@@ -104,7 +104,7 @@ static void print_figures(const uint64_t totals[SIM_COUNTS], uint64_t seeds)
     (void)printf("%12" PRIu64 "  seeds\n", seeds);
 }
 
-/* A simulator in which something no longer happens finds nothing there: many seeds have it all. */
+/* A simulator that no longer produces a situation cannot find defects in it; many seeds produce all of them. */
 static bool has_everything(const uint64_t totals[SIM_COUNTS])
 {
 #ifdef ERRATA_FAULTS

@@ -56,7 +56,7 @@ struct sim_write {
     struct sim_caller *caller;
     const struct method_info *method;
     char key[48];
-    uint8_t *request; /* owned; of a document by stream: the document */
+    uint8_t *request; /* owned; for an upload: the document */
     size_t request_bytes;
     unsigned tries;
     unsigned under_way;

@@ -1,6 +1,6 @@
 /*
- * plant.c: what a soak must find, put between erratad and its libraries by LD_PRELOAD: with
- * SOAK_PLANT=leak a hundred bytes a call are lost, with SOAK_PLANT=reader one snapshot is kept forever.
+ * plant.c: defects that a soak must find, placed between erratad and its libraries by LD_PRELOAD:
+ * with SOAK_PLANT=leak a hundred bytes per call are lost, with SOAK_PLANT=reader one snapshot is kept forever.
  */
 #include <dlfcn.h>
 #include <stdbool.h>

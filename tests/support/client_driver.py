@@ -114,7 +114,7 @@ class Driver:
 
 
 def run(address, token, calls, **options):
-    """Runs calls to their end: the outcomes, and what the channel counted."""
+    """Runs calls to their end; returns the outcomes and the channel's counts."""
     driver = Driver(address, token, calls, **options)
     return driver.wait(), driver.statistics
 

@@ -56,7 +56,7 @@ class Terminal:
         os.write(self.terminal, text.encode())
 
     def close(self):
-        """Waits for the end; its exit code."""
+        """Waits for the end; returns the exit code."""
         os.close(self.terminal)
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 

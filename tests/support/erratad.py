@@ -1,7 +1,7 @@
 """A real erratad in a folder of its own, and a stock gRPC client that talks to it.
 
 For the end-to-end and interop tests and the benchmarks. The client is Debian's grpcio with stubs that
-the build generates by grpc_python_plugin: nothing of ours is between a test and the wire. The
+the build generates by grpc_python_plugin: no code of the server is between a test and the wire. The
 environment names the programs and the stubs (tests/support/tests.cmake): ERRATA_BIN, ERRATA_STUBS.
 """
 import contextlib
@@ -591,7 +591,7 @@ def internal(message):
 
 
 def service_modules():
-    """The stubs of every service of ours, including those that no test names."""
+    """The stubs of every service of the contract, including those that no test names."""
     for name in sorted(os.listdir(os.path.join(STUBS, "errata", "v1"))):
         if name.endswith("_service_pb2.py"):
             yield importlib.import_module(f"errata.v1.{name[:-3]}")

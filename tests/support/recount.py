@@ -130,7 +130,7 @@ class Rule:
             self.state, self.decided = artifact.ARTIFACT_STATE_RETIRED, False
 
     def decide(self, wanted):
-        """What the state is after a person asked for one."""
+        """Returns the state after a person requested one."""
         if wanted == artifact.ARTIFACT_STATE_RETIRED and self.state in (
                 artifact.ARTIFACT_STATE_PROPOSED, artifact.ARTIFACT_STATE_REJECTED):
             return artifact.ARTIFACT_STATE_REJECTED
@@ -330,7 +330,7 @@ class Recount:
             max(found, key=lambda one: one.place).mark(event.seq, reported)
 
     def take_corrections(self, one):
-        """Those that are stored already and belong to an extraction; gives those served before it."""
+        """Finds the stored examples of an extraction; returns those that were served before it."""
         older = []
         for subject in one.subjects:
             listed = self.listed[subject]

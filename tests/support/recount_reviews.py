@@ -58,7 +58,7 @@ def agreement_of(answers):
 
 
 def run_of(entries):
-    """What GetRun should return of these reviews, as a tuple."""
+    """Returns the expected response of GetRun to these reviews, as a tuple."""
     answers = answers_of(entries)
     newest = entries[0].reported
     reviewed = sum(one.reported.decision == REVIEWED for one in answers)
@@ -94,7 +94,7 @@ def reaches(count, threshold, runs):
 
 
 def triggers_of(entries, subcategory, thresholds):
-    """What GetTriggers should return of these reviews."""
+    """Returns the expected response of GetTriggers to these reviews."""
     runs = [run for run in runs_of(entries).values() if run[0].reported.subcategory == subcategory]
     window = sorted(runs, key=lambda run: run[0].place, reverse=True)[:WINDOW]
     wanted = review_triggers.ReviewTriggers(run_count=len(window), low_confidence=len(window) < WINDOW)
@@ -154,7 +154,7 @@ def recurrence_of(runs, start, end, signal):
 
 
 def card_of(entries, subcategory, triggers):
-    """What GetAgentCard should return of these reviews."""
+    """Returns the expected response of GetAgentCard to these reviews."""
     runs = sorted((run for run in runs_of(entries).values() if run[0].reported.subcategory == subcategory),
                   key=lambda run: run[0].place)
     decisions = collections.Counter(run[0].reported.decision for run in runs)
@@ -220,7 +220,7 @@ class FragmentSets:
         return problems
 
     def listed(self):
-        """What ListFragmentSets should return, without the set that ships with the server."""
+        """Returns the expected response of ListFragmentSets, without the set that ships with the server."""
         for one in reversed(self.sets):
             wanted = fragment_set.FragmentSet()
             wanted.CopyFrom(one)
@@ -243,7 +243,7 @@ SHIPPED_WORDING = "00000000-0000-0000-0000-000000000000"
 
 
 class Prompts:
-    """What reviews that cite their prompts measure, by the log."""
+    """Returns the measures by reviews that cite their prompts, counted from the log."""
 
     def __init__(self):
         self.kept = {}  # (number of the exposure, run) -> number of the review that measured it first

@@ -1,5 +1,5 @@
-"""A real Redis on a Unix socket in a folder of its own, and a client of a few lines: nothing of ours is between a test and
-the stream. REDIS_SERVER names another program than Debian's redis-server.
+"""A real Redis on a Unix socket in a folder of its own, and a client of a few lines: no code of the server is between a
+test and the stream. REDIS_SERVER names another program than Debian's redis-server.
 """
 import os
 import shutil
@@ -77,7 +77,7 @@ class RedisClient:
         return self.add_all([fields], stream)[0]
 
     def group(self):
-        """What Redis says of the only group of the stream: name -> value; empty without a group."""
+        """Returns the only group of the stream as Redis reports it: name -> value; empty without a group."""
         groups = self("XINFO", "GROUPS", STREAM)
         return dict(zip(*[iter(groups[0])] * 2)) if groups else {}
 

@@ -62,7 +62,7 @@ MUTABLE = {
     "app": r".*",
     "cli": r".*",
     "harness": r"stop",
-    # Replacements of cairo's functions get no pointer of ours; a process measures one document.
+    # Replacements of cairo's functions get no user data; a process measures one document.
     "pdf_measure": r"active|skipped_pattern|kept|to_latin1",
 }
 

@@ -575,7 +575,7 @@ static void test_disconnect_cancels(void **state)
 }
 
 /* Goal: deadlines end calls on time, with the words that a write needs. Method: time passes over a
- * read's and a write's deadline; the late finish goes nowhere. */
+ * read's and a write's deadline; the late finish has no effect. */
 static void test_deadlines_end_calls_on_time(void **state)
 {
     static const struct wire_field timeout[] = {{"grpc-timeout", "2S"}};

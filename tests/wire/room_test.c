@@ -20,7 +20,7 @@ static int client_greet(const struct fixture *fixture, bool busy)
     return fd;
 }
 
-/* Everything up to the end that the server makes; false if it makes none in time. */
+/* Reads until the server closes the connection; returns false if it does not do so in time. */
 static bool client_sees_end(int fd, bool with_goaway)
 {
     static const uint8_t goaway[] = "\0\0\x8\7\0\0\0\0\0\x7f\xff\xff\xff\0\0\0\0";

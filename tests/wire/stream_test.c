@@ -23,7 +23,7 @@ static bool is_patterned(const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* Each message of the body has `size` patterned bytes; returns how many are whole. */
+/* Each message of the body has `size` patterned bytes; returns how many are complete. */
 static size_t count_messages(const struct wire_answer *answer, size_t size)
 {
     size_t count = 0;

@@ -44,7 +44,7 @@ enum wire_method {
 };
 
 /* The first byte of an upload's message may be one of these. Without any, the reply comes at the
- * half-close. UNAUTHENTICATED as soon as the head is whole, where `authorization` is "no". */
+ * half-close. UNAUTHENTICATED as soon as the head is complete, where `authorization` is "no". */
 enum wire_order {
     WIRE_REFUSE = 'X', /* INVALID_ARGUMENT immediately */
     WIRE_ENOUGH = 'O', /* the reply now, and OK */

@@ -394,7 +394,7 @@ struct call_config wire_config(struct wire_fixture *fixture)
     return config;
 }
 
-/* A client and its connection, to a server that is there. */
+/* A client and its connection to a running server. */
 static void connect_client(struct wire_fixture *fixture)
 {
     fixture->link = (struct net_link){.wake = on_wake, .peer = SLICE("127.0.0.1:4711")};

@@ -72,7 +72,7 @@ struct arguments {
     bool tls; /* TLS instead of cleartext */
     struct tls_files tls_files;
     struct arguments_list token_files;
-    const char *tokens; /* a file with a token a line; NULL: none */
+    const char *tokens; /* a file with one token per line; NULL: none */
     struct arguments_list headers; /* "name: value" */
 
     struct arguments_call calls[ARGUMENTS_CALLS_MAX];

@@ -190,7 +190,7 @@ static enum err check_organisation(struct ctx *ctx, const struct arguments *argu
                      write);
 }
 
-/* A token as the client takes it. */
+/* Returns a token in the form that the client expects. */
 static struct slice bare_token(const struct plan *plan, size_t index)
 {
     return index < plan->token_count ? slice_after(plan->tokens[index], strlen("Bearer "))

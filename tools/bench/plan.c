@@ -44,7 +44,7 @@ static struct slice trim(struct slice text)
     return text;
 }
 
-/* The line in front, taken off. */
+/* Takes the first line off the input. */
 static struct slice take_line(struct slice *rest)
 {
     const uint8_t *end = memchr(rest->data, '\n', rest->size);

@@ -20,7 +20,7 @@ struct report_run {
 
 /* Texts are in the arena that the report was made in. */
 struct report {
-    const struct arguments *arguments; /* borrowed, as the plan */
+    const struct arguments *arguments; /* borrowed, like the plan */
     const struct plan *plan;
     int64_t started_us; /* UTC */
     struct environment environment;

@@ -42,7 +42,7 @@ set(errata_protos ${errata_own_protos} ${errata_vendored_protos} ${errata_known_
 set(errata_proto_files ${errata_own_protos} ${errata_private_protos} ${errata_vendored_protos})
 list(TRANSFORM errata_proto_files PREPEND ${errata_proto}/)
 
-# Packages whose methods need no token and carry no rules of ours; packages that are not published.
+# Packages whose methods need no token and carry no rules of the contract; packages that are not published.
 set(errata_package_options grpc.health.v1 grpc.reflection.v1 grpc.reflection.v1alpha)
 list(TRANSFORM errata_package_options PREPEND open=)
 list(APPEND errata_package_options private=errata.options private=errata.payload)

@@ -1,5 +1,5 @@
 # Manual pages and completions, into ${CMAKE_BINARY_DIR}/share, in the places below a prefix's share/
-# where systems look for them: what is there is installed as it is.
+# where systems look for them: its content is installed unchanged.
 #
 #   man/man1/{errata,erratad,errata-bench}.1
 #   bash-completion/completions/errata

@@ -49,7 +49,7 @@ class Conversations:
         self.client.close()
 
     def work(self, count):
-        """Has `count` conversations; returns the number of turns."""
+        """Simulates `count` conversations; returns the number of turns."""
         total = 0
         for number in range(count):
             at = datetime.datetime.combine(self.start, datetime.time(8)) + datetime.timedelta(

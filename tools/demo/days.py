@@ -21,7 +21,7 @@ def name_documents(orders, org_id, holdout):
 
 
 def work(office, orders, holdout):
-    """Has the office process all orders, and shows the progress on a terminal."""
+    """Processes all orders by the office, and shows the progress on a terminal."""
     org_id = office.admin.admin.ListOrganizations(admin.ListOrganizationsRequest()).organizations[0].id
     name_documents(orders, org_id, holdout)
     days = {}

@@ -136,8 +136,8 @@ def reasons_of(explained):
 
 
 def injected_lines(prompt, text, reasons):
-    """The lines of a filled prompt that reviews put there, each with the reason; a line that continues guidance has its
-    reason."""
+    """Returns the lines of guidance in a filled prompt, each with its reason, also lines that continue
+    guidance."""
     own = agent.PROMPTS[prompt].splitlines()
     lines, why = [], ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -149,7 +149,7 @@ def injected_lines(prompt, text, reasons):
 
 
 def prompt_lines(work):
-    """What reviews put into the prompts of the last guided run of each subcategory."""
+    """Returns the guidance in the prompts of the last guided run of each subcategory."""
     lines = []
     for subcategory in sorted(work.last):
         request, served = work.last[subcategory]

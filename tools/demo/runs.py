@@ -38,7 +38,7 @@ class Agents:
         self.reviewer.close()
 
     def work(self, count):
-        """Has `count` runs made and reviewed; returns how many were reviewed."""
+        """Makes `count` runs and reviews them; returns how many were reviewed."""
         for number in range(count):
             at = datetime.datetime.combine(self.start, datetime.time(9)) + datetime.timedelta(
                 seconds=self.days * 86400 * number // count)

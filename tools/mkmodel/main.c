@@ -31,7 +31,7 @@ static const char usage[] =
     "                       large: for comparisons\n"
     "  --help               print this text\n";
 
-/* What the command line names. */
+/* Arguments of the command line. */
 struct options {
     const char *package;
     const char *file;

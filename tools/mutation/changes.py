@@ -185,7 +185,7 @@ def argument_changes(text, tokens, at):
 
 
 def statement_changes(text, tokens, at, end):
-    """The statement from `at` to its semicolon at `end`, taken out."""
+    """Removes the statement from `at` to its semicolon at `end`."""
     first, second = tokens[at], tokens[at + 1]
     gone = Change("statement", first.start, tokens[end].start, "\n" * text.count("\n", first.start, tokens[end].start))
     if first.text in ("break", "continue", "goto"):

@@ -2,7 +2,7 @@
 
 Knows which objects come of a source, which programs link an object, and which tests run a program.
 A mutant's objects and programs take the place of the original ones for as long as it is tried; a note
-on the disk says so, and what was interrupted is put back when the tree is opened the next time.
+on the disk records it, and an interrupted change is reverted when the tree is opened the next time.
 """
 import hashlib
 import json
@@ -33,7 +33,7 @@ STEP_SECONDS = 0.1  # interval of the checks whether a command is still needed
 # Limits of the resources that a changed program may use.
 DATA_BYTES_MAX, FILE_BYTES_MAX = 4 << 30, 2 << 30
 PR_SET_CHILD_SUBREAPER = 36
-# Commands under way; what else is a child of ours was left by one of them.
+# Running commands; any other child of this process was left by one of them.
 STARTING = threading.Lock()
 STARTED = set()
 

@@ -104,7 +104,7 @@ ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_captures_add(struct errata_captures *captures,
                     const struct Errata__V1__CaptureFeedbackEventRequest *request);
 
-/* Does the same with a review, so that a run neither waits for it nor fails with it. */
+/* Queues a review in the same way, so that a run neither waits for it nor fails with it. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_captures_add_review(struct errata_captures *captures,
                            const struct Errata__V1__SubmitReviewRequest *request);

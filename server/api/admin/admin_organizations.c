@@ -10,7 +10,7 @@
 #include <errata/v1/admin_service.handlers.h>
 #include <errata/v1/organization.fields.h>
 
-/* What the methods' structs have in common. */
+/* Common members of the methods' structs. */
 struct state_write {
     const struct service *service;
     struct ctx *ctx;

@@ -14,7 +14,7 @@
 /* Why the content of a dead letter is erased. */
 #define ERASURE_REASON "its entry is stored as a decision"
 
-/* What is prepared of a retry. */
+/* Prepared part of a retry. */
 struct retry {
     bool is_repeat; /* it was retried with success before, and there is nothing to prepare */
     struct decision_intake intake;

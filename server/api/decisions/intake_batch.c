@@ -11,7 +11,7 @@
 #define PREPARE_BYTES_MAX (64u << 20)
 /* Memory of a run: the members of its cluster, and the rules with which an expedited proposal is compared. */
 #define RUN_BYTES_MAX (256u << 20)
-/* What an entry counts in the writer's queue besides its bytes. */
+/* Cost of an entry in the writer's queue besides its bytes. */
 #define QUEUE_BYTES 1000
 
 enum item_phase {

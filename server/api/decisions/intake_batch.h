@@ -22,7 +22,7 @@
 
 struct service_env; /* server/pipeline/env.h */
 
-/* What became of an entry. */
+/* Result of an entry. */
 enum intake_outcome {
     INTAKE_OPEN, /* it has not ended */
     INTAKE_STORED, /* as a decision */

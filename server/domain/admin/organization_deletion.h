@@ -13,7 +13,7 @@
 
 #include <errata/v1/event.views.h>
 
-/* What a caller requests. */
+/* Request of a caller. */
 struct organization_deletion_request {
     struct org_id caller_org; /* of the caller's token */
     struct org_id org; /* the one to delete */

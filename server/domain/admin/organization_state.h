@@ -12,7 +12,7 @@
 /* The organisation that the first start of a server creates. */
 #define ADMIN_SERVER_ORGANIZATION "default"
 
-/* What a caller requests. */
+/* Request of a caller. */
 struct organization_state_change {
     struct org_id caller_org; /* of the caller's token */
     struct org_id org; /* the one to suspend or resume */

@@ -16,7 +16,7 @@ struct heir {
     bool is_superseded; /* the correction has a row in TABLE_ENTITY_PAST */
 };
 
-/* What one retraction changes. */
+/* Changes by one retraction. */
 struct parting {
     const struct event *event;
     const struct feedback_event_view *view;

@@ -7,7 +7,7 @@
 
 #include "store/log.h"
 
-/* What the removal of an event's content changes. */
+/* Changes by the removal of an event's content. */
 struct corrections_forgotten {
     /* False: its facts do not say whether it is an example, and it is not one, so that a replay would take it for one. */
     bool may_forget;

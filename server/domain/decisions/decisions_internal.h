@@ -10,7 +10,7 @@
 void decision_put_result(const struct evaluator_result *result, struct evaluation_view *view);
 /* Returns the action that follows from a class, without regard to skills. */
 enum proposed_action decision_action_of_class(enum decision_class class);
-/* Reads the evaluation of the event whose number a row has. ERR_NOT_FOUND without the row. */
+/* Reads the evaluation of the event whose number is in a row. ERR_NOT_FOUND if there is no row. */
 MUST_CHECK enum err decision_read_evaluation(struct store_txn *txn, struct org_id org,
                                              enum store_table table, const struct key *key,
                                              struct evaluation_view *ret_view);

@@ -37,7 +37,7 @@ static enum err check_room(struct ctx *ctx, struct store_txn *txn,
     return err;
 }
 
-/* The counts of evaluators do not have a retracted decision. */
+/* The counts of evaluators do not include a retracted decision. */
 static enum err check_retraction(struct ctx *ctx, struct store_txn *txn,
                                  const struct evaluation_request *request)
 {

@@ -56,7 +56,7 @@ enum err evaluator_count(struct ctx *ctx, struct store_txn *txn, struct org_id o
     return err != OK ? err : store_put(txn, TABLE_EVALUATOR, key_slice(&key), value);
 }
 
-/* Reads the class of the event whose number a row has; UNSPECIFIED without the row. */
+/* Reads the class of the event whose number is in a row; UNSPECIFIED if there is no row. */
 static enum err read_class(struct store_txn *txn, struct org_id org, enum store_table table,
                            const struct key *key, enum decision_class *ret_class)
 {

@@ -12,7 +12,7 @@ struct candidates {
     size_t count;
 };
 
-/* What decisions are compared with. */
+/* Query that decisions are compared with. */
 struct comparison {
     const struct similar_query *query;
     const struct decision_theme *theme;

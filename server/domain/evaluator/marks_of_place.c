@@ -107,7 +107,7 @@ static bool is_mark(struct slice token)
     struct form form = form_of(token);
 
     if (token.size > 1 && token.data[0] == '#' && form.hex + form.capitals >= 2) {
-        return true; /* a colour, or a number of an issue */
+        return true; /* a colour, or an issue number */
     }
     if (form.letters == 0 && form.digits >= ID_DIGITS_MIN && form.digits == token.size) {
         return true;

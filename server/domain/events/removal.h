@@ -1,6 +1,6 @@
 /*
  * removal.h: which events have lost their content: those of a class up to its floor, by retention, but for corrections of a
- * store format below 5 that are not examples, since their facts do not say so; and events that were erased, one by one. The
+ * store format below 5 that are not examples, since their facts do not state it; and events that were erased, one by one. The
  * rows follow the order of the log, so in a replay, too, a removal is known only after its event.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EVENTS_REMOVAL_H

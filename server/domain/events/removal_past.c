@@ -24,7 +24,7 @@ enum err removal_check_floor(struct ctx *ctx, struct store_txn *txn, struct org_
                            seq, floor_seq, noun);
 }
 
-/* What a read of the past looks for. */
+/* Target of a read of the past. */
 struct search {
     enum content_class class;
     bool has_floor; /* now: retention has removed content of the class */

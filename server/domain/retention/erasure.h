@@ -18,7 +18,7 @@
 /* Kinds of events have numbers below this. */
 #define ERASURE_KINDS 128
 
-/* What the events are about. */
+/* Subject of the events. */
 enum erasure_subject {
     ERASURE_OF_DOCUMENT,
     ERASURE_OF_CUSTOMER,
@@ -66,7 +66,7 @@ MUST_CHECK enum err erasure_find(struct ctx *ctx, struct store_txn *txn,
                                  const struct erasure_target *target,
                                  struct erasure_search *search);
 
-/* What a step erases. */
+/* Events that a step erases. */
 struct erasure_step {
     const struct erasure_target *target;
     const uint64_t *seqs; /* ascending, at most ERASURE_STEP_EVENTS */

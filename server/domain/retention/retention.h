@@ -20,7 +20,7 @@
 /* The actor of the events. */
 #define RETENTION_ACTOR "server"
 
-/* What a step may remove. */
+/* Limits of a step. */
 struct retention_step {
     struct org_id org;
     enum content_class class; /* not UNSPECIFIED */
@@ -28,7 +28,7 @@ struct retention_step {
     size_t removed_max; /* 1 to RETENTION_REMOVED_MAX */
 };
 
-/* What a step did. */
+/* Result of a step. */
 struct retention_done {
     uint64_t seq; /* of its event; 0: none */
     size_t removed_count; /* events that lost their content */
@@ -44,7 +44,7 @@ MUST_CHECK enum err retention_find_due(struct store_txn *txn, struct org_id org,
 /* Classes of content, without UNSPECIFIED. */
 #define RETENTION_CLASSES 3
 
-/* What would be removed of one class. */
+/* Content of one class that would be removed. */
 struct retention_preview {
     enum content_class class;
     uint32_t days; /* 0: for ever */

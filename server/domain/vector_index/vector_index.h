@@ -17,7 +17,7 @@
 #define VECTOR_INDEX_SPACES_MAX 32
 /* Maximum bytes of a space: a name, or the hash of one. */
 #define VECTOR_INDEX_SPACE_BYTES_MAX 16
-/* The number that means no space. */
+/* Space number of a vector without a space. */
 #define VECTOR_INDEX_NO_SPACE UINT8_MAX
 /* Maximum columns of a capability. */
 #define VECTOR_INDEX_COLUMNS_MAX 3

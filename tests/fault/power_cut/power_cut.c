@@ -61,7 +61,7 @@ struct moment {
     bool is_answer; /* a client had an answer before the next record */
 };
 
-/* What is in progress, as of a record. */
+/* Writes in progress, as of a record. */
 struct progress {
     bool in_commit;
     bool has_served;

@@ -20,7 +20,7 @@
 enum manner {
     MANNER_ABSENT,
     MANNER_RIGHT,
-    MANNER_EDGE, /* the last that is right, or the first that is not */
+    MANNER_EDGE, /* the last valid value, or the first invalid one */
     MANNER_ANY /* the input's own bytes */
 };
 
@@ -338,7 +338,7 @@ static void visit(struct maker *maker, struct frame *frame)
     put_value(maker, field, manner);
 }
 
-/* The innermost message is whole. */
+/* The innermost message is complete. */
 static void pop(struct maker *maker)
 {
     struct frame *frame = &maker->frames[maker->depth - 1];

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* Each gives the number of tests that failed. */
+/* Each returns the number of failed tests. */
 int run_address_file_tests(void);
 int run_damage_tests(void);
 int run_supervisor_tests(void);

@@ -163,7 +163,7 @@ static void test_table_follows_its_limits(void **state)
     }
 }
 
-/* A limit that is there before the first request; the table of size 0 takes nothing. */
+/* A limit that is known before the first request; a table of size 0 stores nothing. */
 static void test_table_of_size_zero_stores_nothing(void **state)
 {
     struct hpack_field fields[HPACK_FIELDS_MAX] = {{.varies = false}};

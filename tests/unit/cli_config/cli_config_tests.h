@@ -1,5 +1,5 @@
 /*
- * cli_config_tests.h: the groups of this folder, each a file; main.c runs them.
+ * cli_config_tests.h: the groups of tests of this folder, one per file; main.c runs them.
  */
 #ifndef ERRATA_TESTS_UNIT_CLI_CONFIG_CLI_CONFIG_TESTS_H
 #define ERRATA_TESTS_UNIT_CLI_CONFIG_CLI_CONFIG_TESTS_H

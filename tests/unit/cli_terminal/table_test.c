@@ -126,7 +126,7 @@ static void test_columns_are_dropped_by_priority(void **state)
 }
 
 /* Goal: the pages of a list are in the same columns under one heading; a column that was empty on earlier pages
- * requires another heading. Method: three pages: ids grow on the second, a text comes up on the third. */
+ * requires another heading. Method: three pages: ids grow on the second, a text appears on the third. */
 static void test_pages_share_one_heading(void **state)
 {
     static const struct slice rows[][3] = {{SLICE("1"), SLICE("7"), SLICE("")},

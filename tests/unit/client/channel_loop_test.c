@@ -287,7 +287,7 @@ static void test_name_lookup_does_not_delay_the_end(void **state)
     end(&caller);
 }
 
-/* Goal: a new token is that of later calls, on the connection that is there and on the next one.
+/* Goal: a new token is that of later calls, on the open connection and on the next one.
  * Method: changed between two calls, and again while there is no connection. */
 static void test_new_token_is_used_by_later_calls(void **state)
 {

@@ -1,5 +1,5 @@
 /*
- * client_tests.h: the groups of this folder, each a file; main.c runs them.
+ * client_tests.h: the groups of tests of this folder, one per file; main.c runs them.
  */
 #ifndef ERRATA_TESTS_UNIT_CLIENT_CLIENT_TESTS_H
 #define ERRATA_TESTS_UNIT_CLIENT_CLIENT_TESTS_H

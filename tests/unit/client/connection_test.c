@@ -138,7 +138,7 @@ static struct client_call *start(struct client_channel *channel, struct ending *
 }
 
 /* Goal: a connection that the server cuts ends the calls on it, later calls too, and a channel may
- * be closed from inside the callback that says so.
+ * be closed from inside the callback that reports it.
  * Method: accept, read the preface, close. */
 static void test_cut_connection_ends_its_calls(void **state)
 {

@@ -245,7 +245,7 @@ static void send_all(int connection, const uint8_t *bytes, size_t size)
         ssize_t sent = send(connection, bytes, size, MSG_NOSIGNAL);
 
         if (sent <= 0) {
-            return; /* the other side is gone: recv says so too */
+            return; /* the other side is gone: recv reports it too */
         }
         bytes += sent;
         size -= (size_t)sent;

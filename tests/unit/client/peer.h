@@ -67,7 +67,7 @@ void peer_pump(struct peer *peer);
 /* Reads the bytes that the peer has not read yet. */
 void peer_read(struct peer *peer, int32_t stream_id);
 /* Plays the server on a connected socket, in place of peer_pump, until the other side closes it, or the
- * script says so. The peer's own session stays unused. */
+ * script ends it. The peer's own session stays unused. */
 void peer_serve(struct peer *peer, int connection);
 /* Sends GOAWAY: requests above `last_stream_id` were not taken. */
 void peer_goaway(struct peer *peer, int32_t last_stream_id);

@@ -286,7 +286,7 @@ static void test_waiting_upload_buffers_nothing(void **state)
     peer_free(peer);
 }
 
-/* Goal: a connection whose stream ids are used up says so, instead of failing call after call.
+/* Goal: a connection whose stream ids are used up reports that, instead of failing each call.
  * Method: the last id there is, with one call sent and one that waits after it. */
 static void test_exhausted_stream_ids_end_the_connection(void **state)
 {

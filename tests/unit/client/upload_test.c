@@ -16,7 +16,7 @@
 
 #define WHOLE SIZE_MAX
 #define MESSAGE_BYTES ((size_t)100000)
-/* HTTP/2's window where no one specifies otherwise (RFC 9113, 6.9.2). */
+/* HTTP/2's default window (RFC 9113, 6.9.2). */
 #define WINDOW_BYTES ((size_t)65535)
 
 static const struct method_info uploading = {

@@ -1,5 +1,5 @@
 /*
- * captures_tests.h: the groups of tests of the background queue, one a file.
+ * captures_tests.h: the groups of tests of the background queue, one per file.
  */
 #ifndef ERRATA_TESTS_UNIT_CLIENT_CAPTURES_CAPTURES_TESTS_H
 #define ERRATA_TESTS_UNIT_CLIENT_CAPTURES_CAPTURES_TESTS_H

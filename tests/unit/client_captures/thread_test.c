@@ -362,7 +362,7 @@ static void test_signals_are_left_to_the_program(void **state)
     server_free(server);
 }
 
-/* A child's own queue; its exit code. */
+/* Runs a queue of the child; returns its exit code. */
 static int run_child(const struct server *server, struct reported *reported)
 {
     struct errata_captures *captures = start(server, reported, NULL);

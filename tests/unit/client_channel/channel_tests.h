@@ -1,5 +1,5 @@
 /*
- * channel_tests.h: the groups of this folder, each a file; main.c runs them.
+ * channel_tests.h: the groups of tests of this folder, one per file; main.c runs them.
  */
 #ifndef ERRATA_TESTS_UNIT_CLIENT_CHANNEL_CHANNEL_TESTS_H
 #define ERRATA_TESTS_UNIT_CLIENT_CHANNEL_CHANNEL_TESTS_H

@@ -111,7 +111,7 @@ void fixture_end(struct fixture *fixture);
 
 /* Steps the channel and turns the connections until nothing is due. */
 void fixture_run(struct fixture *fixture);
-/* Lets time pass as an owner does who steps when the channel asked for it. */
+/* Advances the time and steps the channel when it asked for it, as an owner does. */
 void fixture_pass(struct fixture *fixture, int64_t ms);
 int64_t fixture_now_ms(const struct fixture *fixture);
 struct client_channel_statistics fixture_statistics(const struct fixture *fixture);

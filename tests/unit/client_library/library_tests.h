@@ -4,7 +4,7 @@
 #ifndef ERRATA_TESTS_UNIT_CLIENT_LIBRARY_LIBRARY_TESTS_H
 #define ERRATA_TESTS_UNIT_CLIENT_LIBRARY_LIBRARY_TESTS_H
 
-/* Each gives the number of tests that failed. */
+/* Each returns the number of failed tests. */
 int run_result_tests(void);
 int run_address_tests(void);
 int run_config_tests(void);

@@ -1,5 +1,5 @@
 /*
- * options_test.c: methods by their names, and what a caller may ask with a call.
+ * options_test.c: methods by their names, and the options of a call.
  */
 #include "client/library/options.h"
 #include "tests/unit/client_library/library_tests.h"

@@ -4,7 +4,7 @@
 #ifndef ERRATA_TESTS_UNIT_CLIENT_TYPED_TYPED_TESTS_H
 #define ERRATA_TESTS_UNIT_CLIENT_TYPED_TYPED_TESTS_H
 
-/* Each gives the number of tests that failed. */
+/* Each returns the number of failed tests. */
 int run_stubs_tests(void);
 int run_wait_tests(void);
 

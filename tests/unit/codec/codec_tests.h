@@ -1,6 +1,6 @@
 /*
- * codec_tests.h: the groups of tests of server/codec, the fixture they share, and messages of tables
- * written by hand, which have every type of field and recursion, as the contract has not.
+ * codec_tests.h: the groups of tests of server/codec, the fixture they share, and messages of handwritten
+ * tables with every type of field and with recursion, which the contract lacks.
  */
 #ifndef ERRATA_TESTS_UNIT_CODEC_TESTS_H
 #define ERRATA_TESTS_UNIT_CODEC_TESTS_H
@@ -38,7 +38,7 @@ void fixture_clear(struct fixture *fixture);
 /* check_request, without the bytes that it gives. */
 enum err fixture_check(struct fixture *fixture, const struct message_info *message,
                        struct slice bytes);
-/* The faults are these and no others: "path: start of the description", one a line. */
+/* Checks that the faults are exactly these: "path: start of the description", one per line. */
 void fixture_expect_faults(struct fixture *fixture, const char *expected);
 
 /* A message `codec.All` with a field of each type, and `codec.Tree`, which holds itself. */

@@ -102,7 +102,7 @@ struct shown {
     size_t value_count;
 };
 
-/* What the model finds. */
+/* Result of the model. */
 struct answer {
     struct shown examples[EXAMPLES_LIMIT_MAX];
     uint32_t count;

@@ -139,7 +139,7 @@ static void ingest(struct family_model *model, struct store_txn *txn)
     }
 }
 
-/* What an event will be, and what its caller sends. */
+/* Planned event and the request of its caller. */
 static struct family_fact draw_fact(struct family_model *model, struct capture_input *ret_input)
 {
     struct fixture *fixture = &model->fixture;

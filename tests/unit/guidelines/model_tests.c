@@ -47,7 +47,7 @@ struct model {
     uint32_t needed;
 };
 
-/* What is durable: the model at the last commit. */
+/* Durable state: the model at the last commit. */
 static struct model saved;
 static uint64_t drawn_seed;
 static size_t drawn_sequences;

@@ -163,7 +163,7 @@ static void test_agent_has_20_guidelines_and_20_in_shadow(void **state)
     store_abort(txn);
 }
 
-/* Lists the guidelines in effect of "coder", one a page, after a position. Returns whether there was one. */
+/* Lists the guidelines in effect of "coder", one per page, after a position. Returns whether there was one. */
 static bool list_one(struct store_fixture *f, struct store_txn *txn, struct slice after,
                      struct page *page)
 {

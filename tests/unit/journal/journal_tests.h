@@ -50,7 +50,7 @@ static inline bool journal_test_is_zero(const char *folder, int number)
 }
 
 #ifdef ERRATA_FAULTS
-/* Lets the point of a name fail. */
+/* Makes the fault point with this name fail. */
 struct failing_point {
     struct fault_driver driver; /* must be the first member; journal_test_fails_named */
     const char *name;

@@ -33,7 +33,7 @@ static void put(struct memtable *memtable, uint32_t number, uint64_t commit, enu
     assert_int_equal(memtable_put(memtable, &row), OK);
 }
 
-/* What each snapshot sees of each row: the commit, or 0 for none; negative: removed by that commit. */
+/* Expected view of each row by each snapshot: the commit, or 0 for none; negative: removed by that commit. */
 struct model {
     int64_t rows[ROWS];
 };

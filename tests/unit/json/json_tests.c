@@ -105,7 +105,7 @@ static void test_fields_changed_has_at_most_200_names(void **state)
     arena_deinit(&arena);
 }
 
-/* `path|name|before|after` of each entry, one a line; `-` for an absent side. */
+/* `path|name|before|after` of each entry, one per line; `-` for an absent side. */
 static void check_diff(const char *before, const char *after, const char *wanted)
 {
     const struct slice absent = SLICE("-");

@@ -74,7 +74,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Loads one of the two folders and opens what is there for reading. */
+/* Loads one of the two folders and opens its store for reading. */
 static struct store_txn *load(struct fixture *fixture, int which, enum preload_way way)
 {
     const struct store_lmdb_config config = {.path = fixture->path[which]};

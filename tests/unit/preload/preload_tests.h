@@ -1,5 +1,5 @@
 /*
- * preload_tests.h: the groups of tests of tools/bench/preload. Each gives the number of tests that
+ * preload_tests.h: the groups of tests of tools/bench/preload. Each returns the number of tests that
  * failed.
  */
 #ifndef ERRATA_TESTS_UNIT_PRELOAD_PRELOAD_TESTS_H

@@ -48,7 +48,7 @@ void fixture_store_close(struct fixture_store *store);
 
 void fixture_init(struct fixture *fixture, enum fixture_backend kind, uint64_t seed);
 void fixture_deinit(struct fixture *fixture);
-/* A random number below. */
+/* Returns a random number below the limit. */
 uint32_t fixture_draw(struct fixture *fixture, uint32_t below);
 /* Makes one write to a random organisation: captures (live and backfilled, one or several),
  * documents, created and revoked tokens, and learned data; some with an idempotency key. Advances

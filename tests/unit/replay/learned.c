@@ -315,7 +315,7 @@ static enum err write_rule(struct fixture *fixture, struct store_txn *txn, struc
     return learned_rule_set_enabled(&fixture->ctx, txn, &request, &seq);
 }
 
-/* A review of one of few runs, in one of few subcategories. */
+/* Submits a review of a random run in a random subcategory. */
 static enum err write_review(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     const struct review_input input = {

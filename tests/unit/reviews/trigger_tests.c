@@ -180,7 +180,7 @@ static void test_run_counts_once_by_all_reviews(void **state)
     store_abort(txn);
 }
 
-/* Goal: information is missing in a run if any of its reviews says so, and absent is neither. Method: a run with all three
+/* Goal: information is missing in a run if any of its reviews has that answer, and absent is neither. Method: a run with all three
  * answers in each order of false, one without false, one without an answer. */
 static void test_false_once_is_missing_information(void **state)
 {

@@ -1,5 +1,5 @@
 /*
- * rows_tests.h: the groups of tests of keys and rows. Each gives the number of tests that failed.
+ * rows_tests.h: the groups of tests of keys and rows. Each returns the number of failed tests.
  */
 #ifndef ERRATA_TESTS_UNIT_ROWS_ROWS_TESTS_H
 #define ERRATA_TESTS_UNIT_ROWS_ROWS_TESTS_H

@@ -45,7 +45,7 @@ struct reference_score {
 enum verdict reference_verdict(double score);
 
 uint32_t reference_pick(struct random_seeded *random, uint32_t below);
-/* Valid until the next one. */
+/* Draws a receipt, which is valid until the next call. */
 struct reference_receipt reference_receipt(struct random_seeded *random);
 struct reference_score reference_score(struct store_txn *txn, struct org_id org,
                                        const struct reference_receipt *receipt);

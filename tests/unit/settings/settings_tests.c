@@ -364,7 +364,7 @@ static void test_cache_returns_current_settings(void **state)
     store_abort(txn);
 }
 
-/* Goal: facts that no update wrote are refused. Method: each way of being wrong. */
+/* Goal: facts that no update wrote are refused. Method: each kind of defect. */
 static void test_facts_that_no_update_wrote_are_corrupt(void **state)
 {
     static const struct slice bad[] = {

@@ -1,5 +1,5 @@
 /*
- * store_tests.h: the groups of tests of store/. Each gives the number of tests that failed.
+ * store_tests.h: the groups of tests of store/. Each returns the number of failed tests.
  */
 #ifndef ERRATA_TESTS_UNIT_STORE_STORE_TESTS_H
 #define ERRATA_TESTS_UNIT_STORE_STORE_TESTS_H

@@ -83,7 +83,7 @@ static enum err open_http1(void *user, struct net_link *link, int64_t now_us, vo
     return echo_open(user, "http/1.1", link, ret_session);
 }
 
-/* The only pair that is there: the protocol's table has no user in its other functions. */
+/* The only pair: the other functions of the protocol's table take no user data. */
 static struct pair *the_pair;
 
 static size_t echo_feed(void *user, struct slice bytes, int64_t now_us)

@@ -226,7 +226,7 @@ static uint32_t draw(struct store_fixture *fixture, uint32_t limit)
     return number % limit;
 }
 
-/* What one rule must be, by the contract's words. */
+/* Expected values of one rule, by the contract's words. */
 struct expected {
     uint64_t count; /* 0: there is no rule */
     uint64_t reinforcement_count;

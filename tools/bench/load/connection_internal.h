@@ -81,7 +81,7 @@ struct connection {
 
     /* In. */
     nghttp2_hd_inflater *inflater;
-    uint8_t rest[HTTP2_FRAME_HEAD_BYTES + HTTP2_FRAME_BYTES_MAX]; /* a frame that is not whole */
+    uint8_t rest[HTTP2_FRAME_HEAD_BYTES + HTTP2_FRAME_BYTES_MAX]; /* an incomplete frame */
     size_t rest_size;
     uint32_t block_stream; /* stream of the header block being read; 0: none */
     bool block_ends_stream;

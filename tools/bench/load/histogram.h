@@ -1,5 +1,5 @@
 /*
- * histogram.h: how often which span of time occurred, in buckets of nanoseconds that grow with the
+ * histogram.h: counts of spans of time, in buckets of nanoseconds that grow with the
  * value, as Gil Tene's HdrHistogram does it. Below 2^bits each value has a bucket of its own; above,
  * each power of two is cut into 2^(bits-1) equal ones. So a value is known to one part in 2^(bits-1):
  * with HISTOGRAM_FINE_BITS to three significant digits from a microsecond on. Recording is a shift

@@ -5,7 +5,7 @@
  * which never put the path and the authorization into the table. The peer's limit of the table is
  * kept to in both, down to none at all.
  *
- * The indexed way inserts only what fits beside what is there, so that nothing is ever evicted and a
+ * The indexed way inserts only fields that fit beside the present ones, so that nothing is ever evicted and a
  * field's index follows from how many came after it.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_HPACK_H

@@ -1,6 +1,6 @@
 /*
- * http2.h: the frames of HTTP/2 (RFC 9113, sections 4, 6 and 7) as far as a client of gRPC has to do
- * with them.
+ * http2.h: the frames of HTTP/2 (RFC 9113, sections 4, 6 and 7) that a client of gRPC sends and
+ * receives.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_HTTP2_H
 #define ERRATA_TOOLS_BENCH_LOAD_HTTP2_H

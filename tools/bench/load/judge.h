@@ -9,8 +9,8 @@
 #define JUDGE_SENTENCES_MAX 12
 /* Maximum delay of the generator without --lag-max. */
 #define JUDGE_LAG_NS UINT64_C(1000000)
-/* A generator that was in line for a core for more than this share of the run is on a machine that others
- * share. It cannot keep JUDGE_LAG_NS there; it may be late by this share of the time between two calls,
+/* A generator that waited for a core for more than this share of the run is on a shared
+ * machine. It cannot keep JUDGE_LAG_NS there; it may be late by this share of the time between two calls,
  * so that calls still start one after the other, as the schedule says. */
 #define JUDGE_SHARED_SHARE 0.01
 #define JUDGE_LAG_INTERVAL_SHARE 0.5

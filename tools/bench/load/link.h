@@ -14,7 +14,7 @@
 struct tls_context;
 struct tls_stream;
 
-/* What the links of a run share; zeroed before link_room_init. */
+/* State that the links of a run share; zeroed before link_room_init. */
 struct link_room {
     struct run *run; /* borrowed */
     int epoll; /* borrowed; events carry the number of the connection */

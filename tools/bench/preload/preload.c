@@ -102,7 +102,7 @@ static enum err read_free_bytes(const char *folder, uint64_t *ret_bytes, struct 
     return OK;
 }
 
-/* A file that only its owner may read. */
+/* Creates a file that only its owner may read. */
 static enum err write_tokens(const struct script *script, const char *name, uint32_t count)
 {
     char path[PATH_BYTES_MAX];

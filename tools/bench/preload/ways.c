@@ -1,5 +1,5 @@
 /*
- * ways.c: see ways.h. Both make all organisations first, one a transaction, then write the events of
+ * ways.c: see ways.h. Both create all organisations first, one per transaction, then write the events of
  * one organisation after the other. Ids of organisations ascend with the time of their making, so that
  * the bulk way writes each table from its first key to its last.
  */

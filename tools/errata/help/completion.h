@@ -23,7 +23,7 @@ struct completion {
     struct slice before; /* part of the word at the cursor before the value, such as `--role=` */
     struct slice typed; /* typed part of the value */
     size_t taken; /* bytes of the word that the shell already has and that must not be printed */
-    bool files; /* the shell was requested files: once is enough */
+    bool files; /* the shell offers files already */
     struct options options; /* options given so far, which select the server */
     const struct command *command; /* command read so far; or NULL */
     const struct command_group *group; /* group of the command; or NULL */

@@ -153,7 +153,7 @@ static void add_people(struct writer *writer, const char *actor, const struct im
     }
 }
 
-/* Narrows a lookup to the row's own time, so that the reply is short however much there is of the subject. */
+/* Narrows a lookup to the row's own time, so that the reply is short for any number of events of the subject. */
 static void add_moment(struct writer *lookup, const struct import_row *row)
 {
     int64_t us = 0;

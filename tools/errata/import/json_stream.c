@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What a byte ends. */
+/* The unit that a byte ends. */
 enum ending {
     ENDS_NOTHING,
     ENDS_RECORD,

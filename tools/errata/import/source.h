@@ -8,7 +8,7 @@
 
 #include "tools/errata/import/fields.h"
 
-/* What a row of the normal form becomes. */
+/* Kind of record that a row of the normal form becomes. */
 enum import_kind {
     IMPORT_OUTPUT, /* what a model put out: the before of rows about it; not stored by itself */
     IMPORT_CORRECTION, /* a feedback event with before and after */
@@ -73,7 +73,7 @@ struct import_row {
     struct json_value raw; /* a correction that Errata exported, whole; else JSON_NULL */
 };
 
-/* Which member is which field; of several with the same field the first one that is there. Ends with
+/* The member of each field; of several for the same field the first one that is present. Ends with
  * IMPORT_NO_FIELD. */
 struct import_member {
     enum import_field field;
@@ -136,7 +136,7 @@ struct import_shape {
     size_t loss; /* 1 + the index of what an export with such records loses; 0: nothing */
 };
 
-/* What an export of the tool lacks, and the command that fetches it. */
+/* Missing part of an export of the tool, and the command that fetches it. */
 struct import_loss {
     const char *what;
     const char *command;

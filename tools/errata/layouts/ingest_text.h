@@ -24,7 +24,7 @@ bool ingest_text_is_printed(const struct ingest_text *text);
  * empty slices if the response has none, or has no room in the arena. */
 void ingest_text_split(struct arena *arena, struct slice reply, struct slice *ret_rest,
                        struct slice *ret_text);
-/* What the note of a file ends with: whether its text is cut. */
+/* End of the note of a file: whether its text is cut. */
 const char *ingest_text_warning(struct slice document_text);
 /* Prints or writes the text of a file at `path`. False with `ret_problem`, in the cli's arena. */
 bool ingest_text_put(struct cli *cli, const struct ingest_text *text, const char *path,

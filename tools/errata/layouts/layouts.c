@@ -210,7 +210,7 @@ static enum cli_exit run_explain(struct cli *cli)
 
 /* --- families --- */
 
-/* A family beside the document: two lines. */
+/* Prints a family near the document, in two lines. */
 static void print_near(struct cli *cli, struct json_value near)
 {
     struct slice id = reply_text(cli, reply_member(near, "family"), "id");

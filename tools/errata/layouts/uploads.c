@@ -419,8 +419,8 @@ static void on_end(void *user, const struct client_status *status)
     }
 }
 
-/* A connection that calls can be started on: the one that is there, unless it is of no more use and
- * it is not used any more. */
+/* Returns a connection for new calls: the present one, unless it is unusable and has no more
+ * calls. */
 static bool have_channel(struct uploads *uploads)
 {
     struct client_connection_config config = {.host = NULL};

@@ -112,7 +112,7 @@ static struct json_value first_of(struct json_value object, const char *name)
     return reply_next(&walk) ? walk.row : reply_member(object, name);
 }
 
-/* What an event is about: a document, a receipt, a run, a turn or a decision. */
+/* Subject of an event: a document, a receipt, a run, a turn or a decision. */
 static struct slice subject_of(struct cli *cli, struct json_value event)
 {
     static const char *const members[] = {"documentId", "receiptId", "runId", "turnId",

@@ -49,7 +49,7 @@ static enum cli_exit fill_text(struct request *request, struct cli *cli)
     return result;
 }
 
-/* Prints the numbers of the vector, one a line. */
+/* Prints the numbers of the vector, one per line. */
 static enum cli_exit print_vector(struct cli *cli, struct json_value reply)
 {
     struct json_value vectors;

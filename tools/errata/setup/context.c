@@ -115,7 +115,7 @@ static char *read_secret_line(struct cli *cli, char *line, int bytes)
         struct termios hidden = shown;
 
         hidden.c_lflag &= ~(tcflag_t)ECHO;
-        /* First: what is typed while the prompt is read must not be shown. */
+        /* This is done first, since text typed while the prompt is printed must not be shown. */
         (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
         print_text(&cli->err, "Token (input is hidden): ");
         (void)fflush(cli->err.stream);

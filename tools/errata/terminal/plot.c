@@ -1,5 +1,5 @@
 /*
- * plot.c: see plot.h. A plot is worked out in levels, several to a row of letters, then drawn row by
+ * plot.c: see plot.h. Values are scaled to levels, several per row of letters, and drawn row by
  * row.
  */
 #include "tools/errata/terminal/plot.h"

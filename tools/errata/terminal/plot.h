@@ -9,7 +9,7 @@
 
 #include "tools/errata/terminal/print.h"
 
-/* A plot, with its labels, is not made wider: the eye loses the line. */
+/* Maximum width of a plot with its labels; a wider one is hard to read. */
 #define PLOT_WIDTH_MAX 120
 
 struct plot_point {

@@ -1,4 +1,4 @@
-"""NAME.set.h: a function for each member of each message of ours that sets it, and one for each member
+"""NAME.set.h: a function for each member of each message of the contract that sets it, and one for each member
 that may be absent that tests whether it is set. protobuf-c has none: a member that may be absent has a
 case of a long name beside it, a list its length, and texts are not const, so that C++ rejects a literal."""
 from errata_gen.model import Field

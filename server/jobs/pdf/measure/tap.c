@@ -178,7 +178,7 @@ static void note_path(struct tap *tap, cairo_t *cr, bool is_fill)
     cairo_path_destroy(path);
 }
 
-/* Handles painting of other objects than paths; false if it must be done. */
+/* Handles the painting of objects other than paths; returns false if Poppler must paint it. */
 static bool leave_out(void)
 {
     if (active == NULL) {

@@ -20,7 +20,7 @@ struct peer {
     struct pdf_control_ready ready;
 };
 
-/* A job under way; what is closed is -1. */
+/* A running job; closed descriptors are -1. */
 struct peer_job {
     int socket; /* this side of the job socket */
     int answer; /* the read end of the pipe */

@@ -40,17 +40,28 @@ static uint64_t add_byte(uint64_t hash, uint8_t byte)
     return (hash ^ byte) * FNV_PRIME;
 }
 
+static uint64_t add_bytes(uint64_t hash, struct slice bytes)
+{
+    for (size_t i = 0; i < bytes.size; i++) {
+        hash = add_byte(hash, bytes.data[i]);
+    }
+    return hash;
+}
+
 static uint64_t hash_string(struct slice quoted)
 {
     struct slice rest = json_unquoted(quoted);
     uint64_t hash = FNV_BASIS;
 
     while (rest.size > 0) {
+        const uint8_t *escape = memchr(rest.data, '\\', rest.size);
+        size_t plain = escape == NULL ? rest.size : (size_t)(escape - rest.data);
         uint8_t bytes[4];
-        size_t count = json_decode_next(&rest, bytes);
 
-        for (size_t i = 0; i < count; i++) {
-            hash = add_byte(hash, bytes[i]);
+        hash = add_bytes(hash, slice_of(rest.data, plain));
+        rest = slice_after(rest, plain);
+        if (rest.size > 0) {
+            hash = add_bytes(hash, slice_of(bytes, json_decode_next(&rest, bytes)));
         }
     }
     return hash;

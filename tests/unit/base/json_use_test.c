@@ -194,6 +194,17 @@ static void test_values_are_compared_by_meaning(void **state)
     }
 }
 
+/* Goal: stored rows have hashes, which therefore never change. Method: a value with each kind of scalar and escape, hashed
+ * by the first version of the function. */
+static void test_hash_of_a_value_is_that_of_earlier_versions(void **state)
+{
+    struct json_value value =
+        parse(*state, "{\"text\":\"a\\tb \\u00e9\xc3\xa9 "
+                      "\\ud83d\\ude00\\\\\\\"end\",\"n\":[-1.50e2,0,true,null,{}]}");
+
+    assert_true(json_hash(value, 7) == UINT64_C(0x0f43c2b4f927fa1b));
+}
+
 /* Goal: wide objects in reverse order are equal, and a change of one member is detected. Method:
  * 20,000 members. */
 static void test_wide_objects_are_equal_in_any_order(void **state)
@@ -391,6 +402,8 @@ int run_json_use_tests(void)
                                         arena_tear_down),
         cmocka_unit_test_setup_teardown(test_values_are_compared_by_meaning, arena_set_up,
                                         arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_hash_of_a_value_is_that_of_earlier_versions,
+                                        arena_set_up, arena_tear_down),
         cmocka_unit_test_setup_teardown(test_wide_objects_are_equal_in_any_order, arena_set_up,
                                         arena_tear_down),
         cmocka_unit_test_setup_teardown(test_each_place_of_a_word_is_written, arena_set_up,

@@ -180,22 +180,11 @@ enum err hint_make_piece(struct arena *arena, struct slice input_snippet, struct
     return err;
 }
 
-/* Returns the size of the quoted string at the front of `text`. */
-static size_t quoted_size(struct slice text)
-{
-    size_t at = 1;
-
-    while (at < text.size && text.data[at] != '"') {
-        at += text.data[at] == '\\' ? 2 : 1;
-    }
-    return at + 1;
-}
-
 enum err hint_pack(struct arena *arena, struct slice dictionary, struct slice piece,
                    struct hint_packed *ret_packed)
 {
     struct slice quoted = slice_after(piece, HEAD_BYTES);
-    size_t snippet = quoted_size(quoted);
+    size_t snippet = json_skip_value(quoted, 0);
     struct buffer buffer = {0};
 
     ASSERT(piece.size > HEAD_BYTES + snippet + MIDDLE_BYTES + END_BYTES);

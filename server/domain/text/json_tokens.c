@@ -5,6 +5,8 @@
  */
 #include "server/domain/text/json_tokens.h"
 
+#include "store/base/json.h"
+
 static bool is_white(uint8_t byte)
 {
     return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
@@ -21,17 +23,6 @@ static size_t skip_white(struct slice text, size_t at)
         at++;
     }
     return at;
-}
-
-/* Returns the number of bytes of the string at the start of the text, including its quotes. */
-static size_t string_bytes(struct slice text)
-{
-    size_t at = 1;
-
-    while (at < text.size && text.data[at] != '"') {
-        at += text.data[at] == '\\' ? 2 : 1;
-    }
-    return at < text.size ? at + 1 : text.size;
 }
 
 static size_t scalar_bytes(struct slice text)
@@ -68,7 +59,7 @@ bool json_tokens_next(struct json_tokens *tokens, struct json_token *ret_token)
     if (rest.data[0] == '"') {
         size_t next = 0;
 
-        size = string_bytes(rest);
+        size = json_skip_value(rest, 0);
         next = skip_white(rest, size);
         kind = next < rest.size && rest.data[next] == ':' ? JSON_TOKEN_NAME : JSON_TOKEN_STRING;
     } else if (is_structure(rest.data[0])) {

@@ -32,6 +32,7 @@ enum errata_result library_result(enum err err)
     case ERR_DENIED:
     case ERR_ORGANIZATION_SUSPENDED:
     case ERR_ORGANIZATION_DELETED:
+    case ERR_ORGANIZATION_IMPORTING:
     case ERR_PRECONDITION:
     case ERR_UNIMPLEMENTED:
     case ERR_INTERNAL:

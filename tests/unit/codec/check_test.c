@@ -7,6 +7,7 @@
 #include "tests/unit/codec/codec_tests.h"
 
 #include "errata/contract_messages.h"
+#include <errata/v1/feedback_event.fields.h>
 
 static enum err check_all(struct fixture *fixture)
 {
@@ -286,6 +287,43 @@ static void test_damaged_message_never_crashes_the_check(void **state)
     }
 }
 
+static enum err check_stored(struct fixture *fixture)
+{
+    enum err err = check_stored_message(&fixture->ctx, &contract_errata_v1_feedback_event,
+                                        buffer_slice(&fixture->wire));
+
+    fixture_clear(fixture);
+    return err;
+}
+
+/* Goal: a stored message needs form, texts, JSON and known enum values, and may break the rules of requests. Method: a
+ * feedback event with what only the server sets, without what a request must have; then one fault at a time. */
+static void test_stored_message_is_not_bound_to_the_rules_of_requests(void **state)
+{
+    struct fixture *fixture = *state;
+    struct buffer *wire = &fixture->wire;
+
+    wire_put_bytes(wire, FEEDBACK_EVENT_ID_FIELD, SLICE("not an id of today"));
+    wire_put_timestamp(wire, FEEDBACK_EVENT_CREATED_AT_FIELD, INT64_C(32503680000000000));
+    wire_put_bytes(wire, FEEDBACK_EVENT_BEFORE_JSON_FIELD, SLICE("{\"qty\":1}"));
+    assert_int_equal(check_stored(fixture), OK);
+    wire_put_bytes(wire, FEEDBACK_EVENT_ID_FIELD, SLICE("not an id of today"));
+    assert_int_equal(fixture_check(fixture, &contract_errata_v1_feedback_event, buffer_slice(wire)),
+                     ERR_INVALID);
+    fixture_clear(fixture);
+    wire_put_bytes(wire, FEEDBACK_EVENT_BEFORE_JSON_FIELD, SLICE("{\"qty\":}"));
+    assert_int_equal(check_stored(fixture), ERR_INVALID);
+    wire_put_bytes(wire, FEEDBACK_EVENT_FIELDS_CHANGED_FIELD, SLICE("a\xff"));
+    assert_int_equal(check_stored(fixture), ERR_INVALID);
+    wire_put_varint(wire, FEEDBACK_EVENT_EVENT_TYPE_FIELD, 9999);
+    assert_int_equal(check_stored(fixture), ERR_INVALID);
+    wire_put_bytes(wire, FEEDBACK_EVENT_CREATED_AT_FIELD, SLICE("\x08\x01"));
+    wire_put_bytes(wire, FEEDBACK_EVENT_CREATED_AT_FIELD, SLICE("\x10\x01"));
+    assert_int_equal(check_stored(fixture), ERR_MALFORMED); /* in pieces */
+    wire_put_varint(wire, FEEDBACK_EVENT_ID_FIELD, 1);
+    assert_int_equal(check_stored(fixture), ERR_MALFORMED);
+}
+
 int run_check_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +344,8 @@ int run_check_tests(void)
         cmocka_unit_test_setup_teardown(test_check_without_memory_never_passes, fixture_set_up,
                                         fixture_tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_message_never_crashes_the_check,
+                                        fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(test_stored_message_is_not_bound_to_the_rules_of_requests,
                                         fixture_set_up, fixture_tear_down),
     };
 

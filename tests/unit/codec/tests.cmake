@@ -1,4 +1,4 @@
-errata_test(codec_tests DIR tests/unit/codec USES codec LABELS unit)
+errata_test(codec_tests DIR tests/unit/codec USES codec wire_fields LABELS unit)
 
 # The same messages to our proto JSON and to Python's, by a small program that answers line by line.
 # Its tables are those of peer/codec_peer.proto, which has what the contract has not.

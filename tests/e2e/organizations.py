@@ -16,7 +16,7 @@ import urllib.request
 
 import grpc
 
-from erratad import BIN, Server, event_service, feedback, feedback_service, main, roles, wait_until
+from erratad import BIN, Server, admin, event_service, feedback, feedback_service, main, organization, roles, wait_until
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 BATCHES = 3
@@ -117,9 +117,11 @@ class SuspensionWithAJournal(Suspension):
 
 
 class Deletions(Organizations):
+    batches = BATCHES
+
     def fill(self):
         """Corrections of both organisations, and a suspension."""
-        for batch in range(BATCHES):
+        for batch in range(self.batches):
             self.theirs.feedback.BatchCaptureFeedbackEvents(feedback_service.BatchCaptureFeedbackEventsRequest(events=[
                 feedback.FeedbackEvent(event_type=LINE, layout_fingerprint=f"layout {batch}", document_id=f"d{number}",
                                        actor_user_id="ada", entity_type="line", entity_id=f"{batch}/{number}",
@@ -154,7 +156,7 @@ class Deletions(Organizations):
         self.assertFalse(self.in_journal("Zebra"))
         begun, ended = self.audited()
         self.assertEqual((begun["name"], begun["reason"], ended["completed"]), ("Acme", "request 17", True))
-        self.assertEqual(int(begun["eventCount"]), BATCHES * BATCH + 3)  # created, its token, suspended
+        self.assertEqual(int(begun["eventCount"]), self.batches * BATCH + 3)  # created, its token, suspended
         self.assertNotEqual(self.cli("org", "create", "Acme").strip(), self.org)
         self.correct(self.server.client(), 2)
 
@@ -183,14 +185,51 @@ class Deletion(Deletions):
 
 class KilledDeletion(Deletions):
     engine = "journal"
+    batches = 10  # enough that the deletion has not ended when its first rows are gone
 
-    def test_deletion_ends_after_kills(self):
+    def deleted_rows(self, client):
+        """Rows that the deletion has removed; 0 once the organisation is not listed."""
+        listed = client.admin.ListOrganizations(admin.ListOrganizationsRequest(id_prefix=self.org)).organizations
+        return listed[0].deletion.deleted_row_count if listed else 0
+
+    def begin(self):
+        """Begins the deletion; returns after its first steps."""
         self.fill()
-        self.delete("--no-wait")
+        self.client.admin.DeleteOrganization(organization.DeleteOrganizationRequest(
+            org_id=self.org, confirm_name="Acme", reason="request 17"))
+        wait_until(lambda: self.deleted_rows(self.client), "the first step", 20)
+
+    def test_deletion_ends_after_kills_between_its_steps(self):
+        self.begin()
+        rows = self.deleted_rows(self.client)
         for _ in range(2):
             self.server.kill9()
             self.server.start()
+            client = self.server.client()
+            self.assertGreaterEqual(self.deleted_rows(client), rows)
+            rows = self.deleted_rows(client)
+        self.assertGreater(rows, 0)
         self.expect_gone()
+
+    def test_backup_between_the_steps_goes_on_deleting(self):
+        self.begin()
+        self.cli("admin", "backup", os.path.join(self.folder, "backup"))
+        copy = os.path.join(self.folder, "copy")
+        done = subprocess.run([os.path.join(BIN, "erratad"), "--restore", os.path.join(self.folder, "backup"), "--data", copy],
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done)
+        self.server.kill9()
+        shutil.copy(os.path.join(self.data, "admin.token"), copy)
+        self.data = copy
+        self.server = Server(data=copy, arguments=("--pdf-worker", "/nowhere"), environment={"ERRATA_LOG": self.engine}).start()
+        self.addCleanup(self.server.close)
+        self.assertGreater(self.deleted_rows(self.server.client()), 0)
+        self.expect_gone()
+
+
+class KilledDeletionWithoutAJournal(KilledDeletion):
+    engine = "lmdb"
+    test_backup_between_the_steps_goes_on_deleting = None  # a backup has no journal
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from erratad import ROOT, feedback, main
 PDF = pathlib.Path(ROOT, "tests", "data", "pdf")
 SECONDS = 60
 # Examples that end by themselves only where something happens, or that name an id that is made up.
-ENDLESS = ("errata events watch\n", "events watch --kind", "WatchEvents")
+ENDLESS = ("errata events watch\n", "events watch --kind", "WatchEvents", " --follow")
 ON_TERMINAL = ("corrections review", "reviews fill")  # refused without a terminal; cli_review runs it on one
 NOT_THERE = ("fragments approve", "proposals show 0192f0c0", "proposals approve 0192f0c0", "proposals reject 0192f0c0",
              "proposals retract 0192f0c0", "guidelines retire 0192f0c0", "token revoke 0123abcd", "quota --key-id 1a2b3c4d", "token rotate 0123abcd",

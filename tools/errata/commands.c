@@ -126,7 +126,7 @@ static enum cli_exit unknown_first(struct cli *cli, const char *typed, const cha
                          next, typed);
     }
     if (named.size > 0) {
-        return cli_usage(cli, "\"%s\" is a command of several groups; expected one of: %.*s", typed,
+        return cli_usage(cli, "unknown command \"%s\"; expected its group, too: %.*s", typed,
                          SLICE_ARGS(named));
     }
     if (near.size > 0) {

@@ -55,7 +55,7 @@ static void test_progress_line_fits_its_width(void **state)
     assert_progress(80, &half, 500000,
                     "#####................ 36 of 72 files  "
                     "a/long/folder/invoice-36.pdf");
-    assert_progress(80, &open, 2000000, "5000 rows, 2500/s");
+    assert_progress(80, &open, 2000000, "5,000 rows, 2,500/s");
     assert_progress(80, &slow, 60000000, "####........... 3 of 10 files, 3/min, 2:20 left");
     assert_progress(80, &waits, 60000000, "###.......... 3 of 10 files, waiting for the server");
 }

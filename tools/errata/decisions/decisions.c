@@ -241,19 +241,19 @@ const struct command decision_commands[] = {
      .arguments = "DIR",
      .summary = "keep decisions and rules as files of a git repository",
      .help =
-         "Writes decisions and rules as JSON files into the git repository DIR, which it makes, "
-         "and "
-         "commits each change with its author and reason: decisions/ID.json is the reply of "
+         "Writes decisions and rules as JSON files into the git repository DIR, which it creates, "
+         "and commits each change with its author and reason. decisions/ID.json is the reply of "
          "GetDecision, rules/ID.json that of GetProposal (a proposal, and the guideline that it "
-         "became), and edge_cases/ID.json a decision again whose class in effect is EDGE_CASE. IDs "
-         "are the server's. A commit has events of one person in a row; a file has what the server "
-         "had when it was written. The position in the log is in the last commit's message: a run "
-         "continues there, also after a kill. It refuses a folder with other files or commits, "
-         "changed files, a checked-out branch other than main, and a server that does not have the "
-         "last mirrored event, such as after a restore of an older backup. A retracted decision "
-         "stays, with the time and the reason. If content was erased on the server, the files are "
-         "written without it, but earlier commits still have it: delete DIR and mirror again. Runs "
-         "the program git, without hooks and without your configuration of it.",
+         "became), and edge_cases/ID.json a copy of a decision whose class in effect is EDGE_CASE. "
+         "IDs are the server's. A commit has consecutive events of one person; a file has the "
+         "state of the server when it was written. A retracted decision stays, with the time and "
+         "the reason.\n\nThe position in the log is in the last commit's message: a run "
+         "continues there, also after a kill. The command refuses a folder with other files or "
+         "commits, changed files, a checked-out branch other than main, and a server that does not "
+         "have the last mirrored event, such as after a restore of an older backup.\n\nIf content "
+         "was erased on the server, the files are written without it, but earlier commits still "
+         "have it: delete DIR and mirror again. Runs the program git, without hooks and without "
+         "your configuration of it.",
      .examples = {{"errata decisions mirror ./feedback", NULL},
                   {"errata decisions mirror ./feedback --follow", NULL},
                   {"git -C ./feedback log --stat", "who changed what, and why"}},

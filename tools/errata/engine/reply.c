@@ -95,19 +95,7 @@ struct slice reply_word(struct cli *cli, struct json_value object, const char *n
 
 struct slice reply_grouped(struct cli *cli, struct slice digits)
 {
-    struct buffer grouped;
-
-    if (!cli->out.terminal) {
-        return digits;
-    }
-    buffer_init(&grouped, &cli->arena, digits.size * 2);
-    for (size_t i = 0; i < digits.size; i++) {
-        if (i > 0 && (digits.size - i) % 3 == 0) {
-            buffer_append_byte(&grouped, ',');
-        }
-        buffer_append_byte(&grouped, digits.data[i]);
-    }
-    return buffer_slice(&grouped);
+    return cli->out.terminal ? print_grouped(&cli->arena, digits) : digits;
 }
 
 struct slice reply_count(struct cli *cli, struct json_value object, const char *name)

@@ -215,6 +215,20 @@ static size_t character_bytes(struct slice text)
     return 0;
 }
 
+struct slice print_grouped(struct arena *arena, struct slice digits)
+{
+    struct buffer grouped;
+
+    buffer_init(&grouped, arena, digits.size * 2);
+    for (size_t i = 0; i < digits.size; i++) {
+        if (i > 0 && (digits.size - i) % 3 == 0) {
+            buffer_append_byte(&grouped, ',');
+        }
+        buffer_append_byte(&grouped, digits.data[i]);
+    }
+    return buffer_slice(&grouped);
+}
+
 struct slice print_clean(struct arena *arena, struct slice text)
 {
     struct buffer buffer;

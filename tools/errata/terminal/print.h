@@ -58,6 +58,8 @@ void print_line(struct printer *printer, struct slice value);
  * direction marks) become \u escapes; otherwise the text is printed unchanged. */
 void print_json(struct printer *printer, struct slice json);
 
+/* Returns digits with commas between thousands, in the arena. */
+struct slice print_grouped(struct arena *arena, struct slice digits);
 /* Returns text as one line for a terminal, with `\n`, `\t`, `\x1b` and so on for invisible
  * characters. In the arena; empty if memory is exhausted. */
 struct slice print_clean(struct arena *arena, struct slice text);

@@ -5,6 +5,8 @@
 
 #include "store/base/buffer.h"
 
+#include <inttypes.h>
+
 /* Cells of the bar. */
 #define BAR_CELLS_MIN 10
 #define BAR_CELLS_MAX 30
@@ -43,14 +45,21 @@ static double fraction(const struct progress_state *state)
     return done < whole ? done / whole : 1;
 }
 
+static void add_number(struct buffer *line, uint64_t number)
+{
+    struct slice digits = arena_printf(line->arena, "%" PRIu64, number);
+
+    buffer_append(line, print_grouped(line->arena, digits));
+}
+
 static void add_count(struct buffer *line, const struct progress_state *state)
 {
+    add_number(line, state->done);
     if (state->total > 0) {
-        buffer_printf(line, "%llu of %llu %s", (unsigned long long)state->done,
-                      (unsigned long long)state->total, state->unit);
-    } else {
-        buffer_printf(line, "%llu %s", (unsigned long long)state->done, state->unit);
+        buffer_append(line, SLICE(" of "));
+        add_number(line, state->total);
     }
+    buffer_printf(line, " %s", state->unit);
 }
 
 static void add_rate(struct buffer *line, const struct progress_state *state, int64_t elapsed_us)
@@ -58,7 +67,9 @@ static void add_rate(struct buffer *line, const struct progress_state *state, in
     double rate = (double)state->done * 1e6 / (double)elapsed_us;
 
     if (rate >= 9.95) {
-        buffer_printf(line, ", %.0f/s", rate);
+        buffer_append(line, SLICE(", "));
+        add_number(line, (uint64_t)(rate + 0.5));
+        buffer_append(line, SLICE("/s"));
     } else if (rate >= 0.95) {
         buffer_printf(line, ", %.1f/s", rate);
     } else if (state->done > 0) {

@@ -239,7 +239,8 @@ int main(int argc, char **argv)
     }
     for (size_t row = 0; row < rows.count; row++) {
         vary(vectors + row * width);
-        vectors_sketch(vectors + row * width, width, sketches + row * VECTORS_SKETCH_BYTES);
+        vectors_sketch(vectors_best_path(), vectors + row * width, width,
+                       sketches + row * VECTORS_SKETCH_BYTES);
     }
     rows.user = vectors;
     rows.sketches = sketches;

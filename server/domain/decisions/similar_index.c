@@ -45,9 +45,7 @@ size_t similar_vector(struct slice numbers, float values[VECTORS_WIDTH_MAX])
     size_t width = numbers.size / DECISION_THEME_NUMBER_BYTES;
 
     width = width < VECTORS_WIDTH_MAX ? width : VECTORS_WIDTH_MAX;
-    for (size_t i = 0; i < width; i++) {
-        values[i] = (float)decision_theme_number(numbers, i) / THEME_SCALE;
-    }
+    vectors_divide_numbers(vectors_best_path(), numbers.data, width, THEME_SCALE, values);
     return width;
 }
 
@@ -61,7 +59,7 @@ static enum err add(struct vector_rows *rows, const struct theme_row *theme)
     if (err != OK) {
         return err;
     }
-    vectors_sketch(values, similar_vector(theme->numbers, values),
+    vectors_sketch(vectors_best_path(), values, similar_vector(theme->numbers, values),
                    rows->sketches + at * VECTORS_SKETCH_BYTES);
     rows->seqs[at] = theme->seq;
     rows->columns[SIMILAR_AGENT][at] = theme->agent;

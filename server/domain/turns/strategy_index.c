@@ -83,7 +83,8 @@ static enum err add_turn(struct vector_rows *rows, struct arena *scratch, struct
         rows->spaces[at] =
             err == OK ? vector_rows_add_space(rows, vector.space) : VECTOR_INDEX_NO_SPACE;
         if (err == OK) {
-            vectors_sketch(vector.values, vector.width, rows->sketches + at * VECTORS_SKETCH_BYTES);
+            vectors_sketch(vectors_best_path(), vector.values, vector.width,
+                           rows->sketches + at * VECTORS_SKETCH_BYTES);
         }
         err = err == ERR_NOT_FOUND ? OK : err;
     }

@@ -171,7 +171,7 @@ static void scan(const struct vectors_rows *rows, enum vectors_path path, const 
     int8_t sketch[VECTORS_SKETCH_BYTES];
     int32_t products[BLOCK_ROWS];
 
-    vectors_sketch(query, rows->width, sketch);
+    vectors_sketch(path, query, rows->width, sketch);
     for (size_t from = 0; from < rows->count; from += BLOCK_ROWS) {
         size_t count = rows->count - from < BLOCK_ROWS ? rows->count - from : BLOCK_ROWS;
 

@@ -60,8 +60,8 @@ struct vectors_candidates {
 /* Returns the fastest path that this machine has. */
 enum vectors_path vectors_best_path(void);
 /* Computes the sketch of a vector of length 1 with at most VECTORS_WIDTH_MAX numbers. The sketch of a
- * zero vector is zero. */
-void vectors_sketch(const float *vector, size_t width, int8_t *ret_sketch);
+ * zero vector is zero; every path has the same. */
+void vectors_sketch(enum vectors_path path, const float *vector, size_t width, int8_t *ret_sketch);
 /* Finds for each kind the rows with a cosine of at least `cosine_min` among the VECTORS_EXACT_ROWS with the best
  * sketches; `query` has length 1. Fails with ERR_MEMORY, or ERR_CORRUPT if a row cannot be read. */
 MUST_CHECK enum err vectors_search(const struct vectors_rows *rows, enum vectors_path path,
@@ -76,5 +76,8 @@ MUST_CHECK enum err vectors_find_candidates(const struct vectors_rows *rows, enu
  * below 2^31; otherwise the result is undefined. */
 int32_t vectors_multiply_numbers(enum vectors_path path, const int16_t *numbers,
                                  const uint8_t *stored, size_t width);
+/* Sets the values to `width` numbers, as bytes likewise, divided by `divisor`. */
+void vectors_divide_numbers(enum vectors_path path, const uint8_t *stored, size_t width,
+                            float divisor, float *ret_values);
 
 #endif

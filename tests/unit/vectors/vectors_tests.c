@@ -75,7 +75,8 @@ static int set_up(void **state)
             vectors[row][i] = draw() + centre * 6;
         }
         normalise(vectors[row]);
-        vectors_sketch(vectors[row], WIDTH, sketches + row * VECTORS_SKETCH_BYTES);
+        vectors_sketch(vectors_best_path(), vectors[row], WIDTH,
+                       sketches + row * VECTORS_SKETCH_BYTES);
         kinds[row] = (uint8_t)(row / CLUSTERS % 2);
     }
     return 0;
@@ -176,7 +177,7 @@ static void test_equal_rows_are_ordered(void **state)
     (void)state;
     memcpy(copy, vectors[0], sizeof(copy));
     for (size_t i = 0; i < COPIES; i++) {
-        vectors_sketch(copy, WIDTH, copies + i * VECTORS_SKETCH_BYTES);
+        vectors_sketch(vectors_best_path(), copy, WIDTH, copies + i * VECTORS_SKETCH_BYTES);
         copy_kinds[i] = i < 100 ? UINT8_MAX : 3;
     }
     assert_int_equal(vectors_search(&rows, vectors_best_path(), &arena, copy, -2, found), OK);
@@ -216,19 +217,62 @@ static void test_sketches_are_fixed(void **state)
     uint32_t sum = 0;
 
     (void)state;
-    vectors_sketch(wide, VECTORS_WIDTH_MAX, sketch);
+    vectors_sketch(vectors_best_path(), wide, VECTORS_WIDTH_MAX, sketch);
     assert_memory_equal(sketch, zero, sizeof(zero));
     wide[5] = 1;
     wide[6] = 0.5F;
-    vectors_sketch(wide, VECTORS_WIDTH_MAX, sketch);
+    vectors_sketch(vectors_best_path(), wide, VECTORS_WIDTH_MAX, sketch);
     for (size_t i = 0; i < VECTORS_SKETCH_BYTES; i++) {
         assert_true(abs(sketch[i]) == 18 || abs(sketch[i]) == 54);
         sum = sum * 31 + (uint8_t)sketch[i];
     }
     assert_int_equal(sum, 0xB0D12380U);
-    vectors_sketch(&one, 1, sketch);
+    vectors_sketch(vectors_best_path(), &one, 1, sketch);
     for (size_t i = 0; i < VECTORS_SKETCH_BYTES; i++) {
         assert_int_equal(abs(sketch[i]), 40);
+    }
+}
+
+/* Goal: a sketch is the same on every machine. Method: both paths, for random vectors of widths around those of registers and
+ * powers of two. */
+static void test_paths_have_the_same_sketches(void **state)
+{
+    static const size_t widths[] = {1, 7, 8, 9, 255, 256, 257, 640, 1152, 4095, 4096};
+    static float vector[VECTORS_WIDTH_MAX];
+    int8_t plain[VECTORS_SKETCH_BYTES];
+    int8_t best[VECTORS_SKETCH_BYTES];
+    uint32_t dice = 1;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+        for (size_t at = 0; at < VECTORS_WIDTH_MAX; at++) {
+            dice = dice * 1664525 + 1013904223;
+            vector[at] = at < widths[i] ? (float)(int32_t)dice / 2147483648.0F : 0;
+        }
+        vectors_sketch(VECTORS_PLAIN, vector, widths[i], plain);
+        vectors_sketch(vectors_best_path(), vector, widths[i], best);
+        assert_memory_equal(plain, best, sizeof(best));
+    }
+}
+
+/* Goal: stored numbers have the same values by both paths. Method: all numbers of 16 bits, in widths around that of a register. */
+static void test_values_of_numbers_are_exact(void **state)
+{
+    static uint8_t stored[VECTORS_WIDTH_MAX * 2];
+    static float values[2][VECTORS_WIDTH_MAX];
+
+    (void)state;
+    for (uint32_t first = 0; first <= UINT16_MAX; first += VECTORS_WIDTH_MAX - 9) {
+        size_t width = VECTORS_WIDTH_MAX - first % 9;
+
+        for (size_t i = 0; i < width; i++) {
+            stored[2 * i] = (uint8_t)((first + i) >> 8);
+            stored[2 * i + 1] = (uint8_t)(first + i);
+        }
+        vectors_divide_numbers(VECTORS_PLAIN, stored, width, 8192, values[0]);
+        vectors_divide_numbers(vectors_best_path(), stored, width, 8192, values[1]);
+        assert_memory_equal(values[0], values[1], width * sizeof(float));
+        assert_true(values[0][1] == (float)(int16_t)(uint16_t)(first + 1) / 8192);
     }
 }
 
@@ -264,6 +308,8 @@ int main(void)
         cmocka_unit_test(test_equal_rows_are_ordered),
         cmocka_unit_test(test_failures_are_reported),
         cmocka_unit_test(test_sketches_are_fixed),
+        cmocka_unit_test(test_paths_have_the_same_sketches),
+        cmocka_unit_test(test_values_of_numbers_are_exact),
         cmocka_unit_test(test_products_of_numbers_are_exact),
     };
 

@@ -88,6 +88,7 @@ async function rulesAndWeights({ browser, Tab, server, tokens }) {
   await tab.page.$eval('.switch', (node) => node.click());
   await tab.sees('font_mismatch is switched off.');
   equal((await rule()).enabled, undefined, 'the switch');
+  await tab.until('the switch that is off', () => document.querySelector('.switch[aria-checked=false]'));
   await tab.key('u');
   await tab.until('the switch that is on again', () => document.querySelector('.switch[aria-checked=true]'));
   equal((await rule()).enabled, true, 'the switch');

@@ -50,12 +50,12 @@ class Captures(threading.Thread):
             self.latencies.append((time.monotonic(), time.monotonic() - began))
 
     def report(self, name, spans):
-        """Prints the latencies of the captures that ended within the spans; the longest one."""
-        took = sorted(latency for at, latency in self.latencies if any(begin <= at <= end for begin, end in spans))
+        """Prints the latencies of the captures that ended within the spans, and when the longest ones did."""
+        took = sorted((latency, at - begin) for at, latency in self.latencies for begin, end in spans if begin <= at <= end)
         if took:
-            print(f"{name:<24} {len(took):6} captures, p50 {took[len(took) // 2] * 1e3:.2f} ms, "
-                  f"p99 {took[len(took) * 99 // 100] * 1e3:.2f} ms, longest {took[-1] * 1e3:.1f} ms, then "
-                  + ", ".join(f"{latency * 1e3:.1f}" for latency in took[-2:-6:-1]), flush=True)
+            print(f"{name:<24} {len(took):6} captures, p50 {took[len(took) // 2][0] * 1e3:.2f} ms, "
+                  f"p99 {took[len(took) * 99 // 100][0] * 1e3:.2f} ms, longest "
+                  + ", ".join(f"{latency * 1e3:.1f} ms after {at:.1f} s" for latency, at in took[-1:-4:-1]), flush=True)
 
 
 def fill(client, events):

@@ -44,6 +44,7 @@
 
 #include <errata/v1/role.fields.h>
 #include <protobuf-c/protobuf-c.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 /* The authenticated caller; created from the token, only by the auth layer. */
@@ -106,9 +107,12 @@ static inline bool service_is_cancelled(const struct service *service)
     return atomic_load_explicit(&service->cancelled, memory_order_relaxed);
 }
 
-/* The same as a callback of modules that know no services; `user` is the struct service. */
+/* The same as a callback of modules that know no services; `user` is the struct service. Lets the loop run first if it has
+ * work: a kernel with lazy preemption takes the core from a thread that only computes at the next timer tick, which may be
+ * milliseconds away, unless the thread makes a system call. */
 static inline bool service_was_cancelled(const void *user)
 {
+    (void)sched_yield();
     return service_is_cancelled(user);
 }
 

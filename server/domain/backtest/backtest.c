@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Submissions between two calls of is_cancelled. */
-#define ROWS_BETWEEN_LOOKS 64
+#define ROWS_BETWEEN_LOOKS 16
 
 /* The rule in a step. */
 struct stepping {

@@ -120,6 +120,45 @@ async function quotas({ browser, Tab, server }) {
   await tab.close();
 }
 
+// Gives the calls of a method to `answer`, which responds, or returns false to let them through. Returns what ends it.
+async function answered(tab, method, answer) {
+  const take = (request) => (request.url().endsWith(method) && answer(request) !== false ? undefined : request.continue());
+  await tab.page.setRequestInterception(true);
+  tab.page.on('request', take);
+  return async () => { tab.page.off('request', take); await tab.page.setRequestInterception(false); };
+}
+
+function respond(request, reply, status = 200) {
+  request.respond({ status, contentType: 'application/json', body: JSON.stringify(reply) });
+}
+
+// Without a finished preview of the submitted times, the name is needed: after Enter at once, a failure, a late answer.
+async function nameWithoutPreview(tab, days) {
+  await tab.fill('corrections_days', '3');
+  await tab.key('Enter');
+  await tab.sees('missing; expected default');
+  equal([await days(), await tab.count('[name=confirm_name]')], [365, 1], 'the days, and the field of the name');
+  await tab.page.reload();
+  await tab.ready();
+  let end = await answered(tab, 'PreviewRetention', (request) => respond(request, { code: 'internal', message: 'no preview' }, 500));
+  await tab.fill('corrections_days', '3');
+  await tab.press('Save');
+  await tab.until('the refusal', () => document.querySelector('.form-problem .error-box')?.innerText.includes('no preview'));
+  await end();
+  const held = [];
+  end = await answered(tab, 'PreviewRetention', (request) => (request.postData().includes('"correctionsDays":4') ? held.push(request) : false));
+  await tab.fill('corrections_days', '4');
+  await comes('the older preview', () => held.length, 1);
+  await tab.fill('corrections_days', '3');
+  await tab.sees('The content of 3 events is removed for good');
+  const late = tab.page.waitForResponse((response) => response.url().endsWith('PreviewRetention'));
+  respond(held[0], { previews: [] });
+  await late;
+  await tab.page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 100); }));
+  equal([await days(), await tab.count('[name=confirm_name]')], [365, 1], 'the days after a late answer, and the field of the name');
+  await end();
+}
+
 // The clock of the server is put five days ahead, so that content is old enough.
 function retention({ browser, Tab, bin }) {
   return withServer(bin, [], async (server) => {
@@ -150,6 +189,7 @@ function retention({ browser, Tab, bin }) {
     await tab.press('Undo', '.notes');
     await comes('the days after the undo', days, 365);
     await tab.until('the field after the undo', () => document.querySelector('[name=corrections_days]')?.value === '365');
+    await nameWithoutPreview(tab, days);
     equal(tab.problems, [], 'problems');
     await tab.close();
   });

@@ -33,29 +33,49 @@ function removedText(preview, least) {
   return t('{least}{events} until {day} would lose {bytes} of content.', { least: least ? t('At least ') : '', events: tn(events, '{n} event', '{n} events'), day: dateText(preview.recordedUntil), bytes: bytesText(preview.contentBytes) });
 }
 
-function retentionForm({ stored, organization, org, route, reload }) {
+// What is removed for good; empty if nothing is.
+function warningOf({ previews = [] }) {
+  const removed = previews.reduce((sum, one) => sum + count(one.eventCount), 0);
+  if (!removed) return '';
+  return tn(removed, 'The content of {n} event is removed for good, within hours.', 'The content of {n} events is removed for good, within hours.');
+}
+
+function retentionForm({ stored, organization, org, route, signal, reload }) {
   const results = Object.fromEntries(CLASSES.map((one) => [one.kind, h('p', { class: 'help', 'aria-live': 'polite' })]));
   const confirm = h('div', null);
-  let removed = 0;
   const typed = () => Object.fromEntries(CLASSES.map((one) => [one.name, node.elements[one.name].value.trim()]));
-  const showConfirm = () => {
-    if (removed === 0) { show(confirm); return; }
-    const text = tn(removed, 'The content of {n} event is removed for good, within hours.', 'The content of {n} events is removed for good, within hours.');
-    if (!confirm.firstChild) show(confirm, h('p', { class: 'callout wrong' }, text), field({ name: 'confirm_name', label: t('Type the name of the organisation, {name}', { name: organization.name }), required: true }));
+  const ask = (times) => read('AdminService/PreviewRetention', { orgId: org || undefined, contentRetention: times }, { signal });
+  const showConfirm = (text) => {
+    if (!text) show(confirm);
+    else if (!confirm.firstChild) show(confirm, h('p', { class: 'callout wrong' }, text), field({ name: 'confirm_name', label: t('Type the name of the organisation, {name}', { name: organization.name }), required: true }));
     else show(confirm.firstChild, text);
   };
+  const showPreview = (reply) => {
+    const found = (kind) => (reply.previews || []).find((one) => one.contentClass === `CONTENT_CLASS_${kind}`);
+    CLASSES.forEach((one) => show(results[one.kind], removedText(found(one.kind), reply.partial)));
+    showConfirm(warningOf(reply));
+  };
+  let newest = 0; // an older preview may be answered last
   const preview = async () => {
+    newest += 1;
+    const turn = newest;
     try {
-      const reply = await read('AdminService/PreviewRetention', { orgId: org || undefined, contentRetention: timesOf(typed()) });
-      const found = (kind) => (reply.previews || []).find((one) => one.contentClass === `CONTENT_CLASS_${kind}`);
-      CLASSES.forEach((one) => show(results[one.kind], removedText(found(one.kind), reply.partial)));
-      removed = (reply.previews || []).reduce((sum, one) => sum + count(one.eventCount), 0);
+      const reply = await ask(timesOf(typed()));
+      if (turn === newest) showPreview(reply);
     } catch (error) {
+      if (turn !== newest || signal.aborted) return;
       CLASSES.forEach((one) => show(results[one.kind], (error.fields || []).filter(({ field: path }) => path.endsWith(one.name)).map(({ description }) => h('span', { class: 'field-error' }, description))));
       if (!(error.fields || []).length) show(results.CORRECTIONS, h('span', { class: 'field-error' }, error.message));
-      removed = 0;
+      showConfirm('');
     }
-    showConfirm();
+  };
+  // Requires the name, unless a preview of exactly these times shows that nothing would be removed.
+  const checkName = async (times, name) => {
+    const reply = await ask(times);
+    if (!warningOf(reply) || name === organization.name) return;
+    newest += 1;
+    showPreview(reply);
+    throw new CallError('invalid_argument', t('Nothing was changed.'), [{ field: 'confirm_name', description: name ? t('not its name; expected {name}', { name: organization.name }) : t('missing; expected {name}', { name: organization.name }) }]);
   };
   const node = form({
     submit: t('Save'), keep: true,
@@ -65,9 +85,7 @@ function retentionForm({ stored, organization, org, route, reload }) {
       return place;
     }), confirm],
     run: async (values) => {
-      if (values.confirm_name !== undefined && values.confirm_name !== organization.name) {
-        throw new CallError('invalid_argument', t('Nothing was changed.'), [{ field: 'confirm_name', description: t('not its name; expected {name}', { name: organization.name }) }]);
-      }
+      await checkName(timesOf(values), values.confirm_name);
       await write('AdminService/UpdateSettings', { orgId: org || undefined, settings: { contentRetention: timesOf(values) } });
       sayDone(t('Retention saved.'), async () => { await write('AdminService/UpdateSettings', { orgId: org || undefined, settings: { contentRetention: stored } }); reload(); });
       go(changed({ corrections_days: '', verdicts_days: '', reviews_days: '' }), { replace: true });
@@ -94,7 +112,7 @@ export function open(root, route, signal) {
   const place = h('div', { class: 'card narrow' });
   const load = (now) => fillFrom(place, async () => {
     const [{ settings }, organization] = await Promise.all([read('AdminService/GetSettings', { orgId: org || undefined }, { signal }), readOrganization(org, signal)]);
-    return retentionForm({ stored: { correctionsDays: 0, verdictsDays: 0, reviewsDays: 0, ...settings.contentRetention }, organization, org, route: now, reload: () => load({ parameters: new URLSearchParams() }) });
+    return retentionForm({ stored: { correctionsDays: 0, verdictsDays: 0, reviewsDays: 0, ...settings.contentRetention }, organization, org, route: now, signal, reload: () => load({ parameters: new URLSearchParams() }) });
   }, signal);
   show(root, heading(t('Retention'), t('For how long the content of events is kept: values, snippets, notes. After that it is removed for good; facts, hashes and counts stay. Turns, decisions, rules and proposals are kept.')),
     adminTabs('retention', org), orgLine(org), place);

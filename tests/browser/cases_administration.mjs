@@ -159,6 +159,19 @@ async function nameWithoutPreview(tab, days) {
   await end();
 }
 
+// A preview that did not examine all events is not a proof that nothing is removed.
+async function nameAfterPartialPreview(tab, days) {
+  const end = await answered(tab, 'PreviewRetention', (request) => respond(request, { partial: true, previews: [{ contentClass: 'CONTENT_CLASS_CORRECTIONS', days: 3, recordedUntil: '2026-01-02T03:04:05Z' }] }));
+  await tab.fill('corrections_days', '3');
+  await tab.sees('is unknown: the log is too long to count all of it');
+  await tab.sees('Content may be removed for good');
+  await tab.fill('confirm_name', 'another');
+  await tab.press('Save');
+  await tab.sees('not its name; expected default');
+  equal(await days(), 365, 'the days after a partial preview');
+  await end();
+}
+
 // The clock of the server is put five days ahead, so that content is old enough.
 function retention({ browser, Tab, bin }) {
   return withServer(bin, [], async (server) => {
@@ -190,6 +203,7 @@ function retention({ browser, Tab, bin }) {
     await comes('the days after the undo', days, 365);
     await tab.until('the field after the undo', () => document.querySelector('[name=corrections_days]')?.value === '365');
     await nameWithoutPreview(tab, days);
+    await nameAfterPartialPreview(tab, days);
     equal(tab.problems, [], 'problems');
     await tab.close();
   });

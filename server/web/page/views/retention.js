@@ -29,13 +29,15 @@ function timesOf(values) {
 function removedText(preview, least) {
   if (!preview || !preview.recordedUntil) return t('Kept forever.');
   const events = count(preview.eventCount);
+  if (!events && least) return t('How much until {day} is unknown: the log is too long to count all of it.', { day: dateText(preview.recordedUntil) });
   if (!events) return t('Nothing is older than {day}.', { day: dateText(preview.recordedUntil) });
   return t('{least}{events} until {day} would lose {bytes} of content.', { least: least ? t('At least ') : '', events: tn(events, '{n} event', '{n} events'), day: dateText(preview.recordedUntil), bytes: bytesText(preview.contentBytes) });
 }
 
-// What is removed for good; empty if nothing is.
-function warningOf({ previews = [] }) {
+// What is removed for good, which is unknown if not all events were examined; empty if nothing is.
+function warningOf({ previews = [], partial }) {
   const removed = previews.reduce((sum, one) => sum + count(one.eventCount), 0);
+  if (partial) return t('Content may be removed for good, within hours: the log is too long to count all of it.');
   if (!removed) return '';
   return tn(removed, 'The content of {n} event is removed for good, within hours.', 'The content of {n} events is removed for good, within hours.');
 }

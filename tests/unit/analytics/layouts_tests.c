@@ -22,7 +22,7 @@
 #include <errata/v1/analytics_service.pb-c.h>
 #include <errata/v1/extraction.fields.h>
 
-/* A layout's name by its number. */
+/* Returns the name of the layout with this number. */
 struct name {
     char text[16];
     struct slice slice;

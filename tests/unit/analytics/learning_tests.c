@@ -1,6 +1,6 @@
 /*
- * learning_tests.c: days, the most frequent fields, and what is added up over days, over a store in
- * memory whose counters the tests write. That answers equal a scan of events is tested through calls.
+ * learning_tests.c: days, the most frequent fields, and sums over days, over a store in memory whose
+ * counters the tests write. The tests of calls compare answers with a scan of events.
  */
 #include "server/domain/analytics/learning.h"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""make_cases: writes proportion_cases.def, the table that proportions.c is tested with.
+"""make_cases: writes proportion_cases.def, the table of cases of proportions_tests.c.
 
 Needs python3-statsmodels (made with statsmodels 0.13.5 and SciPy 1.10.1 of Debian 12); tests need
 neither. Where statsmodels can answer, the numbers are its own: test_proportions_2indep and
@@ -44,7 +44,7 @@ MIDDLE = [
     (500000, 1000000, 498615, 1000000), (9, 10, 900000, 1000000), (1, 1000000, 1, 2),
     (999999, 1000000, 1, 2), (3, 1000000, 1, 1000000), (40, 60, 20, 60), (33, 60, 22, 61),
 ]
-# Answered only here.
+# Cases that only this script solves, since statsmodels cannot.
 EXTREME = [
     (0, 1, 1, 1), (1, 1, 1, 1), (1, 1, 1, 2), (1, 2, 1, 1), (0, 10, 5, 10), (0, 10, 10, 10),
     (10, 10, 10, 10), (0, 1000000, 1, 1), (1, 1, 1000000, 1000000), (1000000, 1000000, 1, 1),
@@ -156,7 +156,7 @@ def main():
             solved = solve(case)
             write(out, "EXACT", case, solved)
             if case[0] == case[1] or case[2] == case[3]:
-                continue  # statsmodels divides by the failures
+                continue  # statsmodels divides by the number of failures, which is 0
             reported = ask_statsmodels(case)
             if abs(solved[0] - reported[0]) > 1e-10:
                 sys.exit(f"{case}: p-value {reported[0]!r}, solved {solved[0]!r}")

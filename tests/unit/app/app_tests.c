@@ -1,5 +1,5 @@
 /*
- * app_tests.c: what the app takes from another store or another process.
+ * app_tests.c: values that the app reads from another store or another process.
  */
 #include "tests/unit/app/app_tests.h"
 

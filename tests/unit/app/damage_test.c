@@ -118,7 +118,7 @@ static void follow_flag(struct fixture *fixture)
 
 static void read_closed_page(struct fixture *fixture)
 {
-    read_row(fixture); /* the store was used, and is left */
+    read_row(fixture); /* the fault occurs after a use of the store, outside of LMDB */
     (void)*(volatile uint8_t *)fixture->closed_page;
 }
 
@@ -128,7 +128,7 @@ static void get_signal(struct fixture *fixture)
     (void)raise(SIGSEGV);
 }
 
-/* Does it in a child that watches the map; how the child ended. */
+/* Runs `act` in a child that watches the map; returns the exit status of the child. */
 static int end_of_child(struct fixture *fixture, void (*act)(struct fixture *))
 {
     int ends[2];

@@ -90,8 +90,8 @@ static void test_states_are_reported(void **state)
     supervisor_deinit(&supervisor);
 }
 
-/* Goal: without a manager, or with values that are not its, nothing is sent and nothing fails. Method: each
- * wrong value by itself. */
+/* Goal: without a manager, or with values for another process, nothing is sent and nothing fails. Method:
+ * each wrong value by itself. */
 static void test_unusable_values_are_ignored(void **state)
 {
     static const char *limits[] = {"", "-5", "5x", "99999999999999999999999", " 7", NULL};
@@ -117,7 +117,7 @@ static void test_unusable_values_are_ignored(void **state)
         assert_int_equal(supervisor.watchdog_ms, 0);
         supervisor_deinit(&supervisor);
     }
-    set_environment(manager->name, "30000000", "1"); /* another process' */
+    set_environment(manager->name, "30000000", "1"); /* the process id of another process */
     supervisor_init(&supervisor);
     assert_int_equal(supervisor.watchdog_ms, 0);
     supervisor_deinit(&supervisor);

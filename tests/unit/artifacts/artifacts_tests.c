@@ -1,6 +1,6 @@
 /*
- * artifacts_tests.c: what artifacts of all kinds share: which states a person may set, what was in effect as of an event,
- * and the events that an artifact was learned from.
+ * artifacts_tests.c: the functions that artifacts of all kinds share: the states that a person may set, the artifacts
+ * in effect as of an event, and the events that an artifact was learned from.
  */
 #include "server/domain/artifacts/evidence.h"
 #include "server/domain/artifacts/keys.h"
@@ -30,7 +30,7 @@ static void test_person_sets_the_states_of_the_table(void **state)
     struct store_fixture *fixture = *state;
     static const struct {
         enum artifact_state from;
-        enum artifact_state retired; /* the result of RETIRED */
+        enum artifact_state retired; /* the result of the request RETIRED */
         bool is_by_votes; /* ACTIVE */
     } rows[] = {{PROPOSED, REJECTED, true}, {SHADOW, RETIRED, true},  {ACTIVE, RETIRED, false},
                 {SUNSET, RETIRED, false},   {RETIRED, RETIRED, true}, {REJECTED, REJECTED, true}};
@@ -119,7 +119,8 @@ static void test_life_is_found_as_of_every_event(void **state)
     store_abort(txn);
 }
 
-/* Goal: the newest events are listed, retracted ones too, and none of another artifact. Method: more than a list has. */
+/* Goal: the newest events are listed, including retracted ones, and no event of another artifact. Method: more than a
+ * list has. */
 static void test_evidence_is_listed_newest_first(void **state)
 {
     struct store_fixture *fixture = *state;

@@ -1,5 +1,5 @@
 /*
- * backtest_tests.c: a backtest in steps: what it counts of random submissions against a second count, and its limits.
+ * backtest_tests.c: a backtest in steps: its counts of random submissions against a second count, and its limits.
  */
 #include "server/domain/backtest/backtest.h"
 #include "server/domain/settings/settings.h"
@@ -66,7 +66,7 @@ static struct backtest *make(struct store_fixture *fixture, const char *pattern,
     return backtest;
 }
 
-/* Adds what a hit counts: the verdicts of scores in percent, computed in integers. */
+/* Adds a hit to the counts: the verdicts of scores in percent, computed in integers. */
 static void count(uint32_t percent, uint32_t added, enum verdict correct,
                   struct backtest_counts *counts)
 {

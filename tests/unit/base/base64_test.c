@@ -1,5 +1,5 @@
 /*
- * base64_test.c: base64 in each form: written correctly, read back, and refused if invalid.
+ * base64_test.c: base64 in each form: encoding, decoding, and refusal of invalid text.
  */
 #include "tests/unit/base/base_tests.h"
 

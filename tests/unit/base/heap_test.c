@@ -1,6 +1,6 @@
 /*
- * heap_test.c: memory that a burst took is given back. Under a sanitizer's malloc there is nothing
- * to see.
+ * heap_test.c: the allocator returns the memory of a burst to the system. A sanitizer's malloc is
+ * not tested.
  */
 #include "tests/unit/base/base_tests.h"
 
@@ -11,13 +11,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* 96 MiB in small blocks, of which one in a thousand lives on. */
+/* 96 MiB in small blocks, of which one in a thousand is not freed. */
 #define BLOCK_BYTES 2048
 #define BLOCK_COUNT ((96u << 20) / BLOCK_BYTES)
 #define BLOCKS_A_SURVIVOR 1000
 
 /* Goal: freed blocks between live ones are returned to the system. Method: the spare memory before,
- * after freeing all but some, and after giving back. */
+ * after freeing all but some, and after the return to the system. */
 static void test_freed_burst_is_returned_to_the_system(void **state)
 {
     char **blocks = NULL;
@@ -54,7 +54,7 @@ static void test_freed_burst_is_returned_to_the_system(void **state)
 #define TURN_BLOCKS 64
 #define TURN_BLOCK_BYTES (64u << 10)
 
-/* Allocates 4 MiB and frees them, so many times; returns the page faults of that. */
+/* Allocates and frees 4 MiB TURNS times; returns the number of page faults. */
 static long count_faults_of_turns(void)
 {
     struct rusage before;

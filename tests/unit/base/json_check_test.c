@@ -1,6 +1,6 @@
 /*
- * json_check_test.c: which texts are JSON. RFC 8259 decides; the same texts and thousands of others
- * are put to Python by peer/compare_with_python.py.
+ * json_check_test.c: the texts that are JSON by RFC 8259. peer/compare_with_python.py compares the
+ * results for these texts and thousands of others with Python's.
  */
 #include "tests/unit/base/base_tests.h"
 
@@ -213,7 +213,8 @@ static void test_nan_is_accepted_only_if_allowed(void **state)
     assert_int_equal(value.kind, JSON_NUMBER);
 }
 
-/* An object of `count` members k0.., and then k`again` once more where that is below `count`. */
+/* An object of `count` members k0, k1, ...; if `again` is below `count`, the member k`again` occurs
+ * a second time, at the end. */
 static struct slice wide_object(struct arena *arena, size_t count, size_t again)
 {
     struct buffer text;
@@ -230,7 +231,7 @@ static struct slice wide_object(struct arena *arena, size_t count, size_t again)
 }
 
 /* Goal: duplicates are found among few and many keys, the first and the last. Method: widths around
- * each change of the way that keys are searched. */
+ * each change of the search algorithm for keys. */
 static void test_duplicate_key_is_found_at_any_width(void **state)
 {
     static const size_t widths[] = {1,  2,  11, 12, 13,  14,  31,   32,   33,
@@ -292,7 +293,7 @@ static void test_check_without_memory_fails(void **state)
 }
 
 /* Goal: no text makes a check quadratic. Method: 10 MB of each known kind of hostile text in far
- * less CPU than the smallest quadratic loop would take. */
+ * less CPU time than the smallest quadratic loop needs. */
 static void test_check_takes_linear_time(void **state)
 {
     static const char *const pieces[] = {"\"a\",",          "[],",    "{},",

@@ -194,8 +194,8 @@ static void test_values_are_compared_by_meaning(void **state)
     }
 }
 
-/* Goal: stored rows have hashes, which therefore never change. Method: a value with each kind of scalar and escape, hashed
- * by the first version of the function. */
+/* Goal: hashes never change, since stored rows contain them. Method: a value with each kind of scalar and escape,
+ * hashed by the first version of the function. */
 static void test_hash_of_a_value_is_that_of_earlier_versions(void **state)
 {
     struct json_value value =
@@ -233,7 +233,7 @@ static void test_wide_objects_are_equal_in_any_order(void **state)
     assert_false(equal);
 }
 
-/* `depth` arrays in each other. */
+/* `depth` nested arrays. */
 static struct json_value nested(struct arena *arena, size_t depth, const char *inside)
 {
     struct buffer text;

@@ -1,6 +1,6 @@
 /*
- * memory_test.c: arenas, buffers and slices. Holds for both modes of the arena; what only one mode
- * does is asked only there.
+ * memory_test.c: arenas, buffers and slices. The tests hold for both modes of the arena; behaviour
+ * of only one mode is tested in that mode.
  */
 #include "tests/unit/base/base_tests.h"
 
@@ -294,7 +294,7 @@ static void test_slices_compare_as_bytes(void **state)
     assert_int_equal(slice_text(NULL).size, 0);
 }
 
-/* A thread that does nothing until it is asked. */
+/* A thread that is idle until it is asked for work. */
 struct slow_thread {
     void (*work)(void *job);
     void (*done)(void *job, enum err result);

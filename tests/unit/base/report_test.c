@@ -1,6 +1,6 @@
 /*
- * report_test.c: how the program speaks: errors, faults, the log and its own mistakes. Standard
- * error is turned into a pipe where lines are read back.
+ * report_test.c: the messages of the program: errors, faults, the log and failed assertions. Tests
+ * read lines back from a pipe in place of standard error.
  */
 #include "tests/unit/base/base_tests.h"
 

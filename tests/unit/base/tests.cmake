@@ -1,6 +1,6 @@
 errata_test(base_tests DIR tests/unit/base USES base LABELS unit)
 
-# The same questions to our JSON code and to Python's, by a small program that answers line by line.
+# Compares our JSON code with Python's through a small program that answers line by line.
 add_executable(base_peer ${CMAKE_CURRENT_LIST_DIR}/peer/base_peer.c)
 target_link_libraries(base_peer PRIVATE warnings defines)
 errata_link(base_peer base)

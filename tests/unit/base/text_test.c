@@ -1,7 +1,7 @@
 /*
  * text_test.c: UTF-8, and hex digits. The tables are those of RFC 3629 and of the Unicode
- * standard's table 3-7; each bad sequence is also tried after and before runs of ASCII, where the
- * fast path is.
+ * standard's table 3-7; each bad sequence is also tried after and before runs of ASCII, which take
+ * the fast path.
  */
 #include "tests/unit/base/base_tests.h"
 

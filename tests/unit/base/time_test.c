@@ -39,7 +39,7 @@ static void test_manual_clock_moves_only_by_hand(void **state)
         assert_true(now_us >= before_us);
         before_us = now_us;
     }
-    /* The coarse one is the same clock, a little late. */
+    /* The coarse clock is the same clock with a small delay. */
     assert_true(coarse_us <= before_us);
     coarse_us = clock_monotonic_coarse_us(machine);
     before_us = clock_monotonic_us(machine);
@@ -210,7 +210,7 @@ static void test_system_random_never_repeats_across_threads(void **state)
     random_fill(random_system(), large, 0);
 }
 
-/* Goal: ids have time, version and variant, and sort by time as far as 12 bits distinguish. Method:
+/* Goal: ids have time, version and variant, and sort by time to the resolution of 12 bits. Method:
  * the fields of one id, then ids one microsecond apart. */
 static void test_uuids_have_their_fields_and_sort_by_time(void **state)
 {
@@ -328,7 +328,7 @@ static void test_sha256_equals_fips_examples(void **state)
                         sizeof(text));
 }
 
-/* Goal: a digest is read only from the text that is written of it. Method: there and back, then one
+/* Goal: a digest is read only from the text that is written of it. Method: a round trip, then one
  * error at a time. */
 static void test_sha256_text_round_trips(void **state)
 {
@@ -391,7 +391,7 @@ static void test_hmac_equals_rfc_4231_examples(void **state)
                 "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
 }
 
-/* Goal: big-endian integers sort as bytes. Method: known bytes, and back. */
+/* Goal: big-endian integers sort as bytes. Method: a round trip with known bytes. */
 static void test_big_endian_integers_sort_as_bytes(void **state)
 {
     uint8_t bytes[8];

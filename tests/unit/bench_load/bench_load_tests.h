@@ -27,7 +27,7 @@ struct fixture {
 
 int fixture_set_up(void **state);
 int fixture_tear_down(void **state);
-/* The fault's message begins so; it is forgotten. */
+/* Checks that the fault's message begins with `start`, and clears the fault. */
 void fixture_expect_fault(struct fixture *fixture, const char *start);
 
 int run_parse_tests(void);

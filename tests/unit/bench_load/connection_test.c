@@ -172,7 +172,7 @@ static void test_request_has_the_expected_headers_and_body(void **state)
     }
 }
 
-/* Keys are there, and none is twice. */
+/* Each write has an idempotency key, and no two keys are equal. */
 static void test_idempotency_keys_are_unique(void **state)
 {
     struct fixture *fixture = *state;
@@ -310,7 +310,7 @@ static void test_unusual_framing_is_read(void **state)
     expect_wrong(fixture, &script, ANSWER_RIGHT, 0, "");
 }
 
-/* Returns the scene one request of so many bytes instead of a template. */
+/* Replaces the template of the scene by one request of `size` bytes. */
 static void use_large_request(struct scene *scene, size_t size)
 {
     scene->requests = calloc(1, sizeof(*scene->requests));
@@ -331,7 +331,8 @@ static void use_large_request(struct scene *scene, size_t size)
     }
 }
 
-/* Bodies larger than a frame and than the windows go out in pieces, as the peer gives room. */
+/* Bodies larger than a frame and than the windows are sent in pieces, as the peer's windows
+ * allow. */
 static void test_large_request_is_sent_as_the_window_opens(void **state)
 {
     static const size_t sizes[] = {16384, 16385, 65535, 65536, 400000};
@@ -353,7 +354,7 @@ static void test_large_request_is_sent_as_the_window_opens(void **state)
     }
 }
 
-/* A peer that gives no room back: nothing more goes out, and all of it once there is room. */
+/* If the peer updates no window, nothing more is sent; once it does, everything is sent. */
 static void test_blocked_request_continues_once_the_window_opens(void **state)
 {
     struct fixture *fixture = *state;
@@ -472,7 +473,7 @@ static void test_many_calls_in_flight_are_matched(void **state)
     scene_close(scene);
 }
 
-/* More than the connection's window comes in: the server is given it back. */
+/* More bytes than the connection's window are received, so the client sends window updates. */
 static void test_connection_window_is_returned(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,7 +1,7 @@
 /*
- * descriptors_test.c: Goal: tables made at run time state what the generated ones say, and a set that
- * is damaged or incomplete is refused. Method: the contract's own descriptors, read as if they came
- * from a file, beside the contract's tables.
+ * descriptors_test.c: Goal: tables made at run time equal the generated ones, and a set that is
+ * damaged or incomplete is refused. Method: the contract's own descriptors, read as if they came from
+ * a file, beside the contract's tables.
  */
 #include "tests/unit/bench_load/bench_load_tests.h"
 
@@ -10,7 +10,7 @@
 
 #define FILES 1 /* FileDescriptorSet.file */
 
-/* A set of the contract's files whose names begin so. */
+/* The set of the contract's files whose names begin with the prefix. */
 static struct slice make_set(struct fixture *fixture, const char *prefix)
 {
     struct buffer set;
@@ -88,7 +88,7 @@ static void test_descriptors_of_a_file_equal_the_contract(void **state)
     assert_int_equal(methods_count(&descriptors), 2 * contract_method_count);
 }
 
-/* Requests by the tables of a file are those by the contract's, byte by byte. */
+/* Requests built from the tables of a file equal those built from the contract's, byte by byte. */
 static void test_requests_by_descriptors_equal_those_by_the_contract(void **state)
 {
     static const char json[] =

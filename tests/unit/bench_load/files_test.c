@@ -70,7 +70,7 @@ static void test_damaged_request_file_is_refused(void **state)
     fixture_expect_fault(fixture, "cannot read /: Is a directory");
 }
 
-/* Larger than the pieces that it is read by. */
+/* Larger than one read of a file. */
 static void test_file_larger_than_a_piece_is_read_whole(void **state)
 {
     struct fixture *fixture = *state;

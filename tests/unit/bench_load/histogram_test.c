@@ -38,7 +38,7 @@ static void expect_percentiles(const struct histogram *histogram, uint64_t *valu
     assert_int_equal(histogram->total_count, count);
 }
 
-/* Spans from 1 us to some seconds, as latencies are: most near the low end. */
+/* Durations from 1 us to some seconds, distributed like latencies: most near the low end. */
 static uint64_t draw_value(struct draw *draw, unsigned shape)
 {
     double share = draw_share(draw);

@@ -163,7 +163,7 @@ static void test_table_follows_its_limits(void **state)
     }
 }
 
-/* A limit that is known before the first request; a table of size 0 stores nothing. */
+/* The limit is known before the first request; a table of size 0 stores nothing. */
 static void test_table_of_size_zero_stores_nothing(void **state)
 {
     struct hpack_field fields[HPACK_FIELDS_MAX] = {{.varies = false}};
@@ -206,7 +206,7 @@ static void test_fields_beyond_the_table_are_literal(void **state)
     pair_close(&pair);
 }
 
-/* Lengths around those where HPACK's integers get a byte more. */
+/* Lengths around those at which HPACK's integers need one more byte. */
 static void test_long_values_round_trip(void **state)
 {
     static const size_t lengths[] = {0, 1, 30, 31, 126, 127, 128, 254, 255, 300, 5000, 15000};

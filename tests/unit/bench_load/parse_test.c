@@ -1,6 +1,6 @@
 /*
- * parse_test.c: values of options. Goal: people's ways of writing counts, spans, ranges and sweeps
- * mean what they say, and nothing else is taken for one. Method: tables of texts.
+ * parse_test.c: values of options. Goal: the usual notations of counts, durations, ranges and
+ * sweeps are read, and all other texts are refused. Method: tables of texts.
  */
 #include "tests/unit/bench_load/bench_load_tests.h"
 #include "tools/bench/load/grpc_status.h"

@@ -221,7 +221,7 @@ static void answer(struct peer *peer, struct peer_request *request)
     free(filler);
 }
 
-/* All frames that the session has now. */
+/* Collects all frames that the session has to send now. */
 static void gather(struct peer *peer)
 {
     for (;;) {

@@ -58,7 +58,7 @@ void peer_open(struct peer *peer, const struct peer_script *script);
 void peer_close(struct peer *peer);
 /* Takes bytes of the client; fails the test if they are not HTTP/2. */
 void peer_feed(struct peer *peer, struct slice bytes);
-/* Answers the oldest `count` requests that wait; all with SIZE_MAX. */
+/* Answers the oldest `count` waiting requests; SIZE_MAX answers all. */
 void peer_answer(struct peer *peer, size_t count);
 /* Returns the peer's output, which must be taken completely. */
 struct slice peer_take(struct peer *peer);

@@ -1,7 +1,7 @@
 /*
  * process_test.c: Goal: the CPU of a process is counted with its threads and its children, living and
- * ended, and who listens at a port is found. Method: this process, and children that compute for a
- * while.
+ * ended, and the process that listens at a port is found. Method: this process, and children that
+ * compute for a while.
  */
 #include "tests/unit/bench_load/bench_load_tests.h"
 #include "tools/bench/load/process.h"
@@ -17,7 +17,7 @@
 
 #define BURN_NS UINT64_C(60000000)
 
-/* Computes until this much of CPU is used. */
+/* Computes until this process has used so much CPU time. */
 static void burn(void)
 {
     struct process_usage start;
@@ -49,7 +49,8 @@ static void test_own_process_reports_cpu_and_memory(void **state)
     assert_true(after.rss_peak_bytes >= after.rss_anon_bytes);
 }
 
-/* Goal: time spent waiting for a core is counted. Method: a child that computes on the same one. */
+/* Goal: time spent waiting for a core is counted. Method: a child that computes on the same
+ * core. */
 static void test_wait_for_a_core_is_counted(void **state)
 {
     struct process_usage before;

@@ -27,8 +27,7 @@ struct fixture_of_run {
     struct slice tokens[2];
     size_t token_count;
     struct peer_script script;
-    uint64_t
-        server_stall_ns; /* the server reads and writes nothing from here, counted from the start */
+    uint64_t server_stall_ns; /* start of the server's stall, counted from the start of the run */
     uint64_t server_resumes_ns;
     uint64_t own_stall_ns; /* time for which this program is stalled */
     uint64_t own_resumes_ns;
@@ -189,7 +188,7 @@ static void test_open_loop_starts_all_calls_by_schedule(void **state)
 }
 
 /* A second of stall in four: a quarter of all calls came due in it, and waited half of it on average.
- * "Coordinated omission" would be to have one slow call a connection. */
+ * "Coordinated omission" would count only one slow call per connection. */
 static void test_stall_is_in_open_loop_latencies(void **state)
 {
     struct fixture_of_run *at = open_fixture(*state);
@@ -355,7 +354,7 @@ static void test_closed_loop_keeps_its_calls_in_flight(void **state)
     at->options.in_flight = 7;
     at->options.duration_ns = SECOND;
     go(at, &total, &judgement);
-    /* Every tick answers what the tick before sent: 7 calls, on 2 connections. */
+    /* Every tick answers the calls that the tick before sent: 7 on each of 2 connections. */
     assert_in_range(total.started, 2 * 7 * 1000 - 28, 2 * 7 * 2000 + 28);
     assert_int_equal(total.started % 7, 0);
     assert_int_equal(total.right, total.started);
@@ -430,7 +429,7 @@ static void test_lost_connection_ends_the_run(void **state)
     close_fixture(at, &total);
 }
 
-/* A server that never answers again ends the run after the time that last answers have. */
+/* A server that never answers again ends the run after the time limit for the last answers. */
 static void test_silent_server_ends_the_run(void **state)
 {
     struct fixture_of_run *at = open_fixture(*state);

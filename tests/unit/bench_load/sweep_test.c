@@ -30,7 +30,7 @@ static struct sweep_point measure(const struct model *model, double rate, size_t
     return point;
 }
 
-/* Runs a sweep over the model; gives the number of runs. */
+/* Runs a sweep over the model; returns the number of runs. */
 static size_t run_sweep(struct sweep *sweep, const char *range_text, uint64_t limit_ns,
                         const struct model *model)
 {
@@ -93,7 +93,7 @@ static void test_unanswered_calls_are_not_sustained(void **state)
     assert_in_range((uint64_t)knee_rate(&sweep), 2857, 3031);
 }
 
-/* Each single run of a sweep may go wrong without a change to where the knee is. */
+/* One invalid run of a sweep, at any index, does not change the knee. */
 static void test_single_failed_runs_do_not_move_the_knee(void **state)
 {
     struct model model = {.capacity = 10000, .idle_p99_ns = MS, .hiccup_run = SIZE_MAX};
@@ -108,8 +108,8 @@ static void test_single_failed_runs_do_not_move_the_knee(void **state)
     }
 }
 
-/* A server without a limit has its knee at the last rate; a server that fails immediately has
- * none. */
+/* For a server without a limit the knee is the last rate; for a server that fails immediately there
+ * is no knee. */
 static void test_knee_is_the_last_rate_or_absent(void **state)
 {
     struct model model = {.capacity = 1e9, .idle_p99_ns = MS, .hiccup_run = SIZE_MAX};

@@ -1,7 +1,8 @@
 /*
  * template_test.c: Goal: each request of a template is what the JSON codec would have made of the
- * text with the placeholders filled in, every placeholder draws from what it says, and what cannot be
- * patched is refused with a sentence. Method: requests are written back as JSON and looked at.
+ * text with the placeholders filled in, every placeholder draws from its declared values, and a text
+ * that cannot be patched is refused with a message. Method: requests are decoded to JSON and
+ * compared.
  */
 #include "tests/unit/bench_load/bench_load_tests.h"
 

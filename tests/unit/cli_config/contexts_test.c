@@ -172,8 +172,8 @@ static void test_invalid_file_is_refused_with_the_reason(void **state)
     }
 }
 
-/* Goal: names and tokens are what can be typed and sent, and no more contexts than the limit.
- * Method: the borders of each rule. */
+/* Goal: names that cannot be typed, tokens that cannot be sent, and contexts above the limit are
+ * refused. Method: both sides of each rule. */
 static void test_names_tokens_and_contexts_are_limited(void **state)
 {
     char name[CONTEXT_NAME_BYTES_MAX + 1];

@@ -1,5 +1,5 @@
 /*
- * settings_test.c: who wins: command line, environment, context, default.
+ * settings_test.c: the precedence of settings: command line, environment, context, default.
  */
 #include "tests/unit/cli_config/cli_config_tests.h"
 #include "tools/errata/config/settings.h"
@@ -59,7 +59,7 @@ static void assert_settings(const char *text, const struct settings_given *given
 }
 
 /* Goal: the source closest to the user wins; and a token of a context is sent only to its own
- * server. Method: each combination that could surprise. */
+ * server. Method: each combination whose result is not obvious. */
 static void test_closest_setting_wins_and_token_stays_with_its_server(void **state)
 {
     static const struct {
@@ -194,7 +194,7 @@ static void test_closest_tls_wins(void **state)
     }
 }
 
-/* Goal: a context that is requested and is not there is a mistake, never another server.
+/* Goal: a requested context that does not exist is an error, never replaced by another server.
  * Method: names by option, by variable and as the current one. */
 static void test_unknown_context_is_refused(void **state)
 {

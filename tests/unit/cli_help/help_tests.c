@@ -1,6 +1,6 @@
 /*
- * help_tests.c: help, completion and the manual page of a program that has two groups, made up
- * here: so nothing of the real one's words has to be in a test.
+ * help_tests.c: help, completion and the manual page of a made-up program with two groups, so that
+ * no test repeats texts of the real program.
  */
 #include "tools/errata/help/completion.h"
 #include "tools/errata/help/help.h"
@@ -112,8 +112,8 @@ static void test_unknown_name_gets_a_suggestion(void **state)
     assert_int_equal(count, 4);
 }
 
-/* Goal: usage states which values there are. Method: all that may be in it: options, brackets,
- * choices and dots. */
+/* Goal: usage lists the valid values. Method: all of its elements: options, brackets, choices and
+ * dots. */
 static void test_usage_lists_the_values(void **state)
 {
     static const char *const expected[] = {"METHOD", "JSON|@FILE|-", "FILE"};
@@ -163,8 +163,7 @@ static void test_usage_decides_the_number_of_words(void **state)
     }
 }
 
-/* Goal: each page states what its tables hold, and no more.
- * Method: every page, as a pipe gets it. */
+/* Goal: each page has exactly the texts of its tables. Method: every page, as written to a pipe. */
 static void test_each_page_has_its_table(void **state)
 {
     struct page page;
@@ -223,7 +222,7 @@ static void test_each_page_has_its_table(void **state)
                        "  0                       well\n");
 }
 
-/* Goal: a command's page has all of it, with examples as they are typed, and fits a narrow terminal.
+/* Goal: a command's page has all parts, with examples as they are typed, and fits a narrow terminal.
  * Method: the same command for a pipe and for 50 columns. */
 static void test_command_page_fits_narrow_terminals(void **state)
 {

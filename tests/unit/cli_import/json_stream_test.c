@@ -15,7 +15,7 @@
 
 static const char *const lists[] = {"data", "traces", NULL};
 
-/* Reads all records and writes them as `1:{...};`: the line they begin on, and the record or what is wrong. */
+/* Reads all records and writes them as `1:{...};`: the first line of each, and the record or its problem. */
 static void assert_stream(const char *text, bool is_lines, const char *expected)
 {
     FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "rb");
@@ -64,7 +64,7 @@ static void test_each_form_gives_its_records(void **state)
     assert_stream("{\"x\":\"data\",\"y\":[{\"a\":1}]}", false,
                   "1:{\"x\":\"data\",\"y\":[{\"a\":1}]};");
     assert_stream("{\"data\" : \"text\"}", false, "1:{\"data\" : \"text\"};");
-    assert_stream("[{\"a\":1\n2}]", false, "1:{\"a\":1\n2};"); /* which the check refuses */
+    assert_stream("[{\"a\":1\n2}]", false, "1:{\"a\":1\n2};"); /* JSON that the check refuses */
     assert_stream("[1, \"a,]\", null]", false, "1:1;1:\"a,]\";1:null;");
     assert_stream("", false, "");
     assert_stream("[]", false, "");

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* More than the table has at first, so that it grows. */
+/* More than the initial capacity of the table, so that it grows. */
 #define OUTPUT_COUNT 5000
 
 static struct import_row make_output(struct arena *arena, unsigned id, const char *at,

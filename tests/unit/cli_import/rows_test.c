@@ -14,7 +14,7 @@
 
 struct seen {
     struct arena arena;
-    char text[128]; /* what the last row was given as */
+    char text[128]; /* text of the last row */
 };
 
 static void take_row(void *user, const struct import_row *row)
@@ -64,7 +64,8 @@ static void assert_outcome(const char *metric, const char *value, const char *no
     arena_deinit(&seen.arena);
 }
 
-/* Goal: words, numbers and labels mean what the command line says, else what they usually mean. Method: each. */
+/* Goal: words, numbers and labels have the meaning that the command line gives them, else their default one.
+ * Method: each. */
 static void test_outcomes_become_decisions(void **state)
 {
     (void)state;
@@ -82,8 +83,8 @@ static void test_outcomes_become_decisions(void **state)
     assert_outcome("m", "", "", "skip: an outcome w");
 }
 
-/* Goal: ids that the contract does not take are replaced, and what it takes stays. Method: a correction with an
- * ordinary id and one that is too long. */
+/* Goal: ids that the contract does not allow are replaced, and valid ones are kept. Method: a correction with
+ * an ordinary id and one that is too long. */
 static void test_long_ids_become_digests(void **state)
 {
     const struct import_choices choices = {.layout = {NULL, 0}};
@@ -158,7 +159,7 @@ static void test_stored_rows_are_recognised(void **state)
     (void)state;
     arena_init(&arena, (size_t)1024 * 1024);
     assert_int_equal(json_check(&arena, slice_text(reply), &rules, &value, &problem), OK);
-    assert_true(import_request_is_stored(&arena, &row, &request, value)); /* without a time: any */
+    assert_true(import_request_is_stored(&arena, &row, &request, value)); /* no time: any matches */
     row.text[IMPORT_AT] = SLICE("2025-01-01T00:00:00.000001Z");
     assert_true(import_request_is_stored(&arena, &row, &request, value));
     row.text[IMPORT_AT] = SLICE("2025-01-01T00:00:00.000002Z");

@@ -20,7 +20,7 @@ static FILE *open_text(const char *text, size_t size)
     return file;
 }
 
-/* Reads all records and writes them as `1:a|b` lines: the line they begin on, and their fields. */
+/* Reads all records and writes them as `1:a|b` lines: the first line and the fields of each. */
 static void assert_read(const char *text, size_t size, const char *expected)
 {
     FILE *file = open_text(text, size);
@@ -57,7 +57,7 @@ static void assert_text(const char *text, const char *expected)
 }
 
 /* Goal: exactly the fields that RFC 4180 requires to be quoted are quoted. Method: records with
- * each kind of letter, against their texts. */
+ * each kind of character, against their expected texts. */
 static void test_required_fields_are_quoted(void **state)
 {
     static const struct slice plain[] = {SLICE("a"), SLICE(""), SLICE(" b;c\t'")};
@@ -119,7 +119,7 @@ static void test_invalid_csv_is_refused_at_its_line(void **state)
     free(large);
 }
 
-/* A small generator, the same on every machine. */
+/* A small random generator with the same output on every machine. */
 static unsigned next_random(uint32_t *state)
 {
     *state = *state * 1664525 + 1013904223;
@@ -129,7 +129,7 @@ static unsigned next_random(uint32_t *state)
 #define FIELDS 3
 #define FIELD_BYTES_MAX 12
 
-/* A field of the letters that mean something, and a few others. */
+/* A random field of the characters that CSV interprets, and a few others. */
 static struct slice random_field(uint32_t *state, uint8_t *bytes)
 {
     static const char letters[] = "\",;\r\n\t a\xc3\xa9";
@@ -186,8 +186,8 @@ static void test_written_records_are_read_back(void **state)
     }
 }
 
-/* Goal: no bytes do harm, and reading always ends.
- * Method: random bytes, half of them separators and quotes, read to the end or the first problem. */
+/* Goal: no bytes cause a crash, and reading always ends. Method: random bytes, half of them
+ * separators and quotes, read to the end or the first problem. */
 static void test_reading_of_random_bytes_ends(void **state)
 {
     uint32_t random = 2;

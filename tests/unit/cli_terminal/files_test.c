@@ -1,5 +1,5 @@
 /*
- * files_test.c: the PDFs that words of a command line mean.
+ * files_test.c: the PDFs that the arguments of a command line name.
  */
 #include "tests/unit/cli_terminal/cli_terminal_tests.h"
 #include "tools/errata/terminal/files.h"
@@ -50,7 +50,7 @@ static int tear_down(void **state)
     return system(command);
 }
 
-/* All that is found, a line each: the path below root and the problem, or the size. */
+/* Returns one line per file: the path below root, and the problem or the size. */
 static void assert_found(bool recursive, const char *word, const char *expected)
 {
     char *text = NULL;
@@ -78,8 +78,8 @@ static void assert_found(bool recursive, const char *word, const char *expected)
     free(text);
 }
 
-/* Goal: a folder means its PDFs in the order people count, its folders' only where asked.
- * Method: names with numbers, other endings, upper case, a folder in the folder. */
+/* Goal: a folder names its PDFs, with numbers in numeric order, and those of its folders only on
+ * request. Method: names with numbers, other endings, upper case, a folder in the folder. */
 static void test_folder_gives_its_pdfs_in_natural_order(void **state)
 {
     (void)state;
@@ -95,8 +95,8 @@ static void test_folder_gives_its_pdfs_in_natural_order(void **state)
     assert_found(true, root, "B.PDF 5\na2.pdf 5\na10.pdf 5\nmore/c.pdf 5\n");
 }
 
-/* Goal: unreadable files are reported with the reason, and do not end the walk. Method: nothing
- * there, no file, a dangling link, a circle of links, an empty folder. */
+/* Goal: unreadable files are reported with the reason, and do not end the walk. Method: a missing
+ * path, not a file, a dangling link, a cycle of links, an empty folder. */
 static void test_unreadable_files_are_reported_and_skipped(void **state)
 {
     char word[256];

@@ -1,5 +1,5 @@
 /*
- * main.c: unit tests of what the errata command reads from its command line and shows on a terminal.
+ * main.c: unit tests of the command line and the terminal output of the errata command.
  */
 #include "tests/unit/cli_terminal/cli_terminal_tests.h"
 

@@ -76,8 +76,8 @@ static void test_mistake_is_reported_with_the_expected_form(void **state)
     assert_string_equal(options.problem, "unexpected argument \"two\"");
 }
 
-/* Goal: with no words allowed, reading stops before the first and leaves it.
- * Method: an option, a word, an option. */
+/* Goal: if no words are allowed, reading stops before the first word. Method: an option, a word, an
+ * option. */
 static void test_reading_stops_before_a_word_if_none_is_allowed(void **state)
 {
     const char *words[] = {"--json", "token", "--all"};
@@ -165,8 +165,8 @@ static struct slice nearest(const char *typed)
     return suggest.best;
 }
 
-/* Goal: near words are suggested, far ones are not.
- * Method: slips, a beginning, and words of another kind. */
+/* Goal: near words are suggested, far ones are not. Method: typing errors, a prefix, and unrelated
+ * words. */
 static void test_only_near_words_are_suggested(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * plot_test.c: plots and bars, as they look.
+ * plot_test.c: the printed form of plots and bars.
  */
 #include "store/base/buffer.h"
 #include "tests/unit/cli_terminal/cli_terminal_tests.h"
@@ -53,8 +53,8 @@ static const struct printer utf8 = {.terminal = true, .width = 60};
 static const struct printer ascii = {
     .terminal = true, .width = 60, .ascii = true, .drawn_ascii = true};
 
-/* Goal: amounts are on 0, the least of them is seen, and days without any are free. Method: one
- * week, in blocks and in ASCII. */
+/* Goal: amounts are drawn from 0, the smallest is visible, and days without any are blank. Method:
+ * one week, in blocks and in ASCII. */
 static void test_amounts_start_at_zero_and_the_least_is_visible(void **state)
 {
     static const double values[] = {0, 1, 5, 10, 40, 80, 0};
@@ -114,7 +114,7 @@ static void test_share_axis_covers_the_needed_range(void **state)
 }
 
 /* Goal: more days than columns share them, by their mean; the last column may have fewer days.
- * Method: a year in 60 columns, all days alike but for the gaps. */
+ * Method: a year in 60 columns, all days equal except for the gaps. */
 static void test_days_beyond_the_columns_share_one(void **state)
 {
     double values[DAYS_MAX];
@@ -146,8 +146,8 @@ static void test_plot_without_data_is_empty(void **state)
     assert_plot(utf8, PLOT_COLUMNS, &no_days, "");
 }
 
-/* Goal: no plot is wider than its terminal, or than the eye follows; a pipe gets the usual width.
- * Method: each count of days on terminals of many widths; lines are measured. */
+/* Goal: no plot is wider than its terminal or than the maximum width; a pipe gets the default
+ * width. Method: each number of days on terminals of many widths; the lines are measured. */
 static void test_plot_is_within_its_width(void **state)
 {
     static const unsigned tried[] = {0, 40, 60, 79, 80, 120, 200};

@@ -1,5 +1,5 @@
 /*
- * print_test.c: text from outside, made safe to show.
+ * print_test.c: text from outside, made safe for a terminal.
  */
 #include "tests/unit/cli_terminal/cli_terminal_tests.h"
 #include "tools/errata/terminal/print.h"
@@ -26,8 +26,8 @@ static void assert_clean(const char *text, const char *expected)
     arena_deinit(&arena);
 }
 
-/* Goal: nothing that a terminal obeys comes through, and all else does.
- * Method: controls of C0, DEL and C1, marks of direction, broken UTF-8, and other alphabets. */
+/* Goal: characters that control a terminal are removed, and all others are printed. Method:
+ * controls of C0, DEL and C1, marks of direction, broken UTF-8, and other alphabets. */
 static void test_control_characters_are_removed(void **state)
 {
     (void)state;
@@ -42,8 +42,8 @@ static void test_control_characters_are_removed(void **state)
     assert_clean("", "");
 }
 
-/* Goal: widths are those of a terminal, and cutting keeps within them.
- * Method: letters, wide characters and combining marks at the border. */
+/* Goal: widths are those of a terminal, and cut texts do not exceed them. Method: letters, wide
+ * characters and combining marks at the border. */
 static void test_text_is_cut_to_terminal_columns(void **state)
 {
     const struct printer printer = {.terminal = true};
@@ -59,7 +59,7 @@ static void test_text_is_cut_to_terminal_columns(void **state)
     assert_true(
         slice_equal(print_cut_front(&printer, &arena, SLICE("abcdef"), 4), SLICE("\xe2\x80\xa6"
                                                                                  "def")));
-    /* A wide character goes whole. */
+    /* A wide character is removed as a whole. */
     assert_true(
         slice_equal(print_cut_front(&printer, &arena, SLICE("\xe6\xbc\xa2\xe5\xad\x97z"), 4),
                     SLICE("\xe2\x80\xa6\xe5\xad\x97z")));
@@ -69,7 +69,7 @@ static void test_text_is_cut_to_terminal_columns(void **state)
         slice_equal(print_cut(&printer, &arena, SLICE("abcdef"), 4), SLICE("abc\xe2\x80\xa6")));
     assert_true(slice_equal(print_cut(&printer, &arena, SLICE("\xe6\xbc\xa2\xe5\xad\x97"), 3),
                             SLICE("\xe6\xbc\xa2\xe2\x80\xa6")));
-    /* A letter and its accent go together; so does a flag, which is two characters. */
+    /* A letter and its accent are removed together; so are the two characters of a flag. */
     assert_true(slice_equal(print_cut(&printer, &arena, SLICE("abe\xcc\x81z"), 3),
                             SLICE("ab\xe2\x80\xa6")));
     assert_true(
@@ -96,8 +96,8 @@ static void test_terminal_without_utf8_gets_ascii(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: the environment reports which letters a terminal has, by the order of POSIX. Method: each
- * variable that may say it, on a pseudo-terminal. */
+/* Goal: the environment specifies the character set of a terminal, in the order of POSIX. Method:
+ * each variable that may specify it, on a pseudo-terminal. */
 static void test_locale_follows_the_order_of_posix(void **state)
 {
     static const struct {
@@ -161,8 +161,7 @@ static void test_json_is_unchanged_for_scripts(void **state)
     assert_json(true, false, "{\n  \"a\": 1\n}", "{\n  \"a\": 1\n}\n");
 }
 
-/* Goal: colours only where asked for.
- * Method: the same text with and without. */
+/* Goal: colours are printed only on request. Method: the same text with and without. */
 static void test_colours_are_printed_only_if_enabled(void **state)
 {
     char *text = NULL;

@@ -1,5 +1,5 @@
 /*
- * progress_test.c: the line of progress, spans and distances of time, and wrapped sentences.
+ * progress_test.c: the progress line, durations and times relative to now, and wrapped sentences.
  */
 #include "tests/unit/cli_terminal/cli_terminal_tests.h"
 #include "tools/errata/terminal/progress.h"
@@ -28,8 +28,8 @@ static void assert_progress(unsigned width, const struct progress_state *state, 
     arena_deinit(&arena);
 }
 
-/* Goal: the line states how far it is and how long it takes, as far as there is room for it.
- * Method: the same state for terminals of several widths, and states that know less. */
+/* Goal: the line reports the progress and the remaining time, as far as the width allows. Method:
+ * the same state for terminals of several widths, and states without some of the values. */
 static void test_progress_line_fits_its_width(void **state)
 {
     const struct progress_state half = {.unit = "files",
@@ -100,8 +100,8 @@ static void assert_slice(struct slice text, const char *expected)
     assert_memory_equal(text.data, expected, text.size);
 }
 
-/* Goal: times read at a glance, and never take more room than a column has for them.
- * Method: each step from the present to another year, both ways. */
+/* Goal: times are short, and never wider than their column. Method: each unit from the present to
+ * another year, in the past and in the future. */
 static void test_time_spans_fit_their_column(void **state)
 {
     static const struct {
@@ -134,8 +134,8 @@ static void test_time_spans_fit_their_column(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: sentences keep to the width, with what is typed unbroken, and are beside their terms.
- * Method: one entry and one text, with and without colours. */
+/* Goal: sentences are wrapped at the width, without a break in words to type, and beside their
+ * terms. Method: one entry and one text, with and without colours. */
 static void test_sentences_are_wrapped_beside_their_terms(void **state)
 {
     char *text = NULL;

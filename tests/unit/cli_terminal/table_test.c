@@ -1,5 +1,5 @@
 /*
- * table_test.c: tables, as they look.
+ * table_test.c: the printed form of tables.
  */
 #include "tests/unit/cli_terminal/cli_terminal_tests.h"
 #include "tools/errata/terminal/table.h"
@@ -47,8 +47,8 @@ static void assert_table(unsigned width, const char *expected)
     assert_rows(columns, rows, 2, width, expected);
 }
 
-/* Goal: columns line up; a terminal's width is kept by cutting what may be cut; scripts get all.
- * Method: the same rows for a pipe, for 40 columns, and for a width that cannot be kept. */
+/* Goal: columns line up; cells that may be cut are cut to the terminal's width; scripts get whole
+ * cells. Method: the same rows for a pipe, for 40 columns, and for a width that cannot be kept. */
 static void test_columns_are_aligned_and_cut_to_the_width(void **state)
 {
     (void)state;
@@ -63,8 +63,8 @@ static void test_columns_are_aligned_and_cut_to_the_width(void **state)
                      "second-id  12345  two\\nli…\n");
 }
 
-/* Goal: paths lose their front, where their ends distinguish them. Method: two paths that differ at
- * their ends, on a terminal that is too narrow for them. */
+/* Goal: paths are cut at the front, since their ends distinguish them. Method: two paths that
+ * differ at their ends, on a terminal that is too narrow for them. */
 static void test_paths_are_cut_at_their_front(void **state)
 {
     static const struct table_column some[] = {
@@ -84,9 +84,9 @@ static void test_paths_are_cut_at_their_front(void **state)
                 "and/file-2.pdf  2\n");
 }
 
-/* Goal: on a terminal a column that says nothing is left out, and extra ones where a row is too wide,
- * before anything that matters is cut; a script sees every column.
- * Method: one row in a column that is empty, one that is extra and one that matters. */
+/* Goal: on a terminal an empty column is left out, and optional ones if a row is too wide, before any
+ * other column is cut; a script sees every column. Method: one row in a column that is empty, one
+ * that is optional and one that is required. */
 static void test_empty_columns_are_left_out_on_a_terminal(void **state)
 {
     static const struct table_column some[] = {
@@ -125,7 +125,7 @@ static void test_columns_are_dropped_by_priority(void **state)
     assert_rows(some, rows, 1, 15, "B\nbbbbbbbbbbbbbb\xe2\x80\xa6\n");
 }
 
-/* Goal: the pages of a list are in the same columns under one heading; a column that was empty on earlier pages
+/* Goal: the pages of a list have the same columns under one heading; a column that was empty on earlier pages
  * requires another heading. Method: three pages: ids grow on the second, a text appears on the third. */
 static void test_pages_share_one_heading(void **state)
 {
@@ -189,8 +189,8 @@ static void test_colours_do_not_change_widths(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: wide characters take as many columns as on a terminal; escapes are aligned too, if the terminal lacks UTF-8.
- * Method: two Chinese letters, a pair of emoji and an accent, above plain text. */
+/* Goal: wide characters take as many columns as on a terminal; escapes are aligned as well on a terminal without
+ * UTF-8. Method: two Chinese letters, a pair of emoji and an accent, above plain text. */
 static void test_wide_letters_take_two_columns(void **state)
 {
     static const struct table_column some[] = {{.title = "NAME"}, {.title = "N", .right = true}};
@@ -229,8 +229,7 @@ static void test_wide_letters_take_two_columns(void **state)
     }
 }
 
-/* Goal: an empty table prints nothing, not a lonely heading.
- * Method: no rows. */
+/* Goal: an empty table prints nothing, not even a heading. Method: no rows. */
 static void test_empty_table_prints_nothing(void **state)
 {
     char *text = NULL;

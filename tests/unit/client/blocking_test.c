@@ -1,6 +1,6 @@
 /*
  * blocking_test.c: uploads by client_upload_blocking over real sockets on the loopback: to a server
- * that takes them, one that refuses, one that stops reading and one that goes away.
+ * that accepts them, one that refuses, one that stops reading and one that closes the connection.
  */
 #include "client/blocking.h"
 #include "client/header.h"
@@ -124,8 +124,8 @@ static void test_refusal_in_the_middle_ends_the_upload(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: a server that stops reading is not buffered for. Method: it opens no more window than at the
- * start; no more messages are requested than may wait, until the deadline. */
+/* Goal: messages for a server that stops reading are not buffered without bound. Method: the server
+ * updates no window; no more messages than the limit are requested until the deadline. */
 static void test_unread_upload_is_not_buffered(void **state)
 {
     const struct peer_script script = {.silent = true, .stops_reading = true};
@@ -145,8 +145,8 @@ static void test_unread_upload_is_not_buffered(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: a server that goes away ends the upload with UNAVAILABLE. Method: the connection is closed
- * while the second message is requested. */
+/* Goal: a lost connection ends the upload with UNAVAILABLE. Method: the connection is closed while
+ * the second message is requested. */
 static void test_lost_server_ends_the_upload_as_unavailable(void **state)
 {
     const struct peer_script script = {.silent = true};
@@ -201,7 +201,8 @@ int run_blocking_tests(void)
         cmocka_unit_test(test_lost_server_ends_the_upload_as_unavailable),
         cmocka_unit_test(test_upload_ends_if_the_caller_stops)};
 
-    /* As programs with a channel do: a lost connection is an error, not a signal. */
+    /* SIGPIPE is ignored, as in programs with a channel: a lost connection is an error, not a
+     * signal. */
     assert_true(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

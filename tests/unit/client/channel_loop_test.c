@@ -1,7 +1,7 @@
 /*
  * channel_loop_test.c: the channel over real sockets of the loopback: it reconnects, keeps no loop
- * running without need, and can be closed from anywhere. Reconnection and repeats in detail are in
- * the channel's tests.
+ * running without need, and can be closed from anywhere. The channel's tests cover reconnection and
+ * repeats in detail.
  */
 #include "client/channel_loop.h"
 
@@ -30,7 +30,7 @@ static const char *const trailers_ok[] = {"grpc-status", "0", NULL};
         .headers = grpc_headers, .body = SLICE("\0\0\0\0\2ok"), .trailers = trailers_ok            \
     }
 
-/* A channel, and what became of the calls on it. */
+/* A channel, and the results of the calls on it. */
 struct caller {
     uv_loop_t loop;
     struct client_channel *channel;
@@ -130,8 +130,8 @@ static void close_channel(struct caller *caller)
     end(caller);
 }
 
-/* Goal: a call outlives the connection that it was started on, however that goes.
- * Method: servers that hang up on the request, that freeze, and then one that answers. */
+/* Goal: a call outlives its connection, for any reason why that is lost. Method: servers that hang
+ * up on the request, that freeze, and then one that answers. */
 static void test_call_outlives_lost_connections(void **state)
 {
     static const struct peer_script scripts[] = {{.silent = true, .trouble = PEER_HANGS_UP},
@@ -212,7 +212,7 @@ static void test_call_after_an_unnoticed_loss_is_repeated(void **state)
 }
 
 /* Goal: a call reports the reason if there is no server, and ends at its deadline if a server only
- * accepts. Method: a port without a listener; one that is not accepted. */
+ * accepts. Method: a port without a listener; one whose connections are not accepted. */
 static void test_missing_server_is_reported_with_the_reason(void **state)
 {
     struct client_channel_loop_config config = {.retry = {.attempts_max = 3}};
@@ -240,8 +240,8 @@ static void test_missing_server_is_reported_with_the_reason(void **state)
 }
 
 /* Goal: a channel can be closed in any state and from a callback; its calls end once, with CANCELLED,
- * and then it is gone.
- * Method: closed before its first turn, while it connects, from the end of the first of two calls. */
+ * and then it is freed. Method: closed before its first turn, while it connects, from the end of the
+ * first of two calls. */
 static void test_channel_closes_in_any_state(void **state)
 {
     struct client_channel_loop_config config = {.call_timeout_ms = -1};
@@ -268,8 +268,8 @@ static void test_channel_closes_in_any_state(void **state)
     assert_int_equal(close(listener), 0);
 }
 
-/* Goal: a name that is still being looked up holds up no end of a call. Method: closed at once,
- * with a call by a name that no one has (RFC 2606). */
+/* Goal: a pending look-up of a name does not delay the end of a call. Method: closed at once, with
+ * a call by a name that no one has (RFC 2606). */
 static void test_name_lookup_does_not_delay_the_end(void **state)
 {
     const struct client_channel_loop_config config = {
@@ -287,8 +287,8 @@ static void test_name_lookup_does_not_delay_the_end(void **state)
     end(&caller);
 }
 
-/* Goal: a new token is that of later calls, on the open connection and on the next one.
- * Method: changed between two calls, and again while there is no connection. */
+/* Goal: later calls use a new token, on the open connection and on the next one. Method: changed
+ * between two calls, and again while there is no connection. */
 static void test_new_token_is_used_by_later_calls(void **state)
 {
     static const struct peer_script scripts[] = {ANSWERING, ANSWERING};

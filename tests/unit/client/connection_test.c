@@ -1,6 +1,6 @@
 /*
- * connection_test.c: a channel over real sockets on the loopback, against a peer that the test plays by
- * hand: what the network does to calls. What gRPC means is in session_test.c.
+ * connection_test.c: a channel over real sockets on the loopback, against a peer that the test
+ * simulates: the effects of the network on calls. session_test.c tests the rules of gRPC.
  */
 #include "client/blocking.h"
 #include "client/header.h"
@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-/* More than the sockets of both sides hold. */
+/* More bytes than the socket buffers of both sides hold. */
 #define STUCK_BYTES ((size_t)32 * 1024 * 1024)
 
 static const struct method_info unary = {.path = SLICE("/test.Service/Unary"),
@@ -43,8 +43,8 @@ static struct client_status call_once(const char *host, uint16_t port, int64_t t
     return result.status;
 }
 
-/* Goal: a port where no one listens makes calls UNAVAILABLE, and states where. Method: a port that
- * was free a moment ago, by address and by name. */
+/* Goal: a port without a listener ends calls with UNAVAILABLE, and the message names the address.
+ * Method: a port that was free a moment ago, by address and by name. */
 static void test_port_without_a_listener_is_unavailable(void **state)
 {
     uint16_t port = 0;
@@ -365,7 +365,8 @@ static void run_until_lost(struct client_connection_config *config, struct repor
 
 /* Goal: the reason for a failed connection is reported before the end of its calls, which the
  * server has not seen; and a port that accepts connections but sends nothing, or nonsense, is never
- * ready. Method: a port without a listener, one that is not accepted, one that speaks HTTP/1. */
+ * ready. Method: a port without a listener, one whose connections are not accepted, one that speaks
+ * HTTP/1. */
 static void test_failed_connection_is_never_ready(void **state)
 {
     struct client_connection_config config = {.connect_timeout_ms = 30};
@@ -410,8 +411,8 @@ static void test_failed_connection_is_never_ready(void **state)
     assert_int_equal(close(listener), 0);
 }
 
-/* Goal: a server that freezes is found out, and its call has been seen.
- * Method: one that reads a request and then neither reads nor writes. */
+/* Goal: a server that stops responding is detected, and its call counts as seen. Method: one that
+ * reads a request and then neither reads nor writes. */
 static void test_frozen_server_is_detected(void **state)
 {
     const struct peer_script freezing = {.silent = true, .trouble = PEER_FREEZES};
@@ -429,8 +430,8 @@ static void test_frozen_server_is_detected(void **state)
     assert_false(reported.unseen);
 }
 
-/* Goal: without a call the loop has nothing to wait for, though the connection stays.
- * Method: before, between and after two calls the loop ends by itself. */
+/* Goal: without a call the connection stays open but does not keep the loop alive. Method: before,
+ * between and after two calls the loop ends by itself. */
 static void test_idle_connection_does_not_keep_the_loop(void **state)
 {
     const struct peer_script answering = {
@@ -457,8 +458,8 @@ static void test_idle_connection_does_not_keep_the_loop(void **state)
     server_stop(&server);
 }
 
-/* Goal: nor does a connection that cannot be made hold the loop.
- * Method: a listener whose queue is full, so that the kernel drops who comes. */
+/* Goal: a connection that cannot be made does not keep the loop alive. Method: a listener whose
+ * queue is full, so that the kernel drops connections. */
 static void test_unmade_connection_does_not_keep_the_loop(void **state)
 {
     struct client_connection_config config = {.host = NULL};
@@ -496,8 +497,8 @@ static void test_unmade_connection_does_not_keep_the_loop(void **state)
     assert_int_equal(close(listener), 0);
 }
 
-/* Goal: a program that does not run its loop for a while takes no server for one that did not
- * answer. Method: the loop stops for longer than the connection may take, as it is being made. */
+/* Goal: a program that does not run its loop for a while does not report the server as
+ * unresponsive. Method: the loop stops during the connection attempt, for longer than its limit. */
 static void test_stopped_loop_does_not_fail_a_connection(void **state)
 {
     const struct peer_script silent = {.silent = true};
@@ -521,8 +522,8 @@ static void test_stopped_loop_does_not_fail_a_connection(void **state)
     server_stop(&server);
 }
 
-/* Goal: a call that starts after the server has gone, which the loop stopped for, is not sent.
- * Method: the server hangs up between two turns, and the call starts between them too. */
+/* Goal: a call that starts after the server closed the connection while the loop was stopped is not
+ * sent. Method: the server hangs up between two turns, and the call starts between them too. */
 static void test_call_after_the_server_has_gone_is_not_sent(void **state)
 {
     const struct peer_script answering = {
@@ -554,8 +555,8 @@ static void on_room(void *user)
     (void)user;
 }
 
-/* Goal: bytes that no one reads, of a call that no one waits for, do not hold the loop for long.
- * Method: an upload that is larger than all buffers, to a server that freezes; it is cancelled. */
+/* Goal: unread bytes of a cancelled call keep the loop alive only for a bounded time. Method: an
+ * upload that is larger than all buffers, to a server that freezes; it is cancelled. */
 static void test_unread_bytes_do_not_keep_the_loop(void **state)
 {
     static const struct method_info uploading = {.path = SLICE("/test.Service/Upload"),

@@ -90,8 +90,8 @@ static void test_known_details_are_read(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: missing details are not an error, damaged ones are. Method: the empty slice, and a message
- * cut short. */
+/* Goal: missing details are not an error, damaged ones are. Method: the empty slice, and a
+ * truncated message. */
 static void test_damaged_details_are_an_error(void **state)
 {
     struct client_details details;

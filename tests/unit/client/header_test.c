@@ -1,5 +1,5 @@
 /*
- * header_test.c: how gRPC writes things into header fields.
+ * header_test.c: the encoding of gRPC's values in header fields.
  */
 #include "client/header.h"
 #include "tests/unit/client/client_tests.h"
@@ -19,8 +19,8 @@ static void assert_decodes(const char *text, const char *expected)
     assert_memory_equal(bytes, expected, size);
 }
 
-/* Goal: messages are returned unchanged; broken escapes stay visible.
- * Method: texts with and without escapes, escapes cut short, and hex in both cases. */
+/* Goal: messages are returned unchanged; invalid escapes are kept as they are. Method: texts with
+ * and without escapes, truncated escapes, and hex in both cases. */
 static void test_percent_escapes_are_decoded(void **state)
 {
     (void)state;
@@ -34,8 +34,8 @@ static void test_percent_escapes_are_decoded(void **state)
     assert_decodes("", "");
 }
 
-/* Goal: binary metadata is read padded or not, even where padding is wrong; damage is seen.
- * Method: one text with more and more padding, and texts that are none. */
+/* Goal: binary metadata is read with correct, wrong or no padding; damage is detected. Method: one
+ * text with more and more padding, and invalid texts. */
 static void test_base64_is_read_with_any_padding(void **state)
 {
     static const char *const texts[] = {"Zg", "Zg=", "Zg==", "Zg==="};
@@ -62,8 +62,8 @@ static void assert_timeout(int64_t timeout_ms, const char *expected)
     assert_string_equal(text, expected);
 }
 
-/* Goal: a timeout has at most eight digits and never reports the server less than was asked.
- * Method: spans at the borders between units. */
+/* Goal: a timeout has at most eight digits and is never shorter than requested. Method: durations
+ * at the limits of each unit. */
 static void test_timeout_has_at_most_eight_digits(void **state)
 {
     (void)state;
@@ -108,8 +108,8 @@ static bool sendable(const char *key, const char *value)
     return client_metadata_valid(&metadata);
 }
 
-/* Goal: no metadata can pose as a field of the protocol or split a header.
- * Method: keys and values on both sides of each rule. */
+/* Goal: no metadata can pose as a field of the protocol or split a header. Method: valid and
+ * invalid keys and values for each rule. */
 static void test_metadata_can_not_forge_headers(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /*
  * keepalive_test.c: how a session detects that the other end has failed, on a clock that the test
- * moves; and the heap of deadlines that such clocks are read from.
+ * moves; and the heap of deadlines.
  */
 #include "client/deadlines.h"
 #include "client/header.h"
@@ -70,9 +70,9 @@ static struct peer *meet(const struct peer_script *script, int64_t now_ms)
     return peer;
 }
 
-/* Goal: a server that keeps silent over a call is asked, again and again, but no sooner than after
- * the silence; one that answers is not given up.
- * Method: three silences, each ended by the answer to a PING. */
+/* Goal: a server that sends nothing during a call gets a PING after each interval of silence, not
+ * earlier; one that answers counts as alive. Method: three silences, each ended by the answer to a
+ * PING. */
 static void test_silent_server_is_pinged_and_kept_if_it_answers(void **state)
 {
     struct peer *peer = meet(&silent, 500);
@@ -87,15 +87,15 @@ static void test_silent_server_is_pinged_and_kept_if_it_answers(void **state)
         assert_int_equal(peer->pings, asked);
         assert_int_equal(at(peer, heard_ms + SILENCE_MS), heard_ms + SILENCE_MS + TIMEOUT_MS);
         assert_int_equal(peer->pings, asked + 1);
-        heard_ms += SILENCE_MS + 2; /* the answer came while bytes were moved; this is when */
+        heard_ms += SILENCE_MS + 2; /* the time at which the answer to the PING was received */
         assert_int_equal(at(peer, heard_ms), heard_ms + SILENCE_MS);
     }
     assert_int_equal(ending.ends, 0);
     peer_free(peer);
 }
 
-/* Goal: a server that does not answer is given up, with its calls, soon after its time is over.
- * Method: a peer that falls silent once the call was sent. */
+/* Goal: a server that does not answer a PING counts as lost, with its calls, soon after the
+ * timeout. Method: a peer that sends nothing after it received the call. */
 static void test_unanswered_ping_ends_the_connection(void **state)
 {
     const int64_t over_ms = SILENCE_MS + TIMEOUT_MS;
@@ -129,8 +129,9 @@ static void test_unanswered_ping_ends_the_connection(void **state)
     peer_free(peer);
 }
 
-/* Goal: no one is asked while no one waits; who starts a call on a connection that was silent for
- * long asks at once, since it may be gone. Method: an hour without calls, then one. */
+/* Goal: no PING is sent while there is no call; a call on a connection that was silent for long
+ * sends a PING at once, since the connection may be lost. Method: an hour without calls, then
+ * one. */
 static void test_idle_connection_is_not_pinged(void **state)
 {
     const int64_t hour_ms = 3600000;
@@ -152,9 +153,9 @@ static void test_idle_connection_is_not_pinged(void **state)
     peer_free(peer);
 }
 
-/* Goal: a program that was stopped, or does not run its loop, takes no server for dead that has
- * answered meanwhile.
- * Method: the answer to a PING is read long after its time, but before the clock is read again. */
+/* Goal: a program that was stopped, or does not run its loop, does not report a server as lost that
+ * has answered meanwhile. Method: the answer to a PING is read long after its time, but before the
+ * clock is read again. */
 static void test_stopped_program_does_not_end_the_connection(void **state)
 {
     const int64_t woke_ms = SILENCE_MS + TIMEOUT_MS * 100;
@@ -197,7 +198,7 @@ static void test_cancelled_call_does_not_hide_a_lost_server(void **state)
     peer_free(peer);
 }
 
-/* Goal: where it is switched off, nothing is asked and no one is given up. Method: a day of
+/* Goal: if keepalive is disabled, no PING is sent and no server counts as lost. Method: a day of
  * silence. */
 static void test_disabled_keepalive_sends_no_ping(void **state)
 {
@@ -213,8 +214,8 @@ static void test_disabled_keepalive_sends_no_ping(void **state)
     peer_free(peer);
 }
 
-/* Goal: the heap returns deadlines in order, even if some are removed meanwhile. Method: 1,000 in a
- * mixed-up order, some equal; every fourth is removed, then the rest one by one. */
+/* Goal: the heap returns deadlines in order, even if some are removed meanwhile. Method: 1,000 in
+ * random order, some equal; every fourth is removed, then the rest one by one. */
 static void test_deadlines_are_returned_in_order(void **state)
 {
     enum {

@@ -13,7 +13,7 @@
 
 #define LIMIT 100000
 
-/* Reads one message out of `bytes`, handed over `step` bytes at a time. */
+/* Reads one message from `bytes`, in pieces of `step` bytes. */
 static enum err read_one(struct client_reader *reader, struct slice bytes, size_t step,
                          struct slice *ret_message)
 {
@@ -53,8 +53,8 @@ static void assert_round_trip(struct slice message, bool gzip, size_t step)
     free(framed);
 }
 
-/* Goal: what is framed is read again, compressed or not, however it is cut.
- * Method: three sizes, both encodings, whole and byte by byte. */
+/* Goal: framed messages are read back, compressed or not, in pieces of any size. Method: three
+ * sizes, both encodings, whole and byte by byte. */
 static void test_framed_messages_are_read_back(void **state)
 {
     static uint8_t bytes[LIMIT];
@@ -86,8 +86,7 @@ static enum err read_raw(struct slice bytes, bool gzip)
 }
 
 /* Goal: damage is distinguished from size. Method: an unknown flag, compression that was not
- * announced, bytes that do not inflate, a length over the limit, and a length that is still to
- * come. */
+ * announced, bytes that do not inflate, a length over the limit, and an incomplete length. */
 static void test_damage_is_distinguished_from_size(void **state)
 {
     (void)state;

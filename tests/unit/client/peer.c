@@ -245,14 +245,14 @@ static void send_all(int connection, const uint8_t *bytes, size_t size)
         ssize_t sent = send(connection, bytes, size, MSG_NOSIGNAL);
 
         if (sent <= 0) {
-            return; /* the other side is gone: recv reports it too */
+            return; /* the peer closed the connection: recv reports it too */
         }
         bytes += sent;
         size -= (size_t)sent;
     }
 }
 
-/* Waits until the other side closes the connection, of which nothing is read. */
+/* Waits until the other side closes the connection, without reading from it. */
 static void wait_for_close(int connection)
 {
     struct pollfd place = {.fd = connection, .events = POLLRDHUP};

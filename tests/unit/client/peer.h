@@ -1,6 +1,6 @@
 /*
  * peer.h: a scripted server for a session under test: nghttp2's server side, in memory. It answers
- * each request, once complete, as its script says, and hands bytes over in pieces of any size.
+ * each request, once complete, as its script says, and transfers bytes in pieces of any size.
  */
 #ifndef ERRATA_TESTS_UNIT_CLIENT_PEER_H
 #define ERRATA_TESTS_UNIT_CLIENT_PEER_H
@@ -46,7 +46,7 @@ struct peer {
     size_t step; /* bytes that either side gets at a time */
     bool mute; /* its output is not delivered */
     size_t body_sent;
-    int32_t answered_stream; /* the last one */
+    int32_t answered_stream; /* the last request's stream */
     char request_fields[4096]; /* `name: value` lines of the last request */
     size_t request_fields_bytes;
     uint8_t request[PEER_BODY_BYTES_MAX]; /* the first bytes of the last request */
@@ -59,7 +59,7 @@ struct peer {
     unsigned pings;
 };
 
-/* A peer and its session; freed by peer_free, which ends what is left. */
+/* A peer and its session; freed by peer_free, which ends remaining calls. */
 struct peer *peer_new(const struct peer_script *script, size_t step);
 void peer_free(struct peer *peer);
 /* Moves bytes both ways until neither side has any, and reports. */
@@ -69,7 +69,7 @@ void peer_read(struct peer *peer, int32_t stream_id);
 /* Plays the server on a connected socket, in place of peer_pump, until the other side closes it, or the
  * script ends it. The peer's own session stays unused. */
 void peer_serve(struct peer *peer, int connection);
-/* Sends GOAWAY: requests above `last_stream_id` were not taken. */
+/* Sends GOAWAY: requests above `last_stream_id` were not processed. */
 void peer_goaway(struct peer *peer, int32_t last_stream_id);
 
 #endif

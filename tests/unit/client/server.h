@@ -26,7 +26,7 @@ struct server {
 int server_listen(uint16_t *ret_port);
 /* Starts to take as many connections as there are scripts. */
 void server_start(struct server *server, const struct peer_script *scripts, unsigned count);
-/* Waits until the connection at hand has ended, and takes no others. */
+/* Waits until the current connection has ended, and accepts no others. */
 void server_stop(struct server *server);
 
 #endif

@@ -258,9 +258,9 @@ static void test_gzip_works_in_both_directions(void **state)
     free(body);
 }
 
-/* Goal: a paused call holds the server back at the stream's window, loses nothing, and ends only
- * after its last reply was taken; another call of the connection continues meanwhile.
- * Method: an answer of three windows in small messages, paused after each reply. */
+/* Goal: a paused call stops the server at the stream's window, loses nothing, and ends only after
+ * its last reply was taken; another call of the connection continues meanwhile. Method: an answer
+ * of three windows in small messages, paused after each reply. */
 static void test_paused_call_holds_the_server_at_its_window(void **state)
 {
     enum {
@@ -397,9 +397,9 @@ static void test_client_ends_a_call_at_its_deadline(void **state)
     peer_free(peer);
 }
 
-/* Goal: when the server says GOAWAY, calls that it took finish, others and later ones are
- * UNAVAILABLE; when the connection is lost, all are.
- * Method: two calls, of which the peer takes the first; then one that is cut off. */
+/* Goal: after a GOAWAY of the server, calls that it accepted finish, others and later ones are
+ * UNAVAILABLE; when the connection is lost, all are. Method: two calls, of which the peer accepts
+ * the first; then a lost connection. */
 static void test_goaway_finishes_accepted_calls(void **state)
 {
     const struct peer_script silent = {.silent = true};
@@ -430,8 +430,8 @@ static void test_goaway_finishes_accepted_calls(void **state)
     peer_free(peer);
 }
 
-/* Goal: what cannot be sent is refused at once, without a callback.
- * Method: metadata of the protocol's own, too much of it, and a request over the limit. */
+/* Goal: an invalid call is refused at once, without a callback. Method: metadata reserved by the
+ * protocol, too much of it, and a request over the limit. */
 static void test_unsendable_call_is_refused_without_callback(void **state)
 {
     static const uint8_t large[PEER_BODY_BYTES_MAX + 1];

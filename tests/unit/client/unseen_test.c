@@ -1,6 +1,6 @@
 /*
- * unseen_test.c: calls that wait for the server, and which of the failed ones it has not seen:
- * those may be repeated regardless of their effect. Against a scripted server, byte by byte.
+ * unseen_test.c: calls that wait for the server, and which of the failed calls it has not seen:
+ * those may be repeated regardless of their effect. The server is scripted and reads byte by byte.
  */
 #include "client/header.h"
 #include "client/session_internal.h"
@@ -83,9 +83,9 @@ static void cut_off(struct peer *peer)
     client_session_report(peer->session);
 }
 
-/* Goal: a call is unseen until the first byte of its HEADERS is handed out, and never after.
- * Method: the connection is lost before the server's SETTINGS, before the bytes are taken, after one
- * of them, and before the start. */
+/* Goal: a call is unseen until the first byte of its HEADERS is written to the socket, and never
+ * after. Method: the connection is lost before the server's SETTINGS, before the bytes are taken,
+ * after one of them, and before the start. */
 static void test_call_is_unseen_until_its_first_byte(void **state)
 {
     struct peer *peer = peer_new(&silent, SIZE_MAX);
@@ -117,8 +117,8 @@ static void test_call_is_unseen_until_its_first_byte(void **state)
     }
 }
 
-/* Goal: a call that ends from this side is unseen only if nothing of it was sent.
- * Method: cancelled before and after, and at its deadline before. */
+/* Goal: a call that the client ends is unseen only if nothing of it was sent. Method: cancelled
+ * before and after, and at its deadline before. */
 static void test_ended_call_is_unseen_only_if_unsent(void **state)
 {
     struct peer *peer = peer_new(&silent, 1);
@@ -142,8 +142,9 @@ static void test_ended_call_is_unseen_only_if_unsent(void **state)
     peer_free(peer);
 }
 
-/* Goal: REFUSED_STREAM says that nothing was done; other errors do not, nor does it after a part of
- * the answer (RFC 9113, 8.7). Method: resets with each, and one after headers. */
+/* Goal: REFUSED_STREAM means that the call was not processed; other errors do not, nor does
+ * REFUSED_STREAM after a part of the answer (RFC 9113, 8.7). Method: resets with each, and one
+ * after headers. */
 static void test_only_refused_stream_is_unseen(void **state)
 {
     static const struct peer_script refusing = {.reset = NGHTTP2_REFUSED_STREAM};
@@ -179,9 +180,9 @@ static void test_only_refused_stream_is_unseen(void **state)
     peer_free(peer);
 }
 
-/* Goal: of a server that says GOAWAY, it has not seen the calls after the last one that it took,
- * those that were still to be sent, and later ones; the others continue. Method: three calls, two of
- * them sent, of which it takes the first. */
+/* Goal: a server that sends GOAWAY has not seen the calls after its last stream id, unsent calls,
+ * and later ones; the others continue. Method: three calls, two of them sent, of which the server
+ * accepts the first. */
 static void test_calls_after_the_last_accepted_are_unseen(void **state)
 {
     static const struct peer_script two = {.silent = true, .streams_max = 2};
@@ -211,9 +212,9 @@ static void test_calls_after_the_last_accepted_are_unseen(void **state)
     peer_free(peer);
 }
 
-/* Goal: a graceful server closes the door first, and says later what it took: calls that were sent
- * meanwhile are taken or unseen, as it says.
- * Method: GOAWAY of all streams, then of the first. */
+/* Goal: in a graceful shutdown a second GOAWAY has the last accepted stream: calls that were sent
+ * meanwhile are accepted or unseen accordingly. Method: GOAWAY of all streams, then of the
+ * first. */
 static void test_second_goaway_decides_which_calls_are_unseen(void **state)
 {
     struct peer *peer = peer_new(&silent, 1);
@@ -235,8 +236,9 @@ static void test_second_goaway_decides_which_calls_are_unseen(void **state)
     peer_free(peer);
 }
 
-/* Goal: calls above what the server takes at a time wait in order; one that ends there is not sent.
- * Method: five calls to a server that takes two; the third is cancelled, then the first ends. */
+/* Goal: calls above the server's stream limit wait in order; one that ends meanwhile is not sent.
+ * Method: five calls to a server with a limit of two; the third is cancelled, then the first
+ * ends. */
 static void test_calls_above_the_stream_limit_wait(void **state)
 {
     static const struct peer_script two = {.silent = true, .streams_max = 2};
@@ -262,8 +264,8 @@ static void test_calls_above_the_stream_limit_wait(void **state)
     peer_free(peer);
 }
 
-/* Goal: an upload that waits for its stream gathers nothing here.
- * Method: the second of two to a server that takes one at a time. */
+/* Goal: an upload that waits for its stream buffers no messages. Method: the second of two uploads
+ * to a server with a limit of one stream. */
 static void test_waiting_upload_buffers_nothing(void **state)
 {
     static const struct peer_script one = {.silent = true, .streams_max = 1};
@@ -309,8 +311,8 @@ static void test_exhausted_stream_ids_end_the_connection(void **state)
     peer_free(peer);
 }
 
-/* Goal: a new token is that of calls which start later.
- * Method: a call that waits while the token changes, one after it, and one without any. */
+/* Goal: calls that start later use a new token. Method: a call that waits while the token changes,
+ * one after it, and one without any. */
 static void test_new_token_is_used_by_later_calls(void **state)
 {
     struct peer *peer = peer_new(&silent, 1);
@@ -333,10 +335,9 @@ static void test_new_token_is_used_by_later_calls(void **state)
     peer_free(peer);
 }
 
-/* Goal: each of many deadlines is kept, those of calls that ended before bring nothing, and no more
- * calls are taken than fit.
- * Method: all that fit, with deadlines in a mixed-up order, every third cancelled; then time goes by
- * in steps of ten. */
+/* Goal: each of many deadlines is kept, deadlines of ended calls have no effect, and calls above the
+ * limit are refused. Method: as many calls as allowed, with deadlines in random order, every third
+ * cancelled; then time passes in steps of ten. */
 static void test_many_deadlines_are_each_kept(void **state)
 {
     struct peer *peer = peer_new(&silent, SIZE_MAX);

@@ -1,7 +1,7 @@
 /*
- * upload_test.c: client streams over a session, against a scripted server; each scenario that the
- * pieces could matter to runs whole and byte by byte. What sockets do to them is in
- * blocking_test.c.
+ * upload_test.c: client streams over a session, against a scripted server; each scenario that could
+ * depend on the size of reads runs whole and byte by byte. blocking_test.c tests uploads over
+ * sockets.
  */
 #include "client/header.h"
 #include "tests/unit/client/client_tests.h"
@@ -153,9 +153,9 @@ static void test_messages_arrive_in_order_with_one_reply(void **state)
     }
 }
 
-/* Goal: a peer that stops reading holds the sender back, and what waits is bounded; when it reads,
- * everything arrives. Method: 50 messages of 100,000 bytes; none of the window, then 50,000 bytes
- * at a time. */
+/* Goal: a peer that stops reading stops the sender, and the waiting bytes are bounded; when it
+ * reads, everything arrives. Method: 50 messages of 100,000 bytes; no window update, then updates
+ * of 50,000 bytes. */
 static void test_messages_to_a_stopped_peer_are_bounded(void **state)
 {
     static const uint8_t bytes[MESSAGE_BYTES];
@@ -221,8 +221,8 @@ static void test_refusal_in_the_middle_ends_the_upload(void **state)
     }
 }
 
-/* Goal: the server may have enough before the end. Method: an OK with its reply after the first
- * bytes. */
+/* Goal: the server may answer before the end of the requests. Method: an OK with its reply after
+ * the first bytes. */
 static void test_answer_before_the_end_is_accepted(void **state)
 {
     struct peer_script script = taking;
@@ -329,7 +329,7 @@ static void test_messages_are_compressed_if_requested(void **state)
     peer_free(peer);
 }
 
-/* Goal: a call with one reply has one, this kind too. Method: OK with none, and with two. */
+/* Goal: an upload has exactly one reply. Method: OK with none, and with two. */
 static void test_reply_count_other_than_one_is_an_error(void **state)
 {
     const struct slice bodies[] = {SLICE(""), SLICE("\0\0\0\0\2ok\0\0\0\0\2ok")};
@@ -350,8 +350,9 @@ static void test_reply_count_other_than_one_is_an_error(void **state)
     }
 }
 
-/* Goal: what cannot be sent is refused without harm to the call. Method: a request with the start; a
- * message over the limit; a message and a second end after the end; both of a unary call. */
+/* Goal: an invalid message is refused without an effect on the call. Method: a request with the
+ * start; a message over the limit; a message and a second end after the end; both of a unary
+ * call. */
 static void test_invalid_sends_are_refused(void **state)
 {
     static const uint8_t large[PEER_BODY_BYTES_MAX + 1];

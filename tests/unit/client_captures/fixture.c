@@ -21,7 +21,7 @@ static uint32_t tag_of(const void *bytes)
     return tag;
 }
 
-/* The first call of a tag says its key; each later one says the same, and no other tag does. */
+/* Checks that all calls of a tag have the key of its first call, and no other tag has it. */
 static void check_key(struct fixture *fixture, uint32_t tag, const char *key)
 {
     if (fixture->keys[tag][0] != '\0') {

@@ -1,7 +1,7 @@
 /*
- * fixture.h: a queue of captures whose sender, clock and randomness the test plays. A capture is known
- * by its tag, the first bytes of its request. After each move the fixture checks what must always hold:
- * the statistics add up, no two captures have one key, and a capture never has another key.
+ * fixture.h: a queue of captures whose sender, clock and randomness the test simulates. A capture is
+ * known by its tag, the first bytes of its request. After each step the fixture checks invariants: the
+ * statistics add up, no two captures have one key, and a capture never has another key.
  */
 #ifndef ERRATA_TESTS_UNIT_CLIENT_CAPTURES_FIXTURE_H
 #define ERRATA_TESTS_UNIT_CLIENT_CAPTURES_FIXTURE_H
@@ -73,10 +73,10 @@ struct fixture_call *fixture_find(struct fixture *fixture, uint32_t tag);
 unsigned fixture_count_under_way(const struct fixture *fixture);
 /* Ends a running call after one attempt, with the code's name as message; then runs a step. */
 void fixture_end(struct fixture *fixture, uint32_t tag, enum errata_code code);
-/* Does the same as the server says it with RetryInfo. */
+/* Does the same, with a RetryInfo of the server. */
 void fixture_end_retry(struct fixture *fixture, uint32_t tag, enum errata_code code,
                        int64_t retry_ms);
-/* Does the same in any way; no step follows. */
+/* Ends the call with any status; no step follows. */
 void fixture_end_with(struct fixture *fixture, uint32_t tag, const struct errata_status *status);
 
 /* The drop of a tag; NULL: it was not dropped. */

@@ -1,6 +1,6 @@
 /*
- * loop_test.c: a queue on a loop of the caller's, over a channel that the test plays: what it asks of
- * the channel, when it holds the loop, how it ends, and that other threads may add.
+ * loop_test.c: a queue on a loop of the caller's, over a channel that the test simulates: its calls
+ * of the channel, when it keeps the loop alive, how it ends, and additions by other threads.
  */
 #include "client/library/channel.h"
 #include "tests/unit/client_captures/captures_tests.h"
@@ -29,7 +29,7 @@ struct played_call {
     bool cancelled;
 };
 
-/* A channel that answers every call in the next turn but one, as `answer` says. */
+/* A channel that answers every call with `answer` two turns later. */
 struct played {
     struct client_channel channel; /* first */
     uv_loop_t loop;
@@ -167,7 +167,7 @@ static void setup(struct played *played, const struct errata_captures_config *co
                      ERRATA_OK);
 }
 
-/* The loop runs until nothing holds it. */
+/* Runs the loop until nothing keeps it alive. */
 static void run_out(struct played *played)
 {
     assert_int_equal(uv_run(&played->loop, UV_RUN_DEFAULT), 0);

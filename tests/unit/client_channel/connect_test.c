@@ -1,6 +1,6 @@
 /*
- * connect_test.c: when the channel connects, waits, drains and gives up; a test plays the connections
- * and moves the clock.
+ * connect_test.c: when the channel connects, waits, drains and stops trying; a test simulates the
+ * connections and moves the clock.
  */
 #include "tests/unit/client_channel/channel_tests.h"
 #include "tests/unit/client_channel/fixture.h"
@@ -218,7 +218,7 @@ static void test_call_refused_by_goaway_is_repeated_at_once(void **state)
     draining = fixture_make_ready(&fixture);
     answer_first(draining);
     assert_int_equal(ask(&fixture, &asked, &method_write, NULL), OK);
-    /* The connection reports its move first, and then the end. */
+    /* The connection reports its new state first, and then the end of the call. */
     fake_report(draining, CLIENT_CONNECTION_DRAINING, NULL);
     fake_refuse(fake_at(draining, 0));
     fixture_run(&fixture);
@@ -301,14 +301,14 @@ static void test_calls_wait_for_a_full_connection(void **state)
     assert_int_equal(ask(&fixture, &asked[3], &method_read, NULL), OK);
     answer_first(connection);
     assert_int_equal(fake_count(connection), 2);
-    /* Cancelled ones make room too. */
+    /* Cancelled calls make room too. */
     ask_cancel(&asked[1]);
     fixture_run(&fixture);
     assert_int_equal(fake_count(connection), 2);
     answer_first(connection);
     assert_int_equal(asked[2].ends, 1);
     assert_int_equal(asked[3].ends, 0);
-    /* Full in the very moment of a start. */
+    /* The connection becomes full at the start of a call. */
     connection->room = 1;
     assert_int_equal(ask(&fixture, &asked[4], &method_read, NULL), OK);
     fixture_run(&fixture);

@@ -1,6 +1,6 @@
 /*
- * end_test.c: how calls and the channel end: cancelled in each state, late, refused, shut, and from
- * inside callbacks.
+ * end_test.c: the ends of calls and of the channel: cancelled in each state, after the deadline,
+ * refused, closed, and from inside callbacks.
  */
 #include "tests/unit/client_channel/channel_tests.h"
 #include "tests/unit/client_channel/fixture.h"
@@ -116,7 +116,7 @@ static void test_callbacks_may_cancel_pause_and_start_calls(void **state)
     assert_int_equal(second.ends, 0);
     fake_answer(fake_at(connection, 0), "three");
     assert_int_equal(third.ends, 1);
-    /* The first one's end asks the second again, which the first one's place makes room for. */
+    /* The end of the first call starts the second one again, for which there is room now. */
     fake_answer(fake_at(connection, 0), "one");
     assert_int_equal(fake_count(connection), 1);
     fixture_end(&fixture);
@@ -293,8 +293,8 @@ static void test_call_refused_after_waiting_has_the_reason(void **state)
     fixture_end(&fixture);
 }
 
-/* Goal: ten thousand waiting calls, and ten thousand deadlines one by one, cost linear time: in
- * quadratic time this takes minutes. */
+/* Goal: ten thousand waiting calls, and ten thousand deadlines one by one, take linear time:
+ * quadratic time would be minutes. */
 static void test_many_waiting_calls_take_linear_time(void **state)
 {
     struct fixture fixture;

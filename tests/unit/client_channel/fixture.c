@@ -1,7 +1,7 @@
 /*
- * fixture.c: see fixture.h. A connection here does nothing by itself: ends, replies and moves are the
- * test's, except the end of what was cancelled and the first room of an upload, which come in the
- * connection's next turn.
+ * fixture.c: see fixture.h. A connection here does nothing by itself: the test makes ends, replies
+ * and changes of state, except the end of a cancelled call and the first room of an upload, which
+ * follow in the connection's next turn.
  */
 #include "tests/unit/client_channel/fixture.h"
 
@@ -100,7 +100,7 @@ static enum err fake_start(struct client_channel *channel, const struct method_i
     return OK;
 }
 
-/* Checks that the channel still may name a call, and that it names the right connection. */
+/* Checks that the channel may still use a call, and uses it on the right connection. */
 static struct fake_call *fake_named(struct client_channel *channel, struct client_call *call)
 {
     struct fake_connection *connection = fake_of(channel);
@@ -310,7 +310,7 @@ void fake_report(struct fake_connection *connection, enum client_connection_stat
 {
     assert_false(connection->closed);
     assert_int_equal(connection->fixture->inside, 0);
-    /* Each at most once, and in their order. */
+    /* Each state is reported at most once, and in order. */
     for (int later = (int)state; later <= (int)CLIENT_CONNECTION_LOST; later++) {
         assert_false(connection->reported[later]);
     }

@@ -1,8 +1,8 @@
 /*
- * fixture.h: a lasting channel between a caller and connections that a test plays, with a clock that the
- * test moves. The fixture checks what holds in every scenario: callbacks come from outside the caller's
- * own functions, a call ends once and makes no callback afterwards, a connection is used as its contract
- * says, and nothing is left over.
+ * fixture.h: a lasting channel between a caller and connections that a test simulates, with a clock that
+ * the test moves. The fixture checks the invariants of every scenario: callbacks come from outside the
+ * caller's own functions, a call ends once and makes no callback afterwards, a connection is used as its
+ * contract says, and nothing leaks.
  */
 #ifndef ERRATA_TESTS_UNIT_CLIENT_CHANNEL_FIXTURE_H
 #define ERRATA_TESTS_UNIT_CLIENT_CHANNEL_FIXTURE_H
@@ -82,7 +82,7 @@ struct asked {
     unsigned replies;
     unsigned rooms; /* on_writable */
     unsigned ends;
-    char reply[FIXTURE_TEXT_BYTES]; /* the last one */
+    char reply[FIXTURE_TEXT_BYTES]; /* the last reply */
     char message[FIXTURE_TEXT_BYTES * 2];
     char key[FIXTURE_TEXT_BYTES];
     uint32_t code;
@@ -118,7 +118,7 @@ struct client_channel_statistics fixture_statistics(const struct fixture *fixtur
 /* The newest connection that is not closed; there must be one. */
 struct fake_connection *fixture_newest(struct fixture *fixture);
 
-/* Reports a move of a connection to the channel. */
+/* Reports a new state of a connection to the channel. */
 void fake_report(struct fake_connection *connection, enum client_connection_state state,
                  const char *reason);
 /* Does the same, with a step afterwards. */
@@ -126,7 +126,7 @@ void fake_ready(struct fake_connection *connection);
 void fake_drain(struct fake_connection *connection);
 /* Loses the connection: its calls end with UNAVAILABLE; `unseen` sets their status. */
 void fake_lose(struct fake_connection *connection, bool unseen);
-/* The newest connection is made. */
+/* Completes the newest connection, and returns it. */
 struct fake_connection *fixture_make_ready(struct fixture *fixture);
 
 unsigned fake_count(const struct fake_connection *connection);
@@ -137,11 +137,11 @@ void fake_reply(struct fake_call *call, const char *text);
 void fake_end(struct fake_call *call, uint32_t code);
 /* Does the same with google.rpc.RetryInfo. */
 void fake_end_retry(struct fake_call *call, uint32_t code, uint32_t retry_ms);
-/* The server refused the stream. */
+/* The server refuses the stream. */
 void fake_refuse(struct fake_call *call);
-/* Loses its connection, without information about the server. */
+/* Loses the call's connection; the server may have seen the call. */
 void fake_vanish(struct fake_call *call);
-/* A reply, and OK. */
+/* Ends a call with a reply and OK. */
 void fake_answer(struct fake_call *call, const char *text);
 
 /* Starts a call; resets `asked`, except for the actions of the caller in callbacks. */

@@ -1,6 +1,6 @@
 /*
- * random_test.c: many short lives of a channel, each from a seed: callers, the server and the
- * network act at random. A model beside the channel specifies what must hold for every call.
+ * random_test.c: many short runs of a channel, each from a seed: callers, the server and the
+ * network act at random. A model beside the channel specifies the invariants of every call.
  */
 #include "tests/unit/client_channel/channel_tests.h"
 #include "tests/unit/client_channel/fixture.h"
@@ -51,10 +51,10 @@ static unsigned live_connections(const struct life *life)
     return live;
 }
 
-/* --- what must hold --- */
+/* --- invariants --- */
 
-/* The model of the call that an attempt belongs to: its number is the request, or of an upload the
- * key, which the caller gave. */
+/* Returns the model of the call of an attempt: its number is the request, or the caller's key of an
+ * upload. */
 static struct model *model_of(struct life *life, const struct fake_call *call)
 {
     const char *text = call->method == &method_upload ? call->key : call->request;
@@ -64,7 +64,7 @@ static struct model *model_of(struct life *life, const struct fake_call *call)
     return &life->models[number];
 }
 
-/* An attempt starts: it must be allowed to. */
+/* Checks that an attempt is allowed to start. */
 static void check_attempt(struct fixture *fixture, struct fake_call *call)
 {
     struct life *life = (struct life *)fixture;
@@ -319,8 +319,9 @@ static void move(struct life *life)
     }
 }
 
-/* Goal: each call ends once, in time; none is repeated once it is committed, nor more often than
- * allowed; a write has one key; connections are few and all are closed; nothing leaks. */
+/* Goal: each call ends once, before its deadline; no call is repeated once it is committed, nor
+ * more often than allowed; a write has one key; connections are few and all are closed; nothing
+ * leaks. */
 static void test_each_call_ends_once_in_random_runs(void **state)
 {
     uint64_t calls = 0;
@@ -347,7 +348,7 @@ static void test_each_call_ends_once_in_random_runs(void **state)
             repeated += life.models[i].attempts > 1;
         }
     }
-    /* The lives were lively: many calls, and a good part of them repeated. */
+    /* Checks that the runs had many calls, a good part of them repeated. */
     assert_true(calls > (uint64_t)SEEDS * 30);
     assert_true(repeated * 4 > calls);
 }
@@ -358,7 +359,7 @@ static int make_seed(void **state)
     return *state == NULL ? -1 : 0;
 }
 
-/* A failed life can be repeated by itself. */
+/* Prints the seed of a failed run, which repeats it. */
 static int print_seed(void **state)
 {
     print_message("last seed: %u\n", (unsigned)**(uint64_t **)state);

@@ -1,6 +1,6 @@
 /*
- * repeat_test.c: which calls are repeated, when, how often and with which idempotency key; a test plays
- * the server.
+ * repeat_test.c: which calls are repeated, when, how often and with which idempotency key; a test
+ * simulates the server.
  */
 #include "store/base/uuid.h"
 #include "tests/unit/client_channel/channel_tests.h"
@@ -206,8 +206,8 @@ static void test_final_answer_is_passed_on(void **state)
     fixture_end(&fixture);
 }
 
-/* Goal: one attempt is one attempt; but a call that was not sent waits for the current connection
- * attempt. */
+/* Goal: attempts_max of 1 forbids a repeat; but a call that was not sent waits for the current
+ * connection attempt. */
 static void test_one_attempt_is_not_repeated(void **state)
 {
     const struct client_options once = {.no_retry = true};
@@ -368,8 +368,8 @@ static void test_deadline_counts_from_the_start_of_the_call(void **state)
     fixture_end(&fixture);
 }
 
-/* Goal: repeats after an answer of the server take from the bucket; an empty one ends calls with
- * that answer. Lost connections cost nothing, and successful calls refill it. */
+/* Goal: repeats after an answer of the server take tokens from the bucket; an empty one ends calls
+ * with that answer. Lost connections cost nothing, and successful calls refill it. */
 static void test_repeats_are_limited_by_the_bucket(void **state)
 {
     const struct client_options none = {.timeout_ms = -1};
@@ -379,7 +379,7 @@ static void test_repeats_are_limited_by_the_bucket(void **state)
     unsigned repeats = 0;
 
     (void)state;
-    /* Each of these takes one for its repeat, and returns a fifth of it back. */
+    /* Each of these calls takes one token for its repeat, and returns a fifth of it. */
     do {
         assert_int_equal(ask(&fixture, &asked, &method_read, &none), OK);
         fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);

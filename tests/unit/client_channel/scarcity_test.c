@@ -56,7 +56,7 @@ static bool start_one(struct fixture *fixture, struct asked *asked,
     return err == OK;
 }
 
-/* Answers what connections have, with one connection lost on the way. */
+/* Answers the calls of all connections, and loses one connection meanwhile. */
 static void serve(struct fixture *fixture)
 {
     for (int i = 0; i < 20; i++) {

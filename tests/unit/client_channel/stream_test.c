@@ -1,6 +1,6 @@
 /*
  * stream_test.c: streams of replies and of requests over more than one attempt: what commits them, and
- * what a caller did while there was no attempt.
+ * the actions of a caller while there is no attempt.
  */
 #include "tests/unit/client_channel/channel_tests.h"
 #include "tests/unit/client_channel/fixture.h"
@@ -107,7 +107,7 @@ static void test_upload_is_repeated_before_its_first_message(void **state)
     fixture_end(&fixture);
 }
 
-/* Goal: an upload of nothing that was ended while it waited is ended in each attempt. */
+/* Goal: an upload without messages that was ended while it waited is ended in each attempt. */
 static void test_half_close_is_repeated_in_each_attempt(void **state)
 {
     struct fixture fixture;

@@ -1,6 +1,6 @@
 /*
- * blocking_test.c: blocking calls in bytes, against a scripted server on the loopback: what they
- * send, what their answers hold, and what happens if there is no server or no memory.
+ * blocking_test.c: blocking calls in bytes, against a scripted server on the loopback: their
+ * requests, their answers, and their errors without a server or memory.
  */
 #include "tests/support/client/loopback.h"
 #include "tests/unit/client_library/alloc.h"
@@ -24,7 +24,7 @@
 #define REPLIES "errata.v1.EventService/WatchEvents"
 #define UPLOAD "errata.v1.LayoutService/IngestDocumentStream"
 
-/* Every allocation of an opening or a call is after fewer than this. */
+/* More than the number of allocations of an opening or a call. */
 #define ALLOCATIONS_MAX 500
 
 static const char *const headers[] = {
@@ -42,7 +42,7 @@ struct fixture {
     struct errata_blocking *blocking;
     struct errata_answer *answer;
     size_t wanted; /* number of replies to take, or of messages to send */
-    size_t count; /* number of those so far */
+    size_t count; /* number of replies or messages so far */
     enum errata_upload_step last; /* result of the last message */
 };
 
@@ -65,7 +65,7 @@ static void fixture_open(struct fixture *fixture, const struct peer_script *scri
     open_at(fixture, fixture->server.address);
 }
 
-/* The connection ends, and what came over it can be looked at. */
+/* Ends the connection; the test may then examine the bytes that the server received. */
 static void fixture_close(struct fixture *fixture)
 {
     errata_blocking_close(fixture->blocking);
@@ -162,7 +162,8 @@ static void test_refusal_has_no_reply(void **state)
     fixture_free(&fixture);
 }
 
-/* Goal: a new token is sent from the next call on, and none sends none. Method: calls before and after. */
+/* Goal: a new token is sent from the next call on; without a token, none is sent. Method: calls before and
+ * after. */
 static void test_new_token_is_sent_from_the_next_call(void **state)
 {
     struct fixture fixture;

@@ -1,6 +1,6 @@
 /*
- * call_test.c: calls in bytes over a channel that the test plays: what reaches it, what comes back, and
- * what may be done from a callback.
+ * call_test.c: calls in bytes over a channel that the test simulates: the channel's input, the call's
+ * results, and the functions that a callback may call.
  */
 #include "tests/support/client/fake.h"
 #include "tests/unit/client_library/alloc.h"
@@ -21,7 +21,7 @@ struct fixture {
     struct fake fake;
     struct errata_channel *channel;
     struct errata_call *call;
-    struct client_call *played; /* the same from below */
+    struct client_call *played; /* the same call, as the channel sees it */
     unsigned replies;
     unsigned rooms;
     unsigned ends;

@@ -1,5 +1,5 @@
 /*
- * channel_test.c: a public channel from its opening to its end, over one that the test plays.
+ * channel_test.c: a public channel from its opening to its end, over one that the test simulates.
  */
 #include "tests/support/client/fake.h"
 #include "tests/unit/client_library/alloc.h"
@@ -62,8 +62,8 @@ static void test_close_ends_calls_then_calls_back(void **state)
     assert_int_equal(closed, 1);
 }
 
-/* Goal: a token is checked, passed on, and decides whether a call may have a separate one. Method:
- * tokens valid and invalid, none, and a channel without memory for one. */
+/* Goal: a token is checked, passed on, and decides whether a call may have its own token. Method:
+ * valid and invalid tokens, no token, and no memory for one. */
 static void test_token_is_checked_and_passed_on(void **state)
 {
     static const struct errata_metadata own = {"authorization", {"Bearer x", 8}};

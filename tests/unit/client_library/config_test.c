@@ -314,8 +314,8 @@ static void test_unreadable_token_file_is_reported(void **state)
     assert_reported("token_file: cannot read \"/tmp\": illegal operation on a directory");
 }
 
-/* Goal: settings of TLS that do not belong together, or files that cannot be used, are refused by name. Method:
- * one after the other. */
+/* Goal: settings of TLS that exclude each other, or files that cannot be used, are refused by name. Method: one
+ * after the other. */
 static void test_invalid_tls_is_refused_by_name(void **state)
 {
     const struct {

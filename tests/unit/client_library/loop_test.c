@@ -35,7 +35,7 @@ struct fixture {
     uint32_t attempts;
     char reply[8];
     unsigned closed;
-    struct fixture *starts_other; /* fixture started in on_end */
+    struct fixture *starts_other; /* fixture whose call is started in on_end */
 };
 
 static void on_closed(void *user)
@@ -138,8 +138,8 @@ static void test_channel_keeps_the_loop_alive_only_during_calls(void **state)
     loopback_free(&server);
 }
 
-/* Goal: loops and channels are independent of each other. Method: two of each, run by turns; the
- * end of one channel's call starts one on the other, whose loop is not the one that runs. */
+/* Goal: loops and channels are independent of each other. Method: two of each, run in turn; the end
+ * of one channel's call starts one on the other, whose loop is not the one that runs. */
 static void test_channels_of_two_loops_are_independent(void **state)
 {
     struct loopback servers[2];
@@ -297,7 +297,7 @@ int run_loop_tests(void)
         cmocka_unit_test(test_open_without_memory_leaves_the_loop_unchanged),
     };
 
-    /* As programs with a separate loop do. */
+    /* SIGPIPE is ignored, as in programs with their own loop. */
     assert_true(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,7 +89,7 @@ static void test_forbidden_metadata_is_refused(void **state)
 {
     static const struct {
         struct errata_metadata metadata;
-        bool with_token; /* whether a channel with a token accepts it */
+        bool with_token; /* accepted by a channel with a token */
         bool without_token;
     } table[] = {
         {{"x-trace", {"a", 1}}, true, true},

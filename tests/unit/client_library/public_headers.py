@@ -41,7 +41,7 @@ class Headers(unittest.TestCase):
         self.assertGreater(len(own), 3)
         self.assertGreater(len(made), 8)
         for name in own + made:
-            # Twice, since its guard is a part of it.
+            # Each header is included twice, to test its include guard.
             text = f"#include <{name}>\n#include <{name}>\n"
             self.compile(C99 if name in own else C11, text, ".c")
             self.compile(CXX, text, ".cc")

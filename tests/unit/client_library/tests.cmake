@@ -1,6 +1,6 @@
 errata_test(client_library_tests DIR tests/unit/client_library USES client_library stubs test_client
     PARTS uv nghttp2 threads protobuf_c LABELS unit)
-# alloc.c replaces malloc for them.
+# alloc.c replaces malloc in these tests.
 target_link_options(client_library_tests PRIVATE LINKER:--wrap=malloc,--wrap=calloc)
 
 add_test(NAME client_public_headers

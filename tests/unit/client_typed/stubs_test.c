@@ -1,6 +1,6 @@
 /*
- * stubs_test.c: the generated client stubs over a channel that the test plays by hand: what they
- * send, what they report, and that nothing leaks (the asan preset says so) however a call ends.
+ * stubs_test.c: the generated client stubs over a channel that the test simulates: requests,
+ * reports, and no leak (by the asan preset) at any end of a call.
  */
 #include "tests/support/client/fake.h"
 #include "tests/unit/client_typed/typed_tests.h"
@@ -21,13 +21,13 @@ struct fixture {
     struct fake fake;
     struct errata_channel *channel;
     struct errata_call *call;
-    struct client_call *played; /* the same from below */
+    struct client_call *played; /* the same call, as the channel sees it */
     uint32_t replies;
     uint32_t ends;
     enum errata_code code;
     bool from_server;
     uint64_t seq; /* sequence number of the last reply's event */
-    bool had_reply; /* the end of a call of one reply came with one */
+    bool had_reply; /* the end of a call with one reply had a reply */
     uint32_t rooms;
     uint32_t page_count; /* page count of the ingested document */
 };
@@ -102,7 +102,7 @@ static void fixture_open(struct fixture *fixture)
     fixture->played = &fixture->fake.calls[0];
 }
 
-/* The end of what fixture_open or a start_ began. */
+/* Ends a fixture that fixture_open or a start_ function began. */
 static void fixture_close(struct fixture *fixture)
 {
     fake_close(&fixture->fake, fixture->channel);
@@ -261,7 +261,7 @@ static void test_bloated_reply_is_refused(void **state)
 
     (void)state;
     assert_non_null(bytes);
-    /* Fields that the message has not are kept one by one. */
+    /* Each unknown field is kept separately. */
     for (size_t i = 0; i < size; i += 2) {
         bytes[i] = 0x78; /* field 15, a varint that the message does not have */
         bytes[i + 1] = 0x01;
@@ -325,8 +325,8 @@ static void test_refused_start_reports_nothing(void **state)
     fixture_close(&fixture);
 }
 
-/* Goal: a caller that needs no handle of the call need not take one. Method: no ret_call, and a
- * call that continues to its end. */
+/* Goal: a caller that needs no handle of the call may pass NULL. Method: no ret_call, and a call
+ * that runs to its end. */
 static void test_handle_of_a_call_is_optional(void **state)
 {
     Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;

@@ -1,6 +1,6 @@
 /*
  * wait_test.c: the blocking forms of the generated stubs, against a scripted server on the loopback:
- * what they send, what they give, and what they make of replies that are none.
+ * requests, results, and replies that do not decode.
  */
 #include "tests/support/client/loopback.h"
 #include "tests/unit/client_typed/typed_tests.h"
@@ -94,8 +94,8 @@ static void test_unary_call_returns_its_reply(void **state)
     fixture_free(&fixture);
 }
 
-/* Goal: an error has no reply, nor has a reply that does not decode, which is a client-side error.
- * Method: a refusal; broken bytes. */
+/* Goal: an error has no reply; a reply that does not decode is an error of the client. Method: a
+ * refusal; broken bytes. */
 static void test_error_has_no_reply(void **state)
 {
     const struct peer_script refused = {.headers = refusal};

@@ -85,7 +85,7 @@ static void test_malformed_message_is_refused_at_its_place(void **state)
         {(const uint8_t *)"\xa2\x01\x01\x80", 4}, /* incomplete varint in a packed field */
         {(const uint8_t *)"\xb2\x01\x03\x01\x02\x03", 6}, /* three bytes of fixed32 */
         {(const uint8_t *)"\xcd\x01\x01\x02\x03\x04", 6}, /* four bytes for a repeated string */
-        {(const uint8_t *)"\x5b\x5c", 2}, /* a group where a message belongs */
+        {(const uint8_t *)"\x5b\x5c", 2}, /* a group instead of a message */
         {(const uint8_t *)"\x9b\x06\x9c\x06", 4}, /* an unknown group */
         {(const uint8_t *)"\x00\x00", 2}, /* field 0 */
         {(const uint8_t *)"\xff", 1},
@@ -192,7 +192,8 @@ static void test_elements_above_the_budget_are_refused(void **state)
     assert_non_null(strstr((const char *)fixture->fault.message.data, "100000"));
 }
 
-/* Goal: a list of only faults ends early and uses little memory. Method: 90,000 invalid texts. */
+/* Goal: the check of a list of only faults ends early and uses little memory. Method: 90,000
+ * invalid texts. */
 static void test_faulty_list_ends_early(void **state)
 {
     struct fixture *fixture = *state;

@@ -35,13 +35,13 @@ int fixture_set_up(void **state);
 int fixture_tear_down(void **state);
 /* Forgets faults and wire bytes. */
 void fixture_clear(struct fixture *fixture);
-/* check_request, without the bytes that it gives. */
+/* Calls check_request, and discards the bytes that it returns. */
 enum err fixture_check(struct fixture *fixture, const struct message_info *message,
                        struct slice bytes);
 /* Checks that the faults are exactly these: "path: start of the description", one per line. */
 void fixture_expect_faults(struct fixture *fixture, const char *expected);
 
-/* A message `codec.All` with a field of each type, and `codec.Tree`, which holds itself. */
+/* A message `codec.All` with a field of each type, and `codec.Tree`, which contains itself. */
 extern const struct message_info codec_all;
 extern const struct message_info codec_tree;
 extern const struct message_info codec_rules;

@@ -250,7 +250,8 @@ static void test_unknown_members_are_skipped_if_allowed(void **state)
     assert_true(slice_equal(buffer_slice(&fixture->wire), SLICE("\x28\x01")));
 }
 
-/* Goal: a hundred levels are read and written, one more is refused. Method: a message in itself. */
+/* Goal: a hundred levels are read and written, one more is refused. Method: a message that contains
+ * itself. */
 static void test_deeper_than_100_levels_is_refused(void **state)
 {
     struct fixture *fixture = *state;
@@ -320,7 +321,7 @@ static void test_repeated_fields_are_merged(void **state)
 }
 
 /* Goal: a list keeps its order, for any encoding of its elements. Method: packed and single
- * elements by turns. */
+ * elements in turn. */
 static void test_list_keeps_its_order(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,6 +1,6 @@
 /*
- * tables.c: messages as the generator would write them, by hand: every type of field, maps, oneofs,
- * recursion and every rule.
+ * tables.c: handwritten tables of messages in the generator's form: every type of field, maps,
+ * oneofs, recursion and every rule.
  */
 #include "tests/unit/codec/codec_tests.h"
 

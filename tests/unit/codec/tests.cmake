@@ -1,7 +1,7 @@
 errata_test(codec_tests DIR tests/unit/codec USES codec wire_fields LABELS unit)
 
-# The same messages to our proto JSON and to Python's, by a small program that answers line by line.
-# Its tables are those of peer/codec_peer.proto, which has what the contract has not.
+# Compares our proto JSON with Python's through a small program that answers line by line. Its
+# tables are those of peer/codec_peer.proto, which has types that the contract lacks.
 set(codec_peer_gen ${errata_gen}/codec_peer)
 set(codec_peer_dir ${CMAKE_CURRENT_LIST_DIR}/peer)
 set(codec_peer_tables ${codec_peer_gen}/contract_messages.c ${codec_peer_gen}/contract_methods.c
@@ -32,7 +32,7 @@ add_test(NAME codec_peer_tests
                  $<TARGET_FILE:codec_peer> ${codec_peer_gen})
 set_tests_properties(codec_peer_tests PROPERTIES LABELS unit TIMEOUT 120)
 
-# The same with every request and reply of the contract, by the contract's own tables.
+# Does the same with every request and reply of the contract, by the contract's own tables.
 add_executable(contract_peer ${codec_peer_dir}/codec_peer.c)
 target_link_libraries(contract_peer PRIVATE warnings defines)
 errata_link(contract_peer codec)

@@ -1,6 +1,6 @@
 /*
- * capture_tests.c: events from the values that a caller sends to the rows that are read: what is
- * refused, what is cut, what is stored, and what GetExamples answers from it.
+ * capture_tests.c: events from the values that a caller sends to the rows that are read: refused,
+ * cut and stored values, and the resulting replies of GetExamples.
  */
 #include "server/domain/corrections/examples.h"
 #include "server/domain/corrections/list.h"
@@ -42,8 +42,8 @@ static void read_event(struct fixture *fixture, struct store_txn *txn, uint64_t 
     assert_int_equal(feedback_view_read(event, view), OK);
 }
 
-/* Goal: an event is stored as its wire bytes, facts below field 20 and content from there on, with
- * the fields that the server derives. Method: capture one, read its runs. */
+/* Goal: an event is stored as its wire bytes, facts in fields below 20 and content in the others,
+ * with the fields that the server derives. Method: capture one, read its runs. */
 static void test_event_is_stored_with_derived_fields(void **state)
 {
     struct capture_input input =
@@ -214,7 +214,7 @@ static struct slice ask_examples(struct fixture *fixture, struct store_txn *txn,
     return buffer_slice(&body);
 }
 
-/* The bytes of a field in a reply; the `skip`th of them. */
+/* Returns the bytes of a field in a reply, after `skip` others with its number. */
 static struct slice field_of(struct slice reply, uint32_t number, size_t skip)
 {
     struct wire_reader reader = wire_reader_of(reply);
@@ -321,7 +321,7 @@ static void test_examples_are_sanitised_newest_first(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: an answer that met the bound of rows reports it, and only then. Method: as many corrections of
+/* Goal: an answer reports the bound of rows exactly if it was reached. Method: as many corrections of
  * one entity as the bound, of which all but the newest are superseded, then one more. */
 static void test_examples_report_the_bound_of_rows(void **state)
 {
@@ -490,7 +490,7 @@ static void capture_others(struct fixture *fixture)
     }
 }
 
-/* Lists the events of a filter, which must be these two, without examining others. */
+/* Checks that a filter lists exactly these two events, without examining others. */
 static void expect_two_rows(struct fixture *fixture, const struct list_filter *filter,
                             uint64_t newer, uint64_t older)
 {
@@ -507,14 +507,15 @@ static void expect_two_rows(struct fixture *fixture, const struct list_filter *f
     assert_int_equal(feedback_list_next(txn, &list, &event, &view), OK);
     assert_int_equal(event->seq, older);
     assert_int_equal(feedback_list_next(txn, &list, &event, &view), ERR_NOT_FOUND);
-    assert_int_equal(page.row_count, 3); /* the last look finds the end */
+    assert_int_equal(page.row_count, 3); /* the last row examined is the end */
     fixture_end_page(fixture, &page, &pages);
     assert_false(pages.more);
     store_abort(txn);
 }
 
 /* Goal: the events of one document, and of one draft order, are found by one seek. Method: two of them with more
- * others between than a page examines, the later one backdated; rows that a page examines are counted. */
+ * other events between them than a page examines, the later one backdated; rows that a page examines are
+ * counted. */
 static void test_named_events_are_indexed(void **state)
 {
     struct list_filter filter = {.start_us = INT64_MIN, .end_us = INT64_MAX};

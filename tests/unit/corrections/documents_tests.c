@@ -1,7 +1,7 @@
 /*
- * documents_tests.c: what corrections take from ingested documents: fingerprints and texts that were
- * left out, and examples that are withheld for scans. Random interleavings against a model that keeps
- * every event in an array and answers each question by looking at all of them. Seeds are fixed.
+ * documents_tests.c: the values that corrections take from ingested documents: omitted fingerprints
+ * and texts, and examples that are withheld for scans. Random interleavings are compared with a model
+ * that scans an array of all events for each question. Seeds are fixed.
  */
 #include "server/domain/corrections/examples.h"
 #include "server/domain/corrections/list.h"
@@ -209,7 +209,7 @@ static void capture(struct model *model, struct store_txn *txn)
     model->count += count;
 }
 
-/* Several of both in each write. */
+/* Stores several documents and corrections in each write. */
 static void fill(struct model *model)
 {
     while (model->count < EVENTS) {
@@ -461,7 +461,7 @@ static void test_profiles_equal_the_model(void **state)
     }
 }
 
-/* The newest captured event of the layout (0: any) up to `seq`; 0 if there is none. */
+/* Returns the newest captured event of the layout (0: any) up to `seq`; 0 if there is none. */
 static uint64_t captured_before(const struct model *model, unsigned layout, uint64_t seq)
 {
     while (seq > 0 &&

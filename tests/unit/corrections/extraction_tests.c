@@ -1,6 +1,6 @@
 /*
- * extraction_tests.c: what extractions leave in the rows of a layout: sums by example, in the head and
- * beside it; and which extraction a correction marks.
+ * extraction_tests.c: the effects of extractions on the rows of a layout: sums by example, in the head
+ * and beside it; and the extraction that a correction marks.
  */
 #include "tests/unit/corrections/fixture.h"
 
@@ -83,8 +83,8 @@ static bool read_mark(struct fixture *fixture, struct store_txn *txn, uint64_t s
     return true;
 }
 
-/* Goal: an example's sums are kept where its mark is, and move with it. Method: sums in the head;
- * so many corrections that it is pushed out; more sums, and supersession. */
+/* Goal: an example's sums are stored with its mark, and move with it. Method: sums in the head; so
+ * many corrections that it is pushed out; more sums, and supersession. */
 static void test_sums_move_with_their_mark(void **state)
 {
     const uint64_t both[] = {1, 2};

@@ -354,7 +354,7 @@ static struct slice ask(struct family_model *model, const struct asked *asked)
     return buffer_slice(&text);
 }
 
-/* How often the cases occur that a run must have. */
+/* Counts of the cases that each run must contain. */
 struct seen {
     unsigned others;
     unsigned mixed;

@@ -1,5 +1,5 @@
 /*
- * family_lookup_tests.c: how much of a layout family a lookup of its examples reads.
+ * family_lookup_tests.c: the number of rows of a layout family that a lookup of its examples reads.
  */
 #include "server/domain/corrections/examples.h"
 #include "server/domain/fingerprint/fingerprint.h"
@@ -163,7 +163,7 @@ static void test_opens_only_served_clusters(void **state)
     for (unsigned i = LAYOUTS - LIMIT; i < LAYOUTS; i++) {
         input = correction_of(&fixture, i);
         input.document_id =
-            slice_of(NULL, 0); /* it names no layout: it supersedes, and is not an example */
+            slice_of(NULL, 0); /* without a layout it supersedes, but is not an example */
         capture(&fixture, &input);
     }
     assert_int_equal(find(&fixture, LIMIT, &found), OK);

@@ -1,6 +1,6 @@
 /*
- * family_model.h: random histories of ingestions, corrections, retractions, merges and splits of both kinds, and a model that keeps every
- * event in an array. Tests answer a question by looking at all of them.
+ * family_model.h: random histories of ingestions, corrections, retractions, merges and splits of both kinds, and a
+ * model that keeps every event in an array. Tests answer a question by a scan of all events.
  */
 #ifndef ERRATA_TESTS_UNIT_CORRECTIONS_FAMILY_MODEL_H
 #define ERRATA_TESTS_UNIT_CORRECTIONS_FAMILY_MODEL_H
@@ -11,8 +11,8 @@
 #define PAPERS 24 /* the last two are never ingested */
 #define LAYOUTS 5 /* the last one has no documents */
 #define PAPER_LAYOUTS 4
-#define FAMILIES 3 /* that documents make: those with one sketch */
-#define PARTS 5 /* families that splits by documents make at most; their numbers follow */
+#define FAMILIES 3 /* families of documents with equal sketches */
+#define PARTS 5 /* maximum number of families from splits by documents; their numbers follow */
 #define MEMBERS (FAMILIES + PARTS)
 #define ENTITIES 12
 #define SKETCH_FEATURES 40
@@ -52,7 +52,7 @@ struct family_model {
     uint64_t sketches
         [MEMBERS + 1]
         [FAMILIES +
-         1]; /* of each member, the newest document with each sketch; 0: it does not have it */
+         1]; /* the newest document with each sketch, by member; 0: the member does not have the sketch */
     struct slice fingerprints[LAYOUTS + 1]; /* in `texts` */
     char texts[LAYOUTS + 1][2 * SHA256_BYTES];
 };
@@ -60,7 +60,7 @@ struct family_model {
 unsigned family_model_draw(struct fixture *fixture, unsigned below);
 /* Sketches and layouts overlap: layout 1 has documents with one sketch, the others have several. */
 unsigned family_model_layout_of(unsigned paper);
-/* The family that a document was of after the event `now`, which may have been an alias; 0: of none. */
+/* The family that a document was of after the event `now`, which may have been an alias; 0: none. */
 unsigned family_model_member_of(const struct family_model *model, unsigned paper, uint64_t now);
 struct slice family_model_name_of(struct fixture *fixture, const char *kind, unsigned number);
 void family_model_init(struct family_model *model, uint64_t seed);

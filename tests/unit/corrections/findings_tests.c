@@ -1,6 +1,6 @@
 /*
- * findings_tests.c: what a capture finds out about an event: whether it is an example, and its warnings, as
- * they are recorded in its facts and as GetExamples acts on them.
+ * findings_tests.c: the findings of a capture about an event: whether it is an example, and its warnings,
+ * in the facts and in the replies of GetExamples.
  */
 #include "server/domain/corrections/examples.h"
 #include "server/domain/corrections/reduce.h"
@@ -188,8 +188,8 @@ static void check_case(const struct finding_case *wanted)
     fixture_deinit(&fixture);
 }
 
-/* Goal: a capture records whether an event is an example and why not, warns of what was probably not meant,
- * and only examples are served. Method: a table of captures, each in a store of its own. */
+/* Goal: a capture records whether an event is an example and why not, warns of probable mistakes, and only
+ * examples are served. Method: a table of captures, each in a store of its own. */
 static void test_decision_and_warnings_are_recorded(void **state)
 {
     (void)state;

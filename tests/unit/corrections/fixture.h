@@ -1,6 +1,6 @@
 /*
  * fixture.h: a store in memory with one organisation, a clock that tests move, and the calls that the
- * tests of corrections share. Everything that goes wrong in it fails the test.
+ * tests of corrections share. Any error in it fails the test.
  */
 #ifndef ERRATA_TESTS_UNIT_CORRECTIONS_FIXTURE_H
 #define ERRATA_TESTS_UNIT_CORRECTIONS_FIXTURE_H
@@ -22,7 +22,7 @@ struct fixture {
 
 void fixture_init(struct fixture *fixture, uint64_t seed);
 void fixture_deinit(struct fixture *fixture);
-/* Frees what the last calls made, faults too. */
+/* Frees the results of the last calls, including faults. */
 void fixture_forget(struct fixture *fixture);
 /* A transaction; ends the test if there is none. */
 struct store_txn *fixture_begin(struct fixture *fixture, enum store_access access);
@@ -44,7 +44,7 @@ struct event_caller fixture_admin(void);
 /* Prepares and stores events in one write as an ADMIN, by a HUMAN unless an input has another kind of annotator.
  * Returns the first seq. */
 uint64_t fixture_capture(struct fixture *fixture, const struct capture_input *inputs, size_t count);
-/* Retracts an event as an ADMIN; gives the seq of the retraction. */
+/* Retracts an event as an ADMIN; returns the seq of the retraction. */
 uint64_t fixture_retract(struct fixture *fixture, uint64_t event_seq);
 /* True if a text is in another. */
 bool fixture_has(struct slice whole, const char *part);

@@ -20,7 +20,7 @@
 #define EVENTS 260
 #define SEEDS 3
 #define LAYOUTS 2
-#define DOCUMENTS 4 /* the last one's events are most */
+#define DOCUMENTS 4 /* the last document has most of the events */
 #define ENTITIES 5
 #define FIELDS 3
 #define STEP_US (INT64_C(3600) * 1000000)
@@ -457,7 +457,8 @@ static void check_row_count(struct model *model, struct store_txn *txn)
     assert_int_equal(fixture_count_rows(&model->fixture, txn, TABLE_EXAMPLE_DOCUMENT), count);
 }
 
-/* Retracts what is left, and checks that no row of a document is; the past is answered as before. */
+/* Retracts the remaining corrections, and checks that no row of a document is left and that lookups
+ * of the past do not change. */
 static void retract_all(struct model *model)
 {
     struct store_txn *txn = NULL;
@@ -554,8 +555,9 @@ static enum err ask_one(struct fixture *fixture, struct store_txn *txn, struct b
 }
 
 /* Goal: the row of a document does not repeat the text of its correction; without the correction's row, or with other
- * bytes, it is reported as corrupt. Method: one correction, then a change of one of the two rows in a transaction that
- * is not committed; each byte of the document's row is changed once, and then any answer but a crash is right. */
+ * bytes, the row is reported as corrupt. Method: one correction, then a change of one of the two rows in a transaction
+ * that is not committed; each byte of the document's row is changed once, after which any answer without a crash is
+ * accepted. */
 static void test_row_of_one_correction_refers_to_it(void **state)
 {
     struct fixture fixture;

@@ -1,6 +1,6 @@
 /*
- * model_tests.c: random workloads, with retractions, against a model that knows nothing of rows: it keeps every
- * event in an array and answers each question by looking at all of them. Seeds are fixed.
+ * model_tests.c: random workloads, with retractions, against a model without rows: it answers each question by
+ * a scan of an array of all events. Seeds are fixed.
  */
 #include "server/domain/corrections/examples.h"
 #include "server/domain/corrections/list.h"
@@ -227,7 +227,7 @@ static bool is_retracted(const struct fact *fact, uint64_t as_of)
     return fact->retracted_by != 0 && fact->retracted_by <= as_of;
 }
 
-/* Looks at every event up to `as_of`. */
+/* Computes the answer by a scan of every event up to `as_of`. */
 static bool is_superseded(const struct model *model, const struct fact *fact, uint64_t as_of)
 {
     unsigned left = fact->fields;
@@ -610,7 +610,7 @@ static size_t check_day(struct model *model, struct store_txn *txn, uint32_t day
 }
 
 /* Goal: the counters equal a scan of the events. Method: every day, type and field, and no other
- * row except one count of distinct names for each day that has any. */
+ * row except a count of distinct names for each day with names. */
 static void test_counters_equal_scan(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * reduce_tests.c: how the JSON texts of an event are reduced before any transaction.
+ * reduce_tests.c: the reduction of an event's JSON texts before any transaction.
  */
 #include "server/domain/corrections/reduce.h"
 #include "server/domain/json/fields_changed.h"
@@ -129,9 +129,8 @@ static void test_reduce_keeps_a_text_of_the_largest_size(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: values that shorter strings do not make fit are replaced, largest first, and the rest
- * stays. Method: a large list beside a small member; N is the bytes of the list as it was
- * written. */
+/* Goal: if shorter strings are not enough, values are replaced, largest first, and the others stay.
+ * Method: a large list beside a small member; N is the bytes of the list as it was written. */
 static void test_reduce_replaces_largest(void **state)
 {
     struct buffer buffer;

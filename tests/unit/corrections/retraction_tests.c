@@ -1,5 +1,5 @@
 /*
- * retraction_tests.c: what a retraction changes, and which events cannot be retracted.
+ * retraction_tests.c: the effects of a retraction, and the events that cannot be retracted.
  */
 #include "server/domain/corrections/examples.h"
 #include "server/domain/counters/counters.h"
@@ -113,7 +113,7 @@ static void test_older_copy_is_served_after_a_retraction(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: the head keeps the marks of the newest 32 examples, with what they say. Method: 40 corrections, each of a
+/* Goal: the head keeps the marks of the newest 32 examples, with their values. Method: 40 corrections, each of a
  * line of its own; the oldest is superseded; then 8 of the newest, and one of the oldest, are retracted. */
 static void test_head_keeps_the_newest_marks(void **state)
 {
@@ -150,8 +150,8 @@ static void test_head_keeps_the_newest_marks(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: an event is retracted once, by those who may; others are refused with a reason, and nothing is stored.
- * Method: every kind of caller and of event. */
+/* Goal: an event is retracted once, by permitted callers; others are refused with a reason, and nothing is
+ * stored. Method: every kind of caller and of event. */
 static void test_events_are_retracted_once_by_those_who_may(void **state)
 {
     const struct event_caller anna = {ROLE_OPERATOR, SLICE("anna"), 1, false};
@@ -205,8 +205,8 @@ static uint64_t count_of(struct fixture *fixture, enum counter_dimension dimensi
     return record.count;
 }
 
-/* Goal: what was counted as `other`, since the day had enough names, is subtracted from `other`. Method: 1,000 names,
- * then one more; a name loses its last event, comes again and counts as `other`; both are retracted. */
+/* Goal: a name that was counted as `other`, since the day had 1,000 names, is subtracted from `other`. Method: 1,000
+ * names, then one more; a name loses its last event, comes again and counts as `other`; both are retracted. */
 static void test_names_above_the_limit_are_subtracted_from_other(void **state)
 {
     struct capture_input input;

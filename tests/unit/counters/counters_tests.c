@@ -1,6 +1,6 @@
 /*
- * counters_tests.c: the counters of analytics, by day and name. That they equal a scan of the
- * events is tested where events are stored.
+ * counters_tests.c: the counters of analytics, by day and name. The tests of stored events compare
+ * them with a scan of the events.
  */
 #include "server/domain/counters/counters.h"
 

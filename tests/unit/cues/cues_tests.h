@@ -1,5 +1,6 @@
 /*
- * cues_tests.h: what the tests of messages share: a lexicon, an arena for each test, and a message read in one call.
+ * cues_tests.h: the shared functions of the tests of messages: a lexicon, an arena for each test, and a message read
+ * in one call.
  */
 #ifndef ERRATA_TESTS_UNIT_CUES_CUES_TESTS_H
 #define ERRATA_TESTS_UNIT_CUES_CUES_TESTS_H
@@ -22,7 +23,7 @@ int cues_setup(void **state);
 int cues_teardown(void **state);
 /* Reads a message; valid until the next call. */
 const struct reading *cues_read(const struct example *example);
-/* Reads it, and applies the table. */
+/* Reads a message, and applies the table. */
 struct detection cues_detect(const struct example *example);
 
 int run_words_tests(void);

@@ -1,5 +1,6 @@
 /*
- * detect_tests.c: each row of the table, its edges, and what looks like another row.
+ * detect_tests.c: each row of the table, its edges, and messages that resemble those of another
+ * row.
  */
 #include "tests/unit/cues/cues_tests.h"
 
@@ -233,7 +234,7 @@ static void test_topic_change_needs_low_similarity(void **state)
     assert_int_equal(cues_detect(&example).status, DETECT_ACCEPTED);
 }
 
-/* Goal: what gives no signal is row 6. */
+/* Goal: a message without a signal is row 6. */
 static void test_message_without_a_signal_is_neutral(void **state)
 {
     static const char *const messages[] = {"hmm", "ok",  "I live there.", "are you sure?", "maybe",

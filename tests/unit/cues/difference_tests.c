@@ -1,5 +1,5 @@
 /*
- * difference_tests.c: two queries compared by their words: in other words, or about something else?
+ * difference_tests.c: two queries compared by their words: a rephrased question or a different one.
  */
 #include "tests/unit/cues/cues_tests.h"
 

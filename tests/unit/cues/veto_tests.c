@@ -79,7 +79,7 @@ static void test_other_results_are_kept(void **state)
     }
 }
 
-/* Goal: queries in other words stay rejections, and "never mind" does. Method: messages that are read and decided. */
+/* Goal: rephrased queries and "never mind" stay rejections. Method: messages that are read and decided. */
 static void test_clear_rejections_are_kept(void **state)
 {
     static const struct example examples[] = {
@@ -98,8 +98,8 @@ static void test_clear_rejections_are_kept(void **state)
     }
 }
 
-/* Goal: the probability is the logistic function of the weighted sum, within its bounds. Method: no features, and more of
- * what lowers it. */
+/* Goal: the probability is the logistic function of the weighted sum, within its bounds. Method: no features, and
+ * larger values of the features that lower it. */
 static void test_probabilities_are_bounded(void **state)
 {
     float features[FEATURE_COUNT] = {0};

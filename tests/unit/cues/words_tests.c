@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-/* A long message may take this long under sanitizers on a busy machine; a quadratic one takes minutes. */
+/* Time limit of a long message under sanitizers on a busy machine; a quadratic algorithm takes
+ * minutes. */
 #define HOSTILE_SECONDS_MAX 5
 
 static struct cue_words split(const char *text)
@@ -68,7 +69,7 @@ static void test_abbreviations_are_expanded(void **state)
     expect_words("nope idk", "no i do not know", true);
 }
 
-/* Goal: sentences, clauses and questions begin and end where they do. */
+/* Goal: sentences, clauses and questions begin and end at the right places. */
 static void test_sentences_are_found(void **state)
 {
     struct cue_words words = split("No, it broke. Why is that? Fix it");
@@ -123,7 +124,7 @@ static void test_typing_errors_are_mended(void **state)
     assert_true(cue_lexicon_find(cues_lexicon, SLICE("think")) != 0); /* not a `thank` */
 }
 
-/* Goal: texts that an application put in are removed wherever they are. */
+/* Goal: texts that an application inserted are removed at any place. */
 static void test_injected_spans_are_removed(void **state)
 {
     const struct slice spans[] = {SLICE("[tool: that is wrong]"), SLICE("absent"), SLICE("")};

@@ -246,8 +246,8 @@ static void end(struct history *history)
     vector_index_deinit(history->filler);
 }
 
-/* Goal: every search has the result of an exact scan of what its transaction has; nothing of another organisation or space,
- * and nothing that was retracted or erased. */
+/* Goal: every search has the result of an exact scan of the rows of its transaction; nothing of another organisation or
+ * space, and nothing that was retracted or erased. */
 static void test_equals_an_exact_scan(void **state)
 {
     struct vector_source filling = similar_source;
@@ -392,8 +392,8 @@ static void test_only_retracted_decisions_walk_the_rows(void **state)
     end(&history);
 }
 
-/* Goal: rows that are in use while their organisation is deleted go with their last use. Method: an organisation that is
- * forgotten during a use; its place, which stays in memory, has no rows at the end. */
+/* Goal: rows in use while their organisation is deleted are freed after their last use. Method: an organisation that is
+ * deleted during a use; its entry, which stays in memory, has no rows at the end. */
 static void test_forgotten_rows_go_after_their_use(void **state)
 {
     const struct org_id org = store_fixture_org(1);

@@ -1,5 +1,6 @@
 /*
- * dial_test.c: an outgoing connection to a host with several addresses, whose look-up is replaced by a list of the test.
+ * dial_test.c: an outgoing connection to a host with several addresses, whose look-up is replaced by a list of
+ * addresses.
  */
 #include "server/net/dial.h"
 
@@ -86,7 +87,7 @@ static void on_connection(uv_stream_t *server, int status)
     (void)status;
 }
 
-/* Makes `count` addresses, of which only the one at `working` is that of a server. */
+/* Makes `count` addresses, of which only that at `working` belongs to a server. */
 static void bench_init(struct bench *bench, size_t count, size_t working)
 {
     const struct dial_config config = {.loop = &bench->loop,
@@ -108,7 +109,8 @@ static void bench_init(struct bench *bench, size_t count, size_t working)
     assert_int_equal(uv_listen((uv_stream_t *)&bench->server, 1, on_connection), 0);
     for (size_t i = 0; i < count; i++) {
         addresses[i] = bound;
-        addresses[i].sin_port = i == working ? bound.sin_port : htons(1); /* of no server */
+        addresses[i].sin_port =
+            i == working ? bound.sin_port : htons(1); /* an address without a server */
         infos[i] = (struct addrinfo){.ai_family = AF_INET,
                                      .ai_socktype = SOCK_STREAM,
                                      .ai_addr = (struct sockaddr *)&addresses[i],

@@ -1,5 +1,5 @@
 /*
- * embed_fixture.c: made models, and the program that runs the tests of this folder.
+ * embed_fixture.c: models for tests, and the program that runs the tests of this folder.
  */
 #include "tests/unit/embed/embed_fixture.h"
 

@@ -1,5 +1,5 @@
 /*
- * embed_fixture.h: models of made weights and small vocabularies, for tests.
+ * embed_fixture.h: models with random weights and small vocabularies, for tests.
  */
 #ifndef ERRATA_TESTS_UNIT_EMBED_EMBED_FIXTURE_H
 #define ERRATA_TESTS_UNIT_EMBED_EMBED_FIXTURE_H
@@ -18,7 +18,7 @@ struct make_source fixture_small_source(struct arena *arena);
 /* A model of the small vocabulary of embed_fixture.c. */
 struct slice fixture_model(struct arena *arena, enum model_weights weights,
                            struct model *ret_model);
-/* Its tokens of a text. */
+/* Returns the tokens of a text by the model of the small vocabulary. */
 struct tokens fixture_tokens(struct arena *arena, const struct model *model, struct slice text);
 
 /* The tests, by file. */

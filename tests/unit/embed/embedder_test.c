@@ -69,7 +69,7 @@ static void test_any_bytes_are_embedded(void **state)
     }
 }
 
-/* Fills a text with copies of some bytes, as many as fit. */
+/* Fills a text with as many copies of some bytes as fit. */
 static struct slice repeat(struct slice bytes, size_t size)
 {
     char *text = (char *)arena_alloc(&arena, size);
@@ -246,7 +246,7 @@ static void test_other_files_are_refused(void **state)
 }
 
 /* Goal: the maps rise from 0 to 1. Method: each profile and kind of embedder, in steps of a thousandth;
- * values outside the range and no number. */
+ * values outside the range, and NaN. */
 static void test_maps_rise(void **state)
 {
     (void)state;

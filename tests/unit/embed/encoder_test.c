@@ -1,6 +1,6 @@
 /*
- * encoder_test.c: the forward pass with made weights: the same bits by every path and in every batch,
- * and near a computation with floats.
+ * encoder_test.c: the forward pass with random weights: the same bits by every path and in every
+ * batch, and near a computation with floats.
  */
 #include "tests/unit/embed/embed_fixture.h"
 
@@ -33,7 +33,7 @@ static void embed(const struct model *with, enum linear_path path, float *vector
 }
 
 /* Goal: every path gives the same bits, with length 1, and nothing for an empty text. Method: texts
- * of 0 to 128 tokens, so that every rest of six rows occurs. */
+ * of 0 to 128 tokens, so that every remainder of six rows occurs. */
 static void test_paths_agree(void **state)
 {
     static float best[TEXTS * MODEL_WIDE];

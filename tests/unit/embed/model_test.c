@@ -1,5 +1,5 @@
 /*
- * model_test.c: model files that are not ones: every field of the head, a cut file, tries that would
+ * model_test.c: invalid model files: every field of the head, a truncated file, tries that would
  * lead outside the file or in a circle.
  */
 #include "tests/unit/embed/embed_fixture.h"
@@ -100,8 +100,8 @@ static void test_scores_must_be_finite(void **state)
     }
 }
 
-/* Goal: no word or pair leads outside its list. Method: ends beyond the text and before the last end, a scale that is
- * not finite, pairs of words that do not exist. */
+/* Goal: no word or pair refers to an entry outside its list. Method: ends beyond the text and before the last end, a
+ * scale that is not finite, pairs of words that do not exist. */
 static void test_damaged_lists_are_refused(void **state)
 {
     static const uint32_t ends[] = {1, UINT32_MAX, 4096};

@@ -1,5 +1,5 @@
 /*
- * package_test.c: npm packages that are not the expected one, and invalid vocabularies.
+ * package_test.c: unexpected npm packages, and invalid vocabularies.
  */
 #include "tests/unit/embed/embed_fixture.h"
 #include "tools/mkmodel/pack/package.h"
@@ -43,7 +43,8 @@ static void test_hash_is_checked(void **state)
     assert_int_equal(make_read_package(&arena, SLICE("abc"), &source, &fault), ERR_INVALID);
 }
 
-/* Goal: damaged gzip files are refused. Method: nothing, no gzip, a size that is not so. */
+/* Goal: damaged gzip files are refused. Method: an empty file, a file that is not gzip, a wrong
+ * size. */
 static void test_damaged_gzip_is_refused(void **state)
 {
     struct slice tar = {NULL, 0};
@@ -58,8 +59,8 @@ static void test_damaged_gzip_is_refused(void **state)
         ERR_INVALID);
 }
 
-/* Goal: files of an archive are found, and sizes beyond its end are not believed. Method: an archive
- * of two files. */
+/* Goal: files of an archive are found, and sizes beyond its end are refused. Method: an archive of
+ * two files. */
 static void test_files_are_found(void **state)
 {
     uint8_t tar[TAR_BYTES] = {0};

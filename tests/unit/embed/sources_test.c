@@ -1,5 +1,5 @@
 /*
- * sources_test.c: the sources of words and antonyms in the forms of their packages: small ones that are made here, and
+ * sources_test.c: sources of words and antonyms in the forms of their packages: small ones that the tests make, and
  * damaged ones.
  */
 #include "store/base/buffer.h"
@@ -102,7 +102,8 @@ static void test_word_vectors_are_read(void **state)
     assert_true(words.vectors[7] > 10 * fabsf(words.vectors[2 * MODEL_WORD_WIDTH + 3]));
 }
 
-/* Goal: damaged packages are refused. Method: no gzip, no member, an entry cut off, without numbers, too long. */
+/* Goal: damaged packages are refused. Method: not gzip, no member, a truncated entry, without numbers, too
+ * long. */
 static void test_damaged_vectors_are_refused(void **state)
 {
     static const char *const wrong[] = {"",
@@ -158,7 +159,7 @@ static void test_antonyms_are_read(void **state)
 }
 
 /* Goal: pointers that lead nowhere are not followed, and other files than WordNet's are refused. Method: offsets and
- * words beyond the end, lines that are cut off. */
+ * words beyond the end, truncated lines. */
 static void test_damaged_antonyms_are_ignored(void **state)
 {
     static const char *const wrong[] = {"00000000 00 a 01 high 0 001 ! 99999999 a 0101 | \n",

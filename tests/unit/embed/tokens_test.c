@@ -40,7 +40,7 @@ static void test_best_sum_is_found(void **state)
 static void test_later_start_wins_ties(void **state)
 {
     (void)state;
-    /* mark+ab+c = -10; mark-a+bc = -8.5 */
+    /* ▁+ab+c = -10; ▁a+bc = -8.5 */
     EXPECT("abc", 12, 11);
     EXPECT("a  b", 12, 9, 9, 7);
 }

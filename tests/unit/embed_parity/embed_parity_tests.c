@@ -19,7 +19,7 @@
 
 #define ARENA_BYTES ((size_t)256 << 20)
 #define TEXTS 28
-#define PLAIN_TEXTS 8 /* of them, by the plain path, which is slow with sanitizers */
+#define PLAIN_TEXTS 8 /* number of texts by the plain path, which is slow with sanitizers */
 #define FILE_BYTES_MAX ((size_t)64 << 20)
 
 /* The reference's tokens and vectors. */
@@ -158,7 +158,8 @@ static void test_int8_vectors_are_near_the_reference(void **state)
     assert_true(smallest >= 0.999);
 }
 
-/* Goal: the file has the same bytes on every machine. Method: the hash of the one that was measured. */
+/* Goal: the file has the same bytes on every machine. Method: the hash of the file that was
+ * measured. */
 static void test_file_has_the_known_hash(void **state)
 {
     char text[2 * SHA256_BYTES];

@@ -1,5 +1,5 @@
 /*
- * conflicts_test.c: pairs of rules that contradict each other, and of rules that only seem to.
+ * conflicts_test.c: pairs of rules that contradict each other, and pairs that only seem to.
  */
 #include "server/domain/conflicts/conflicts.h"
 #include "tests/unit/evaluator/evaluator_suites.h"
@@ -86,7 +86,7 @@ static void test_rules_about_other_objects_do_not_conflict(void **state)
     EXPECT_ALL(pairs);
 }
 
-/* Goal: opposites and an order in time. */
+/* Goal: opposites, and opposite orders in time, conflict. */
 static void test_opposites_conflict(void **state)
 {
     static const struct pair pairs[] = {
@@ -121,7 +121,7 @@ static void test_bounds_conflict_only_if_both_cannot_hold(void **state)
     EXPECT_ALL(pairs);
 }
 
-/* Goal: of a group of choices two exclude each other, unless a rule rejects one. */
+/* Goal: two choices of one group exclude each other, unless a rule rejects one. */
 static void test_choices_of_a_group_exclude_each_other(void **state)
 {
     static const struct pair pairs[] = {

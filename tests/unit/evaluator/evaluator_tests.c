@@ -102,7 +102,7 @@ static void test_praise_is_positive(void **state)
     assert_true(classify(f, input_of(f, EVALUATOR_APPROVED, "", 0), one).confidence == 0.5);
 }
 
-/* Goal: no words otherwise, and fewer than three content words, are AMBIGUOUS. */
+/* Goal: other decisions without words, or with fewer than three content words, are AMBIGUOUS. */
 static void test_vague_comments_are_ambiguous(void **state)
 {
     struct fixture *f = *state;
@@ -139,7 +139,8 @@ static void test_cues_decide_between_low_and_edge_case(void **state)
     assert_int_equal(classify(f, input, one).action, EVALUATOR_UPDATE_SKILL);
 }
 
-/* Goal: the support of a cluster: each minimum of HIGH by one step, contradictions, and one reviewer. */
+/* Goal: the support of a cluster is exact. Method: one less than each minimum of HIGH, contradictions,
+ * and one reviewer. */
 static void test_high_needs_each_minimum_of_support(void **state)
 {
     struct fixture *f = *state;
@@ -202,7 +203,7 @@ static void test_skills_are_named_by_tags_and_paths(void **state)
     assert_false(evaluator_has_skill_path(SLICE("")));
 }
 
-/* Goal: concepts make comments in other words similar, and the mean over a sum is the mean of the cosines. */
+/* Goal: concepts make rephrased comments similar, and the mean over a sum is the mean of the cosines. */
 static void test_common_concepts_make_comments_similar(void **state)
 {
     static const float across[2][4] = {{1, 0, 0, 0}, {0, 2, 0, 0}};

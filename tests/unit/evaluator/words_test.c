@@ -40,7 +40,7 @@ static void expect_words(const char *text, const char *wanted)
     arena_deinit(&arena);
 }
 
-/* Goal: words, numbers, and what is between them. Method: texts with each kind of joint and gap. */
+/* Goal: words, numbers, and what is between them. Method: texts with each kind of separator. */
 static void test_texts_are_split(void **state)
 {
     (void)state;

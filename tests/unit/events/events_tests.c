@@ -153,8 +153,8 @@ static void test_draft_has_its_time_and_subjects(void **state)
     store_fixture_deinit(&fixture);
 }
 
-/* Goal: the kind of annotator is the given one, else that of who acts, and a person's token gives only HUMAN.
- * Method: a table of tokens, named users and given kinds. */
+/* Goal: the kind of annotator is the given one, else that of the actor, and a person's token allows only
+ * HUMAN. Method: a table of tokens, named users and given kinds. */
 static void test_annotator_is_who_acts_unless_a_program_gives_it(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /*
- * exposures_tests.h: the groups of this folder.
+ * exposures_tests.h: the groups of tests of this folder.
  */
 #ifndef ERRATA_TESTS_UNIT_EXPOSURES_EXPOSURES_TESTS_H
 #define ERRATA_TESTS_UNIT_EXPOSURES_EXPOSURES_TESTS_H

@@ -253,8 +253,8 @@ static void append_events(struct fixture *fixture, struct slice reference)
     }
 }
 
-/* Goal: of the references that a request cites, each valid one is found once, and each other one is named. Method: one that
- * is damaged, one twice, and all of them for another kind. */
+/* Goal: of the references that a request cites, each valid one is found once, and each invalid one is named. Method:
+ * one that is damaged, one twice, and all of them for another kind. */
 static void test_valid_references_are_found_once_and_others_named(void **state)
 {
     struct cited_exposure cited[3];
@@ -276,7 +276,7 @@ static void test_valid_references_are_found_once_and_others_named(void **state)
                                               .kind = EXPOSURE_KIND_MATCHES,
                                               .field = "cited.refs",
                                               .method = "MatchLines"};
-    /* A reference to what the log does not have is not valid. */
+    /* A reference to an event that the log does not have is invalid. */
     assert_int_equal(exposures_cite(&fixture.stored.ctx, fixture.txn, &references, cited, &count),
                      OK);
     assert_int_equal(count, 0);

@@ -1,6 +1,6 @@
 /*
- * reference_tests.c: the text of a reference: what is written is read back, and nothing else is: not
- * one changed bit, not a shorter or longer text, not another organisation's or another server's.
+ * reference_tests.c: the text of a reference: written references are read back; any changed bit,
+ * shorter or longer text, other organisation or other server is refused.
  */
 #include "tests/unit/exposures/exposures_tests.h"
 
@@ -268,7 +268,7 @@ static void test_a_long_list_is_stored_as_its_hash(void **state)
     artifacts[1234].line_count = 3;
     assert_false(slice_equal(write_text(&bench, &exposure), text));
 
-    /* Close together, as many as there may be are listed. */
+    /* Numbers close together: the maximum number of artifacts is listed. */
     for (size_t i = 0; i < EXPOSURE_ARTIFACTS_MAX; i++) {
         artifacts[i] =
             (struct exposed_artifact){.seq = exposure.as_of_seq + i, .version = 1, .line_count = 1};

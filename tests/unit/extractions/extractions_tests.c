@@ -152,7 +152,7 @@ static void test_examples_of_the_own_layout_are_credited_once(void **state)
 }
 
 /* Goal: an extraction without an example of its layout is without_examples, regardless of credits.
- * Method: none; one; the same again beside what MatchLines answered. */
+ * Method: none; one; one beside the mappings of MatchLines. */
 static void test_extraction_without_own_examples_counts_as_without_examples(void **state)
 {
     struct fixture fixture;

@@ -187,8 +187,8 @@ static void test_guideline_in_effect_is_retired_once(void **state)
     store_abort(txn);
 }
 
-/* Goal: keeping a guideline in effect is a change of its life: each row ends where the next one begins, and a read as of
- * any event finds the row that began last. */
+/* Goal: a decision to keep a guideline in effect is a change of its state: each row ends where the next one begins, and
+ * a read as of any event finds the row that began last. */
 static void test_each_row_ends_where_the_next_begins(void **state)
 {
     static const enum artifact_state states[] = {ARTIFACT_STATE_RETIRED, ARTIFACT_STATE_ACTIVE,

@@ -1,8 +1,9 @@
 /*
- * model_tests.c: random sequences of proposals, votes, rejections, votes taken back, retirements, merges, proposals put in
- * SHADOW, changed settings, users who have lost their token's user, and crashes, beside a model that counts approvers by itself. No guideline becomes
- * active without as many different approvers as the setting demands at that moment, none of them its proposer, and no agent
- * has more than 20, nor more than 20 in SHADOW. After each sequence the tables are rebuilt from the log, and compared byte for byte.
+ * model_tests.c: random sequences of proposals, votes, rejections, votes taken back, retirements, merges, proposals put
+ * in SHADOW, changed settings, tokens that have lost their user, and crashes, beside a model that counts approvers by
+ * itself. No guideline becomes active without as many different approvers as the setting demands at that moment, none
+ * of them its proposer, and no agent has more than 20, nor more than 20 in SHADOW. After each sequence the tables are
+ * rebuilt from the log, and compared byte for byte.
  */
 #include "server/domain/learning/state.h"
 #include "server/domain/settings/settings.h"

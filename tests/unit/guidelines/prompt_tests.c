@@ -1,5 +1,6 @@
 /*
- * prompt_tests.c: where rules are inserted into a prompt, and that nothing of them acts as an instruction.
+ * prompt_tests.c: the places of rules in a prompt, and the removal of marks that would act as
+ * instructions.
  */
 #include "server/domain/guidelines/agent_prompt.h"
 #include "tests/unit/guidelines/groups.h"
@@ -103,7 +104,7 @@ static bool always(const void *user)
     return true;
 }
 
-/* Builds the prompt of an agent on "A", as it was after an event; UINT64_MAX: as it is. */
+/* Builds the prompt of an agent on "A", as of an event; UINT64_MAX: the current one. */
 static enum err build(struct store_fixture *f, struct store_txn *txn, struct slice agent,
                       uint64_t as_of_seq, struct agent_prompt *ret_prompt)
 {

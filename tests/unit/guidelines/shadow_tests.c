@@ -1,6 +1,6 @@
 /*
- * shadow_tests.c: proposals in SHADOW: no prompt and no list of guidelines has them, an exposure names them, and votes and rejections end that. Who may
- * be put there, and how many.
+ * shadow_tests.c: proposals in SHADOW: no prompt and no list of guidelines has them, an exposure names them, and votes
+ * and rejections end the state; the permitted proposals and their number.
  */
 #include "server/domain/guidelines/agent_prompt.h"
 #include "server/domain/learning/state.h"

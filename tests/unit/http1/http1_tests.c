@@ -1,5 +1,5 @@
 /*
- * http1_tests.c: the parser of HTTP/1.1 on requests that are right, ambiguous, too large or
+ * http1_tests.c: the parser of HTTP/1.1 on requests that are valid, ambiguous, too large or
  * malformed. Each is read whole, byte by byte and in pieces of every size up to seven: the events
  * are the same.
  */
@@ -19,7 +19,7 @@
 #define GET "GET /a HTTP/1.1\r\n" HOST
 #define POST "POST /a HTTP/1.1\r\n" HOST
 #define CHUNKED POST "Transfer-Encoding: chunked\r\n\r\n"
-/* Traces: what the parser reports of the above. */
+/* Traces: the expected reports of the parser for the requests above. */
 #define SEEN_GET "GET /a;host=a;"
 #define SEEN_POST "POST /a;host=a;"
 #define TRACE_BYTES 65536
@@ -357,7 +357,7 @@ static void test_limits_are_exact(void **state)
 {
     /* The method, two spaces, the version and a path of one byte have 14 bytes. */
     size_t path = HTTP1_LINE_BYTES_MAX - 14;
-    /* The name, a colon and a space have 3 bytes. */
+    /* The name, a colon and a space are 3 bytes. */
     size_t value = HTTP1_LINE_BYTES_MAX - 3;
 
     (void)state;

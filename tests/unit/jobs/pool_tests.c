@@ -18,7 +18,7 @@ struct job {
     struct pool *pool;
     int worked;
     int done;
-    struct job *next; /* next job, submitted by the completion; or NULL */
+    struct job *next; /* next job, which the completion submits; NULL: none */
 };
 
 static void work(void *data)
@@ -40,8 +40,8 @@ static void done(void *data, enum err result)
     }
 }
 
-/* Goal: every accepted job is run and completed once; one above the limit is refused and costs
- * nothing. Method: a full pool and one more, then the loop. */
+/* Goal: every accepted job is run and completed once; one above the limit is refused without side
+ * effects. Method: a full pool and one more, then the loop. */
 static void test_job_above_the_limit_is_refused(void **state)
 {
     static struct job jobs[POOL_JOBS_MAX + 1];

@@ -1,5 +1,5 @@
 /*
- * main.c: the tests of the journal.
+ * main.c: runs the tests of the journal.
  */
 #include "tests/unit/journal/journal_tests.h"
 

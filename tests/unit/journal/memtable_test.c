@@ -1,6 +1,6 @@
 /*
- * memtable_test.c: which versions a snapshot sees, in both directions, after undone transactions, and while another thread
- * writes.
+ * memtable_test.c: the versions that a snapshot sees, in both directions, after undone transactions, and while another
+ * thread writes.
  */
 #include "store/base/bytes.h"
 #include "store/base/random.h"
@@ -222,7 +222,7 @@ static void readers_see_whole_commits_while_a_thread_writes(void **state)
 }
 
 /* Goal: the next memtable uses the memory of the last one, and no more is kept than allowed. Method: a pool that keeps
- * two chunks, given back three and a larger one. */
+ * two chunks, to which three and a larger one are returned. */
 static void a_pool_keeps_chunks_up_to_its_limit(void **state)
 {
     struct chunk_pool *pool = chunk_pool_new(2 * CHUNK_BYTES);

@@ -1,6 +1,6 @@
 /*
- * recovery_test.c: what a journal that could not store its commits leaves to the next opening, and what writers and readers
- * get while the tables cannot be written to.
+ * recovery_test.c: the recovery of commits that a journal could not store in the tables, and the results of writes and
+ * reads while the tables cannot be written to.
  */
 #include "store/base/bytes.h"
 #include "store/base/fault_point.h"
@@ -140,7 +140,8 @@ static void small_segments_take_many_commits(void **state)
     }
 }
 
-/* Goal: the files do not keep what a commit wrote. Method: the journal is idle for a moment, with limits of no time. */
+/* Goal: the files do not keep the bytes of old commits. Method: the journal is idle for a moment, with limits of no
+ * time. */
 static void old_commits_are_overwritten(void **state)
 {
     struct fixture *fixture = *state;
@@ -203,7 +204,7 @@ static void *write_until_end(void *user)
     return NULL;
 }
 
-/* Goal: a request erases from the files what was committed before it, also while another thread commits. */
+/* Goal: a request erases all earlier commits from the files, also while another thread commits. */
 static void commits_are_erased_on_request(void **state)
 {
     struct fixture *fixture = *state;
@@ -232,8 +233,8 @@ static void commits_are_erased_on_request(void **state)
     fault_store_plan(&fixture->tables, FAULT_COMMIT, 0, 0, OK);
 }
 
-/* Goal: commits that never reached the tables are there after the next opening, in the tables too. Method: tables that
- * refuse every commit, as those of a killed server; twice, so that the second life adds to the first. */
+/* Goal: commits that never reached the tables exist after the next opening, in the tables too. Method: tables that
+ * refuse every commit, as if the server was killed; twice, so that the second run adds to the first. */
 static void commits_are_recovered(void **state)
 {
     struct fixture *fixture = *state;
@@ -327,9 +328,9 @@ static void writes_recover_with_the_tables(void **state)
     expect_rows(fixture->memory, 1, number, OK);
 }
 
-/* Goal: a disk that is full when the store is opened does not prevent that: what only the journal has is read, writes are
- * refused, and both end by themselves when there is room. Method: tables that refuse every commit, through two openings;
- * with a memtable for all commits, and with one that the first of them fills. */
+/* Goal: a disk that is full when the store is opened does not prevent that: rows that only the journal has are read,
+ * writes are refused, and both end by themselves when there is room. Method: tables that refuse every commit, through
+ * two openings; with a memtable for all commits, and with one that the first of them fills. */
 static void expect_opened_on_full_disk(struct fixture *fixture, size_t memtable_bytes)
 {
     const struct store_journal_config config = config_of(fixture, memtable_bytes);
@@ -436,7 +437,8 @@ static void use_of_a_journal_ends(void **state)
     expect_rows(fixture->journal, 1, 3, OK);
 }
 
-/* Goal: the age of a copy's snapshot is in commits of the journal, not in transactions of the tables. */
+/* Goal: the age of a copy's snapshot is counted in commits of the journal, not in transactions of the
+ * tables. */
 static void age_of_a_copy_is_in_commits(void **state)
 {
     struct fixture *fixture = *state;
@@ -541,7 +543,7 @@ static void full_disk_keeps_room_of_free_segments(void **state)
         err = store_journal_checkpoint(fixture->journal);
     }
     assert_int_equal(err, OK);
-    assert_int_equal(write_row(fixture, 3), OK); /* in the file that was in use, and is free now */
+    assert_int_equal(write_row(fixture, 3), OK); /* in the file that is free now */
     wait_for_file(fixture, 1);
     close_journal(fixture);
     fault_point_set_driver(NULL);

@@ -1,6 +1,6 @@
 /*
- * segments_test.c: which records are read again after an end in the middle of anything: a torn record, a torn header, records
- * of an earlier use of a segment, damage between others.
+ * segments_test.c: the records that are read again after a crash at any place: a torn record, a torn header, records of
+ * an earlier use of a segment, damage between others.
  */
 #include "store/journal/segments.h"
 
@@ -88,7 +88,7 @@ static struct segments_config config_of(struct fixture *fixture)
                                     .clock = &fixture->clock.clock};
 }
 
-/* Opens the folder again, as after a kill, and reads what is after a number. */
+/* Opens the folder again, as after a kill, and reads the records after a number. */
 static enum err reopen(struct fixture *fixture, uint64_t after, uint64_t *ret_last)
 {
     const struct segments_config config = config_of(fixture);
@@ -238,8 +238,8 @@ static int remove_file(const struct fixture *fixture, int file)
     return unlink(path);
 }
 
-/* Goal: no record is written to a file that the next opening would not find, and a later one not before the tables have
- * those that were. Method: the file is removed, then a free one, then the folder. */
+/* Goal: no record is written to a file that the next opening would not find, and no later record before the tables have
+ * those in that file. Method: the file is removed, then a free one, then the folder. */
 static void records_of_a_removed_file_are_not_followed(void **state)
 {
     struct fixture *fixture = *state;
@@ -273,7 +273,7 @@ static void torn_header_is_of_a_free_segment(void **state)
 
     expect_read(fixture, 0, 0);
     append_all(fixture, 1, 4);
-    damage(fixture, 1, 30); /* of the second one, whose record is lost */
+    damage(fixture, 1, 30); /* of the second segment, whose record is lost */
     expect_read(fixture, 0, 3);
     append_all(fixture, 4, 4);
     expect_read(fixture, 3, 4);
@@ -355,8 +355,8 @@ static void record_larger_than_a_segment_has_its_own(void **state)
     expect_read(fixture, 5, 8);
 }
 
-/* Goal: files of another size than the configured one are read to their end; once they are free, they make place for
- * files of that size. Method: the size is changed between the openings, up and down. */
+/* Goal: files of another size than the configured one are read to their end; once they are free, they are replaced
+ * by files of that size. Method: the size is changed between the openings, up and down. */
 static void files_of_another_size_are_read(void **state)
 {
     struct fixture *fixture = *state;
@@ -387,7 +387,7 @@ static void files_of_another_size_are_read(void **state)
     assert_int_equal(size_of(fixture, 0), 2 * STORE_JOURNAL_SEGMENT_BYTES_MIN);
 }
 
-/* Goal: bytes that do not hold are an error. Method: each row of a record cut, and each of its bytes damaged. */
+/* Goal: invalid bytes are an error. Method: each row of a record cut, and each of its bytes damaged. */
 static void rows_that_do_not_hold_are_refused(void **state)
 {
     uint8_t key[16] = {1};
@@ -527,7 +527,8 @@ static void only_segment_is_used_again(void **state)
     expect_read(fixture, 3, 5);
 }
 
-/* Goal: a segment that could not be overwritten is free as before, and tried again as much later. */
+/* Goal: a segment that could not be overwritten stays free, and is tried again after the same
+ * interval. */
 static void overwriting_is_tried_again(void **state)
 {
     struct fixture *fixture = *state;
@@ -585,7 +586,8 @@ static void removal_is_durable(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-/* Goal: segments leave the tables room: a disk with little has two, and gives up free ones when it is full. */
+/* Goal: segments leave room for the tables: there are two on a disk with little space, and free ones are
+ * removed when it is full. */
 static void segments_leave_room_for_the_tables(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,6 +1,6 @@
 /*
- * documents_test.c: what an ingested document becomes: its fingerprint, its warnings, one event, and
- * the same answer forever.
+ * documents_test.c: the results of an ingested document: its fingerprint, its warnings, one event,
+ * and a response that never changes.
  */
 #include "server/domain/events/subject.h"
 #include "server/domain/fingerprint/fingerprint.h"
@@ -195,7 +195,7 @@ static void test_cut_document_has_no_fingerprint(void **state)
     store_abort(txn);
 }
 
-/* The bytes of what IngestDocument answers. */
+/* Returns the bytes of the response of IngestDocument. */
 static struct slice answer_bytes(struct store_fixture *fixture, uint64_t seq)
 {
     Errata__V1__IngestDocumentResponse *answer = paper_answer(fixture, seq);

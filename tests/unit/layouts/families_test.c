@@ -1,6 +1,6 @@
 /*
- * families_test.c: documents join layout families: beside a brute-force model, in one transaction, and
- * at the limit of sketches.
+ * families_test.c: documents that join layout families: beside a brute-force model, in one
+ * transaction, and at the limit of sketches.
  */
 #include "server/domain/layouts/document_facts.h"
 #include "server/domain/layouts/family_assign.h"
@@ -171,7 +171,7 @@ static void check_sketches(struct store_txn *txn, const struct model *model)
     assert_int_equal(store_fixture_count_rows(txn, TABLE_FAMILY_SKETCH, paper_org()), kept);
 }
 
-/* Counts of a family by looking at all documents. */
+/* Returns the counts of a family by a scan of all documents. */
 static void check_family(struct store_txn *txn, const struct model *model, uint64_t family_seq)
 {
     struct family_record family;
@@ -350,7 +350,8 @@ static bool has_sketch(struct store_fixture *fixture, uint64_t seq)
 }
 
 /* Goal: at the limit a new sketch replaces the oldest of the organisation, whose family is then not
- * recognised; one that its family has already replaces none of another. Method: rows up to the limit. */
+ * recognised; a sketch that its family has replaces no sketch of another family. Method: rows up to the
+ * limit. */
 static void test_new_sketch_replaces_the_oldest_at_the_limit(void **state)
 {
     struct store_fixture *fixture = *state;

@@ -20,7 +20,7 @@
 #include <cmocka.h>
 
 #define STEPS 400
-#define REGIONS 9 /* of features: pages of one have the same sketch */
+#define REGIONS 9 /* number of regions of features: pages of one region have the same sketch */
 #define LAYOUTS 4
 #define MEMBERS_MAX 60 /* fewer than a family may have */
 #define NONE MEMBERS_MAX
@@ -38,7 +38,7 @@ struct model_member {
     struct uuid id;
     unsigned alias_of; /* NONE: a separate family */
     uint64_t sketches
-        [REGIONS]; /* for each sketch the newest document that brought it; 0: it has not this sketch */
+        [REGIONS]; /* for each sketch the newest document that brought it; 0: it does not have this sketch */
 };
 
 struct model {
@@ -135,7 +135,7 @@ static bool model_merge(struct model *model, unsigned from, unsigned into)
     return true;
 }
 
-/* Ends a change that was refused, which must be expected. */
+/* Ends a refused change, and checks that the refusal was expected. */
 static void end_refused(struct store_fixture *fixture, struct store_txn *txn, enum err err,
                         enum err expected)
 {
@@ -271,7 +271,7 @@ static void check_sketches(struct store_txn *txn, const struct model_member *mem
     assert_int_equal(family.sketch_count, expected);
 }
 
-/* Counts the documents and distinct layouts of a family by looking at all documents. */
+/* Counts the documents and distinct layouts of a family by a scan of all documents. */
 static void count_documents(const struct model *model, unsigned family, uint64_t *ret_documents,
                             uint64_t *ret_layouts)
 {

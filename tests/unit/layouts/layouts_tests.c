@@ -1,7 +1,7 @@
 /*
  * layouts_tests.c: the layout fingerprint on known metadata; the folder's main; and, with --lines or
- * --measures, a program that reference.py compares with Python itself: one metadata text, or the
- * numbers of one measured document, a line in, one answer a line out.
+ * --measures, a program that reference.py compares with Python itself: it reads one metadata text,
+ * or the numbers of one measured document, per line, and writes one answer per line.
  */
 #include "server/domain/fingerprint/fingerprint.h"
 #include "tests/unit/layouts/documents_tests.h"

@@ -1,6 +1,6 @@
 /*
- * papers.h: made-up measures of documents, and the calls that the tests of documents share. Everything
- * that goes wrong in them fails the test.
+ * papers.h: synthetic measures of documents, and the calls that the tests of documents share. Any
+ * error in them fails the test.
  */
 #ifndef ERRATA_TESTS_UNIT_LAYOUTS_PAPERS_H
 #define ERRATA_TESTS_UNIT_LAYOUTS_PAPERS_H
@@ -10,12 +10,13 @@
 
 #include <errata/v1/layout_service.pb-c.h>
 
-/* A one-page document with text and one table; its bytes are its id's. */
+/* A one-page document with text and one table; its bytes are those of its id. */
 struct document_measures paper(const char *document_id);
-/* Prepares and stores in a write of its own; gives the result, and the seq where it is OK. */
+/* Prepares and stores a document in a separate write; returns the result, and the seq if it is
+ * OK. */
 enum err paper_store(struct store_fixture *fixture, const struct document_measures *measures,
                      uint64_t *ret_seq);
-/* Does the same for one that must be stored; gives the seq. */
+/* Does the same for a document that must be stored; returns the seq. */
 uint64_t paper_ingest(struct store_fixture *fixture, const struct document_measures *measures);
 /* The seq of the organisation's last event. */
 uint64_t paper_last_seq(struct store_fixture *fixture);

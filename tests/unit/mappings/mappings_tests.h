@@ -20,14 +20,14 @@ struct fixture {
 
 void fixture_init(struct fixture *fixture);
 void fixture_deinit(struct fixture *fixture);
-/* Frees what the last calls made. */
+/* Frees the results of the last calls. */
 void fixture_forget(struct fixture *fixture);
 struct store_txn *fixture_begin(struct fixture *fixture, enum store_access access);
 /* Judges the mapping of a customer's SKU, within a transaction. */
 void fixture_judge(struct fixture *fixture, struct store_txn *txn,
                    enum feedback_event_type event_type, const char *customer_sku,
                    const char *internal_sku);
-/* A number below `limit`, of the fixture's randomness. */
+/* Returns a random number below `limit`, from the fixture's source. */
 size_t fixture_draw(struct fixture *fixture, size_t limit);
 
 #define FIXTURE_CUSTOMER "customer"

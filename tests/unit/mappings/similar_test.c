@@ -1,5 +1,5 @@
 /*
- * similar_test.c: the search of similar SKUs finds what looking at each finds.
+ * similar_test.c: the search of similar SKUs has the result of a full scan.
  */
 #include "tests/unit/mappings/mappings_tests.h"
 

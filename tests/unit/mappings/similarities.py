@@ -4,7 +4,7 @@ its runs of letters and digits, in one case (SKUs are folded where pg_trgm lower
 have two spaces before and one after it; the similarity of two texts is the number of trigrams that
 both have over the number of those that either has.
 
-Writes similarities.def, or with --check states whether it is what would be written."""
+Writes similarities.def, or with --check reports whether the file equals the generated one."""
 
 import os
 import re

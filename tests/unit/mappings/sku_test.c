@@ -1,5 +1,5 @@
 /*
- * sku_test.c: which writings of a SKU are the same.
+ * sku_test.c: the spellings of a SKU that are equal.
  */
 #include "tests/unit/mappings/mappings_tests.h"
 

@@ -28,7 +28,7 @@ static double similarity(struct fixture *fixture, const char *a, const char *b)
 }
 
 /* Goal: pairs have the similarity that pg_trgm computes. Method: the table that similarities.py
- * makes from its definition, both ways round. */
+ * makes from its definition, in both orders. */
 static void test_similarity_equals_that_of_pg_trgm(void **state)
 {
     static const struct {
@@ -53,8 +53,8 @@ static void test_similarity_equals_that_of_pg_trgm(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: the longest SKUs fit. Method: 256 bytes of one word, and of words of one letter, all
- * different as far as letters go. */
+/* Goal: the longest SKUs fit. Method: 256 bytes of one word, and of words of one letter, with as
+ * many different letters as there are. */
 static void test_longest_skus_fit(void **state)
 {
     static struct trigrams trigrams;

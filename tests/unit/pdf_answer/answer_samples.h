@@ -1,6 +1,6 @@
 /*
- * answer_samples.h: an answer with everything in it, and its frames as bytes, so that tests can break
- * one thing at a time.
+ * answer_samples.h: an answer with all parts, and its frames as bytes, so that tests can break one
+ * thing at a time.
  */
 #ifndef ERRATA_TESTS_UNIT_PDF_ANSWER_ANSWER_SAMPLES_H
 #define ERRATA_TESTS_UNIT_PDF_ANSWER_ANSWER_SAMPLES_H
@@ -37,7 +37,7 @@ struct sample_frame {
     struct pages_view pages;
 };
 
-/* A frame that is right in all things. */
+/* A valid frame. */
 void sample_refusal_frame(struct sample_frame *ret_frame);
 void sample_text_frame(struct sample_frame *ret_frame);
 void sample_tables_frame(struct sample_frame *ret_frame);

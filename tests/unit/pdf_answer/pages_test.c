@@ -1,12 +1,12 @@
 /*
- * pages_test.c: the text of all pages in an answer: joined from its pieces, and every way in which a
- * worker can lie about it.
+ * pages_test.c: the text of all pages in an answer: joined from its pieces, and every invalid form
+ * of it.
  */
 #include "tests/unit/pdf_answer/answer_samples.h"
 
 #define ARENA_BYTES ((size_t)64 << 20)
 
-/* Decodes a copy of just its size, so that a sanitizer sees a byte too far. */
+/* Decodes a copy of exactly its size, so that a sanitizer detects a read past its end. */
 static enum err decode(const struct buffer *bytes, struct pdf_answer *ret_answer)
 {
     struct slice copy;
@@ -109,8 +109,8 @@ void test_pages_break_no_rule(void **state)
 }
 
 /* Goal: the text of all pages is joined from its pieces, before and after the tables, up to its end;
- * no piece is repeated, follows the end, or exceeds the total limit. Method: three pieces, then
- * each wrong follower of the first two. */
+ * no piece is repeated, follows the end, or exceeds the total limit. Method: three pieces, then each
+ * invalid piece after the first two. */
 void test_pages_are_joined(void **state)
 {
     static uint8_t large[PDF_PAGES_TEXT_BYTES_MAX];

@@ -1,6 +1,5 @@
 /*
- * pdf_answer_tests.c: what the PDF worker answers, there and back, and every way in which a worker
- * can lie about it.
+ * pdf_answer_tests.c: round trips of the PDF worker's answers, and every invalid form of them.
  */
 #include "tests/unit/pdf_answer/answer_samples.h"
 
@@ -33,7 +32,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Decodes a copy of just its size, so that a sanitizer sees a byte too far. */
+/* Decodes a copy of exactly its size, so that a sanitizer detects a read past its end. */
 static enum err decode(struct fixture *fixture, struct slice bytes, struct pdf_answer *ret_answer)
 {
     struct slice copy;
@@ -579,8 +578,8 @@ static void test_answer_that_breaks_a_rule_is_refused(void **state)
 }
 
 /* Goal: frames come in order and once; a piece of the text of all pages may also come between text
- * and tables. Method: all runs of up to four frames, and the rule in another form: each frame's
- * follower. */
+ * and tables. Method: all runs of up to four frames, and a table of the valid frames after each
+ * kind. */
 static void test_frames_out_of_order_are_refused(void **state)
 {
     /* Kinds that may follow the start (row 0) and each kind (rows 1 to 5). */

@@ -1,6 +1,6 @@
 /*
- * fonts_tests.c: what is measured does not depend on the fonts that a machine has. Half of the sample
- * files name fonts that are not in them, and Poppler then looks for others like them.
+ * fonts_tests.c: measurements do not depend on the fonts of the machine. Half of the sample files
+ * name fonts that they do not contain, which Poppler replaces by similar ones.
  */
 #include "server/jobs/pdf/measure/measure.h"
 
@@ -85,7 +85,8 @@ static struct measured measure_file(const char *name)
     return measured;
 }
 
-/* Measures all files in a process of its own, since fonts are looked for once a process. */
+/* Measures all files in a process of its own, since Poppler searches fonts only once per
+ * process. */
 static void measure_all(const char *fontconfig_file, struct measured *ret_measured)
 {
     int ends[2];

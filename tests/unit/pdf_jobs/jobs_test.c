@@ -1,6 +1,6 @@
 /*
  * jobs_test.c: documents through the jobs, on a real loop and pool with the fake worker: ends, bounds,
- * turns, cancellation in each state, and a worker that goes away under them.
+ * order, cancellation in each state, and a worker that ends meanwhile.
  */
 #include "tests/unit/pdf_jobs/pdf_jobs_tests.h"
 
@@ -361,7 +361,7 @@ static void test_job_can_be_cancelled_in_any_state(void **state)
     assert_int_equal(arriving.result, ERR_CANCELLED);
     assert_int_equal(waiting.result, ERR_CANCELLED);
     assert_false(arriving.worked || waiting.worked);
-    /* Cancelled earlier, `work` need not even run; a while later its child hangs. */
+    /* If it is cancelled at once, `work` need not run; a while later its child hangs. */
     while (!running.worked) {
         (void)usleep(1000);
     }
@@ -456,7 +456,8 @@ static void test_lost_worker_fails_only_the_running_job(void **state)
 }
 
 /* Goal: jobs wait for a worker that starts, and end once none is expected; then none is accepted,
- * until one is ready again. Method: a program that never is, then a good one under its name. */
+ * until one is ready again. Method: a program that is never ready, then a working one under its
+ * name. */
 static void test_jobs_end_if_no_worker_can_start(void **state)
 {
     struct fixture *fixture = *state;
@@ -518,8 +519,8 @@ static void test_job_without_descriptors_ends(void **state)
     assert_int_equal(documents[1].measured, OK);
 }
 
-/* Goal: no job is accepted before the start, and jobs that were never started are freed. Method:
- * that. */
+/* Goal: no job is accepted before the start, and jobs that were never started are freed. Method: a
+ * job before the start, and one that waits at the end. */
 static void test_jobs_before_the_start_are_refused(void **state)
 {
     struct fixture *fixture = *state;

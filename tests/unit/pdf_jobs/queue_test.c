@@ -1,5 +1,5 @@
 /*
- * queue_test.c: who may come, and who comes next.
+ * queue_test.c: which jobs are admitted, and which is next.
  */
 #include "tests/unit/pdf_jobs/pdf_jobs_tests.h"
 
@@ -10,7 +10,7 @@ static struct uuid org(uint8_t number)
     return (struct uuid){{number}};
 }
 
-/* Goal: the organisations' queues are served by turns, each in its order. Method: three
+/* Goal: the organisations' queues are served in turn, each in its order. Method: three
  * organisations with 3, 1 and 2. */
 static void test_queues_are_served_by_turns(void **state)
 {
@@ -81,14 +81,14 @@ static void test_removal_keeps_the_order(void **state)
     assert_ptr_equal(pdf_queue_pop(&queue), &entries[1]);
     assert_ptr_equal(pdf_queue_pop(&queue), &entries[3]);
     assert_null(pdf_queue_pop(&queue));
-    /* A line that was empty may fill again. */
+    /* An empty queue accepts jobs again. */
     pdf_queue_push(&queue, &other);
     assert_ptr_equal(pdf_queue_pop(&queue), &other);
 }
 
 /* Goal: the number of jobs is bounded, for one organisation and in total, and newcomers are
- * admitted while others have used up their share. Method: two organisations up to their limit, then
- * newcomers. */
+ * admitted while others have exhausted their share. Method: two organisations up to their limit,
+ * then newcomers. */
 static void test_jobs_are_bounded_with_room_for_newcomers(void **state)
 {
     static struct pdf_queue queue;

@@ -1,5 +1,5 @@
 /*
- * starved_test.c: which documents are remembered as starved, for whom and how long.
+ * starved_test.c: the documents that count as starved, by organisation and time.
  */
 #include "tests/unit/pdf_jobs/pdf_jobs_tests.h"
 

@@ -1,7 +1,7 @@
 /*
- * supervisor_test.c: a worker kept running on a real loop: pauses that grow and start over, when
- * waiting makes sense, and one line a change in the log. Times are only compared from below, so
- * that a slow machine fails nothing.
+ * supervisor_test.c: a supervised worker on a real loop: pauses that grow and are reset, whether
+ * jobs wait, and one log line per change. Times are only compared from below, so that a slow
+ * machine fails nothing.
  */
 #include "tests/unit/pdf_jobs/pdf_jobs_tests.h"
 
@@ -134,8 +134,8 @@ static void test_pause_restarts_after_a_stable_worker(void **state)
     assert_true(pdf_supervisor_is_ready(supervisor));
 }
 
-/* Goal: the pauses of a worker that never becomes ready grow up to the limit, and soon jobs no
- * longer wait for it. Method: a program that ends at once; the changes' times. */
+/* Goal: the pauses of a worker that never becomes ready grow up to the limit, and jobs stop waiting
+ * for it. Method: a program that ends at once; the changes' times. */
 static void test_pauses_grow_to_the_limit(void **state)
 {
     struct fixture *fixture = *state;
@@ -153,12 +153,12 @@ static void test_pauses_grow_to_the_limit(void **state)
     while (pdf_supervisor_is_worth_waiting(supervisor)) {
         run_until(fixture, fixture->change_count + 1);
     }
-    /* The next start would have come too late. */
+    /* The next start would be too late for a waiting job. */
     assert_true(uv_now(&fixture->loop) + supervisor->pause_ms_max >
                 supervisor->lost_at_ms + PDF_OUTAGE_MS);
 }
 
-/* Goal: a worker that sends nothing, or the wrong message, is waited for only for a bounded time.
+/* Goal: a worker that sends nothing, or the wrong message, has only a bounded time to start.
  * Method: one that hangs at its start, and one of another version. */
 static void test_worker_that_is_never_ready_is_given_up(void **state)
 {
@@ -195,7 +195,7 @@ static unsigned count_lines(int file, const char *text)
 }
 
 /* Goal: a missing program is reported once, no job waits for it, and it is found once it exists.
- * Method: a path where the program appears later; standard error in a file meanwhile. */
+ * Method: a path at which the program appears later; standard error is redirected to a file. */
 static void test_missing_program_is_reported_once(void **state)
 {
     struct fixture *fixture = *state;

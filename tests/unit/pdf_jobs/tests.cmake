@@ -1,4 +1,5 @@
-# A fork server that follows commands in documents; beside the tests, which find it by its path.
+# A fork server that follows commands in documents, built in the folder of the tests, which find it
+# there.
 add_executable(pdf_fake_worker ${CMAKE_CURRENT_LIST_DIR}/worker/fake_worker.c)
 target_link_libraries(pdf_fake_worker PRIVATE warnings test_warnings defines)
 errata_link(pdf_fake_worker "pdf_answer")

@@ -208,7 +208,7 @@ static const struct ending {
     {"server-lies", ERR_INTERNAL, PDF_READ, PDF_CUT_NONE, 0},
 };
 
-/* The machine had no time for it: what there is, marked. */
+/* The child got no CPU time: the partial answer, marked as such. */
 static const struct ending starved_endings[] = {
     {"server-starved", OK, PDF_WALL_LIMIT, PDF_CUT_LIMIT, 0},
     {"half server-starved", OK, PDF_WALL_LIMIT, PDF_CUT_LIMIT, 0},
@@ -338,7 +338,7 @@ static void test_failed_fork_server_is_not_the_documents_fault(void **state)
 }
 
 /* Goal: a process that has no descriptors left fails only the job, and leaves none open. Method: a
- * limit that leaves none, one, two ... until there are enough. */
+ * limit that leaves none, one, two, ... until there are enough. */
 static void test_process_without_descriptors_fails_only_the_job(void **state)
 {
     struct pdf_worker worker = start();
@@ -411,8 +411,8 @@ static void test_cancelled_job_is_killed_with_its_child(void **state)
     assert_false(worker.killed);
 }
 
-/* Goal: sealed bytes cannot be changed, by this process or any that gets them, and their hash is
- * that of the written bytes. Method: each way to change them; an empty document, too. */
+/* Goal: sealed bytes cannot be changed, by this process or any other one, and their hash is that of
+ * the written bytes. Method: each way to change them; an empty document, too. */
 static void test_sealed_bytes_can_not_be_changed(void **state)
 {
     size_t before = open_descriptors();

@@ -1,6 +1,6 @@
 /*
- * corpus_test.c: the documents of tests/data/pdf whose tables are known, and files that did harm once.
- * tests/bench/pdf_tables.c states how good the measuring is; this says that it has not become worse.
+ * corpus_test.c: the documents of tests/data/pdf whose tables are known, and files that once caused
+ * failures. tests/bench/pdf_tables.c measures the accuracy; this test detects a regression.
  */
 #include "tests/unit/pdf_measure/pdf_measure_tests.h"
 
@@ -74,7 +74,7 @@ static void test_generated_invoices_have_their_tables(void **state)
 }
 
 /* Goal: of the 27 documents of a public competition, 24 have exactly their tables. Method: how many each
- * has; those that are known to be off have charts that look like tables, and a table of wrapped text. */
+ * has; the three wrong ones have charts that look like tables, and a table of wrapped text. */
 static void test_competition_documents_have_their_tables(void **state)
 {
     static const struct {
@@ -119,7 +119,7 @@ static void test_encrypted_document_opens_with_its_password(void **state)
     measure_close(document);
 }
 
-/* Goal: a password opens whichever encoding it was set in: Latin-1 before PDF 2.0, UTF-8 since. Method:
+/* Goal: a password is accepted in either encoding: Latin-1 before PDF 2.0, UTF-8 since. Method:
  * passwords that differ between the two, of the user and of the owner, and a wrong one like them. */
 static void test_password_opens_in_either_encoding(void **state)
 {

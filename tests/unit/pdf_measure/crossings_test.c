@@ -1,5 +1,5 @@
 /*
- * crossings_test.c: which rulings hang together, against the plain way of comparing each with each.
+ * crossings_test.c: the groups of crossing rulings, against a comparison of each pair.
  */
 #include "tests/unit/pdf_measure/pdf_measure_tests.h"
 
@@ -61,7 +61,7 @@ static uint32_t number(struct random_seeded *random, uint32_t below)
     return value % below;
 }
 
-/* Whole places on a small page, so that ends often meet exactly. */
+/* Integer coordinates on a small page, so that ends often meet exactly. */
 static struct ruling_list make_list(struct random_seeded *random, struct ruling *items)
 {
     struct ruling_list list = {.items = items, .count = number(random, RULINGS_MAX)};
@@ -99,8 +99,8 @@ static void test_sweep_joins_exactly_the_crossing_rulings(void **state)
     }
 }
 
-/* Goal: rulings that end 3 points from each other cross, those further off do not. Method: one of each
- * way, at distances around 3. */
+/* Goal: rulings that end 3 points from each other cross, those further away do not. Method: one pair
+ * of each kind, at distances around 3. */
 static void test_rulings_within_3_points_cross(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /*
- * document_test.c: what Poppler reads, measured: sizes, text, snippet, refusals and repairs, on documents
- * that the tests write.
+ * document_test.c: measurements of documents that the tests write: sizes, text, snippet, refusals and
+ * repairs.
  */
 #include "tests/unit/pdf_measure/pdf_measure_tests.h"
 #include "tests/unit/pdf_measure/pdf_writer.h"
@@ -120,7 +120,7 @@ static void test_empty_page_has_a_line_feed_as_snippet(void **state)
     measure_close(document);
 }
 
-/* Pages that each contain `word ` this many times, without the last space. */
+/* Pages that each contain `word ` this many times, without the final space. */
 static int write_pages(int pages, int words)
 {
     static struct pdf_writer writer;
@@ -413,11 +413,11 @@ static void test_repaired_file_is_reported(void **state)
     document = open_text(pdf_file(slice_of(bytes, (size_t)size)), &text);
     assert_false(text.damaged);
     measure_close(document);
-    /* Cut off ahead of the end. */
+    /* The file is truncated before its end. */
     document = open_text(pdf_file(slice_of(bytes, (size_t)size - 16)), &text);
     assert_true(text.damaged);
     measure_close(document);
-    /* A wrong number at the end. */
+    /* The offset at the end is wrong. */
     table = memmem(bytes, (size_t)size, "startxref\n", 10);
     assert_non_null(table);
     table[10] = '9';
@@ -427,7 +427,7 @@ static void test_repaired_file_is_reported(void **state)
     measure_close(document);
 }
 
-/* Goal: bytes ahead of the header shift all offsets, and more white space in an object shifts those
+/* Goal: bytes before the header shift all offsets, and more white space in an object shifts those
  * after it. Method: both. */
 static void test_shifted_offsets_are_repaired(void **state)
 {
@@ -471,8 +471,8 @@ static size_t count_descriptors(void)
     return count;
 }
 
-/* Goal: a document keeps no descriptor when it is closed, or was refused; the caller's is
- * unchanged. Method: descriptors are counted, the offset is queried. */
+/* Goal: a document keeps no descriptor when it is closed, or was refused; the caller's descriptor
+ * is unchanged. Method: descriptors are counted, the offset is queried. */
 static void test_closed_document_keeps_no_descriptor(void **state)
 {
     struct pdf_text text = {0};

@@ -1,7 +1,7 @@
 /*
- * family_test.c: the features of a page, on made-up glyphs and rulings, and the sketches of the sample
- * documents whose layouts are known. tests/bench/layout_families.c measures how accurate they are;
- * this test detects a regression.
+ * family_test.c: the features of a page, on synthetic glyphs and rulings, and the sketches of the
+ * sample documents whose layouts are known. tests/bench/layout_families.c measures how accurate they
+ * are; this test detects a regression.
  */
 #include "tests/unit/pdf_measure/pdf_measure_tests.h"
 

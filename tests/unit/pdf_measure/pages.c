@@ -1,5 +1,5 @@
 /*
- * pages.c: pages put together by hand, for the tests of this folder.
+ * pages.c: synthetic pages, for the tests of this folder.
  */
 #include "tests/unit/pdf_measure/pdf_measure_tests.h"
 

@@ -35,9 +35,9 @@ static void check_page(struct page *page, size_t tables, uint32_t rows)
     page_deinit(page);
 }
 
-/* Goal: parts with the same columns are one table over blank space of 2.6 rows' distances, and 4.5
- * heights if all of three columns are the same. Method: two parts of two columns, and of three, with
- * space around the bounds. */
+/* Goal: parts with the same columns are one table over blank space of 2.6 times the distance of
+ * rows, and 4.5 heights if all of three columns are the same. Method: two parts of two columns, and
+ * of three, with space around the bounds. */
 static void test_parts_with_the_same_columns_are_one_table(void **state)
 {
     static const struct {
@@ -278,8 +278,8 @@ static void test_list_is_not_a_table(void **state)
     }
 }
 
-/* Goal: three rows count if they have four columns, mostly of numbers; beside a ruled table six.
- * Method: rows around these bounds, with a ruled table further down and without. */
+/* Goal: three rows count if they have four columns, mostly of numbers; beside a ruled table, six
+ * are needed. Method: rows around these bounds, with a ruled table further down and without. */
 static void test_three_rows_need_four_columns(void **state)
 {
     static const struct {

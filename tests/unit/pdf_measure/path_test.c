@@ -1,6 +1,6 @@
 /*
- * path_test.c: what Poppler draws, tapped: which paths become rulings, what is left out, what is cut; and
- * the picture of it.
+ * path_test.c: the paths that Poppler draws: which become rulings, which are ignored or cut; and the
+ * picture of them.
  */
 #include "tests/unit/pdf_measure/pdf_measure_tests.h"
 #include "tests/unit/pdf_measure/pdf_writer.h"
@@ -30,7 +30,7 @@ static struct measure_document *take_document(int fd)
     return document;
 }
 
-/* Measures a page of 600 by 800 points. The explanation dies with the document. */
+/* Measures a page of 600 by 800 points. The explanation is valid until the document is freed. */
 static struct measure_document *explain(const char *content, void (*further)(struct pdf_writer *),
                                         struct pdf_explanation *ret_explanation)
 {
@@ -119,7 +119,7 @@ static void test_ruling_is_placed_as_shown(void **state)
     }
 }
 
-/* A form with a line, in a group, and a graphics state that makes it all but transparent. */
+/* A form with a line, in a group, and a graphics state that makes it almost transparent. */
 static void add_group(struct pdf_writer *writer)
 {
     pdf_writer_stream(writer,

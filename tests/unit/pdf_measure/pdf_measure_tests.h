@@ -1,5 +1,5 @@
 /*
- * pdf_measure_tests.h: the groups of this folder, and the made-up pages that some of them share.
+ * pdf_measure_tests.h: the groups of this folder, and the synthetic pages that some of them share.
  */
 #ifndef ERRATA_TESTS_UNIT_PDF_MEASURE_PDF_MEASURE_TESTS_H
 #define ERRATA_TESTS_UNIT_PDF_MEASURE_PDF_MEASURE_TESTS_H
@@ -19,7 +19,7 @@ int run_path_tests(void);
 int run_corpus_tests(void);
 int run_family_tests(void);
 
-/* A page that is put together by hand, 600 by 800 points. */
+/* A synthetic page of 600 by 800 points. */
 struct page {
     struct arena arena;
     struct glyph *glyphs;
@@ -35,7 +35,7 @@ void page_deinit(struct page *page);
 /* A word of letters 5 points wide and `height` tall, followed by a space; its upper left is at x, y. */
 void page_add_word_of_height(struct page *page, double x, double y, double height,
                              const char *text);
-/* The same, 10 points tall. */
+/* Adds a word 10 points tall. */
 void page_add_word(struct page *page, double x, double y, const char *text);
 /* A stroked line. */
 void page_add_line(struct page *page, double x1, double y1, double x2, double y2);

@@ -1,5 +1,5 @@
 /*
- * pdf_writer.h: small PDFs for tests, with a table of objects that is right. Object 1 is the catalog.
+ * pdf_writer.h: small PDFs for tests, with a correct cross-reference table. Object 1 is the catalog.
  */
 #ifndef ERRATA_TESTS_UNIT_PDF_MEASURE_PDF_WRITER_H
 #define ERRATA_TESTS_UNIT_PDF_MEASURE_PDF_WRITER_H

@@ -60,7 +60,7 @@ static void test_straight_segment_is_a_ruling(void **state)
 }
 
 /* Goal: thin filled boxes are one ruling along their middle, thick ones their edges; a stroked box
- * is four, closed or not. Method: boxes on both sides of 3 points. */
+ * is four, closed or not. Method: boxes just below and above 3 points. */
 static void test_thin_box_is_one_ruling_thick_box_four(void **state)
 {
     static const struct {

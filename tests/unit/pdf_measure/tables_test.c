@@ -1,6 +1,6 @@
 /*
- * tables_test.c: tables with rulings, and which tables count where they overlap. Each case is a table
- * that is just enough, with one thing taken from it.
+ * tables_test.c: tables with rulings, and which tables count where they overlap. Each case is a
+ * minimal table with one part removed.
  */
 #include "tests/unit/pdf_measure/pdf_measure_tests.h"
 
@@ -246,7 +246,7 @@ static void test_ruled_table_needs_cells_per_row(void **state)
 }
 
 /* Goal: the grid of a chart is not a table: up to the last band with text, under 35 per cent of at
- * least four bands have some; rows below the last one may be empty. Method: grids and rules with words
+ * least four bands have text; rows below the last one may be empty. Method: grids and rules with words
  * in some bands. */
 static void test_grid_of_a_chart_is_not_a_table(void **state)
 {
@@ -350,8 +350,8 @@ static void add_table(struct table_search *search, enum pdf_table_kind kind, con
     tables_add(search, &(struct table){.kind = kind, .box = *box, .rows = 5, .cells = 15});
 }
 
-/* Goal: of two tables that share over a quarter of the smaller one the stronger kind counts, and the
- * larger of one kind. Method: boxes of 100 by 100 that share 25 and 26 points of width. */
+/* Goal: of two tables that share over a quarter of the smaller one the stronger kind counts, and of
+ * one kind the larger table. Method: boxes of 100 by 100 that share 25 and 26 points of width. */
 static void test_overlapping_tables_are_reduced_to_one(void **state)
 {
     static const struct {

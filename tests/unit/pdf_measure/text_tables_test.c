@@ -167,7 +167,7 @@ static void test_most_cells_of_wide_rows_are_aligned(void **state)
 }
 
 /* Goal: up to three other rows may be between two rows of a table. Method: rows with three and four
- * small lines between them, all within the distance. */
+ * small lines between them, all within the maximum distance. */
 static void test_three_other_rows_may_be_within_a_table(void **state)
 {
     (void)state;

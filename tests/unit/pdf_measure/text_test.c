@@ -148,8 +148,8 @@ static void test_words_end_at_space_and_gaps(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: spaces separate words, digits of any script are recognised, glyphs without a place are left
- * out, words are sorted down the page. Method: a handful of glyphs out of order. */
+/* Goal: spaces separate words, digits of any script are recognised, glyphs without a position are
+ * left out, words are sorted down the page. Method: a handful of glyphs out of order. */
 static void test_words_are_sorted_with_their_kinds(void **state)
 {
     static const struct glyph glyphs[] = {
@@ -172,8 +172,8 @@ static void test_words_are_sorted_with_their_kinds(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: more words than the limit are a cut, exactly the limit is not; no memory is a cut, too.
- * Method: three words against limits of 3 and 2, and an arena without bytes. */
+/* Goal: more words than the limit are a cut, as many as the limit are not; a lack of memory is also
+ * a cut. Method: three words against limits of 3 and 2, and an arena without bytes. */
 static void test_words_above_the_limit_are_cut(void **state)
 {
     static const struct glyph glyphs[] = {
@@ -194,7 +194,7 @@ static void test_words_above_the_limit_are_cut(void **state)
 }
 
 /* Goal: words share a row if they overlap by half of the smaller one's height. Method: two words of
- * 10 points, 5 and 5.1 apart; a raised small one; and the resulting row. */
+ * 10 points, 5 and 5.1 apart; a raised small word; and the resulting row. */
 static void test_words_that_overlap_vertically_share_a_row(void **state)
 {
     struct word_list list;

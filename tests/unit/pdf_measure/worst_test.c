@@ -90,8 +90,8 @@ static void test_rows_of_50000_words_are_chained(void **state)
     }
 }
 
-/* Goal: thousands of overlapping tables are settled. Method: grids of three by three, each moved a
- * little. */
+/* Goal: the choice among thousands of overlapping tables ends. Method: grids of three by three,
+ * each moved a little. */
 static void test_overlapping_tables_are_settled(void **state)
 {
     struct page page;
@@ -115,8 +115,8 @@ static void test_overlapping_tables_are_settled(void **state)
     page_deinit(&page);
 }
 
-/* Goal: tables that all contain all words end at the budget. Method: rules of many extents around
- * all words. */
+/* Goal: the search of tables that all contain all words ends at the budget. Method: rules of many
+ * extents around all words. */
 static void test_tables_end_at_the_budget(void **state)
 {
     struct page page;

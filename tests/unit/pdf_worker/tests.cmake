@@ -1,9 +1,10 @@
-# The worker program: its sandbox, probed from inside a process that is in it; its fork server, spoken to
-# over a socket pair, with a measuring of the test's own in it that sleeps, crashes or lies on demand;
-# and the real program on a real document.
+# The worker program: its sandbox, probed from a process inside it; its fork server, over a socket pair, with
+# a fake measurement that sleeps, crashes or sends invalid answers on demand; and the real program on a real
+# document.
 #
-# There is no sandbox under a sanitizer: the label `sandbox` names what tools/check runs on the release build
-# (ctest -L sandbox). Under a sanitizer pdf_sandbox_tests is skipped, and the others run without a sandbox.
+# There is no sandbox under a sanitizer: the label `sandbox` names the tests that tools/check runs on the
+# release build (ctest -L sandbox). Under a sanitizer pdf_sandbox_tests is skipped, and the others run
+# without a sandbox.
 if(TARGET pdf_sandbox)
     errata_test(pdf_sandbox_tests DIR tests/unit/pdf_worker/sandbox USES pdf_sandbox PARTS seccomp LABELS sandbox)
     set_tests_properties(pdf_sandbox_tests PROPERTIES SKIP_RETURN_CODE 77)
@@ -22,16 +23,16 @@ if(TARGET pdf_worker)
     set_tests_properties(pdf_worker_tests PROPERTIES
         ENVIRONMENT "ERRATA_PDF_WORKER=$<TARGET_FILE:errata-pdf-worker>;ERRATA_PDF_WORKER_FAKE=$<TARGET_FILE:pdf_worker_fake>")
 
-    # pdf_replay [--without-landlock] [--picture] PROGRAM FILES...: documents through the real program,
-    # a line each; fails where a child was killed by the filter or by a fault of its own.
+    # pdf_replay [--without-landlock] [--picture] PROGRAM FILES...: sends documents through the real
+    # program, and prints a line for each; fails if the filter or a crash killed a child.
     add_executable(pdf_replay ${CMAKE_CURRENT_LIST_DIR}/replay/pdf_replay.c
                    ${CMAKE_CURRENT_LIST_DIR}/peer/worker_peer.c)
     target_link_libraries(pdf_replay PRIVATE warnings test_warnings defines)
     errata_link(pdf_replay pdf_answer)
 
-    # The documents that are kept, but for those that are made to run into limits: under a sanitizer
-    # the path of a child without its sandbox, on the release build the proof that the sandbox kills nothing
-    # that is harmless. A sanitizer's allocator has the sandbox's limit on a single piece.
+    # The stored documents, except those that reach limits: under a sanitizer they test a child without its
+    # sandbox, on the release build that the sandbox kills no harmless child. A sanitizer's allocator has
+    # the sandbox's limit on the size of one allocation.
     file(GLOB replayed CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/data/pdf/*/*.pdf)
     list(FILTER replayed EXCLUDE REGEX "/hostile/|/function_based_shading")
     add_test(NAME pdf_replay_tests COMMAND pdf_replay $<TARGET_FILE:errata-pdf-worker> ${replayed})

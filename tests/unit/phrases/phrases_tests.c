@@ -1,6 +1,6 @@
 /*
- * phrases_tests.c: which phrases occur in a text, compared with a search for each of them; hostile phrases and texts;
- * case folding.
+ * phrases_tests.c: the phrases that occur in a text, compared with a search for each of them; hostile phrases and
+ * texts; case folding.
  */
 #include "server/domain/scoring/phrases.h"
 #include "server/domain/text/case_fold.h"
@@ -97,8 +97,8 @@ static void test_suffixes_are_found(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: 10,000 of the longest phrases that share all but their ends take bounded memory, and a text that reaches their
- * ends again and again takes a step for each of its bytes. Method: phrases `a...a` with a number at the end, all
+/* Goal: 10,000 of the longest phrases that differ only at their ends take bounded memory, and a text that reaches
+ * their ends again and again takes a step for each of its bytes. Method: phrases `a...a` with a number at the end, all
  * prefixes of `a...a`, and a text of only `a`; memory is counted. */
 static void test_hostile_phrases_take_bounded_memory(void **state)
 {
@@ -131,7 +131,8 @@ static void test_hostile_phrases_take_bounded_memory(void **state)
     arena_deinit(&made);
 }
 
-/* Goal: an arena without room is an error, regardless of the piece that has no room. Method: every limit up to the need. */
+/* Goal: an arena without room is an error, regardless of the allocation that fails. Method: every limit up to the
+ * need. */
 static void test_memory_ends(void **state)
 {
     const struct slice phrases[] = {SLICE("one"), SLICE("other")};

@@ -1,6 +1,6 @@
 /*
- * feed_test.c: rows on their way into a store: they all arrive, and failures of a store are
- * reported. The stores are in memory; one fails on command. Progress is read as text.
+ * feed_test.c: rows that are fed to a store: all of them arrive, and failures of the store are
+ * reported. The stores are in memory; one fails on request. Progress is read as text.
  */
 #include "tools/bench/preload/feed.h"
 
@@ -106,7 +106,7 @@ static void test_all_rows_are_stored(void **state)
     assert_int_equal(count_rows(fixture, TABLE_EVENT), ROWS);
 }
 
-/* Puts rows until the feed refuses one, or all are in. */
+/* Puts rows until the feed refuses one, or all are stored. */
 static enum err put_until_failure(struct fixture *fixture, struct feed *feed)
 {
     enum err err = OK;
@@ -149,7 +149,7 @@ static void test_failed_last_commit_is_reported(void **state)
     assert_int_equal(count_rows(fixture, TABLE_EVENT), 0);
 }
 
-/* Goal: a stage passes events on, keeps the rest, and passes on each row of it once. */
+/* Goal: a stage passes events on at once, keeps other rows, and passes on each of them once. */
 static void test_stage_passes_events_and_keeps_the_rest(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,7 +1,7 @@
 /*
- * preload_test.c: what a load leaves in the store, and when it refuses to begin.
- * Small loads run both ways into folders of their own, and the tables are read back: the bulk way must
- * leave what capturing leaves, row by row.
+ * preload_test.c: the rows that a load stores, and the reasons to refuse one. Small loads run in both
+ * modes into separate folders, and the tables are read back: the bulk mode must store the rows of the
+ * capturing mode.
  */
 #include "tools/bench/preload/preload.h"
 
@@ -108,7 +108,7 @@ static size_t read_orgs(struct store_txn *txn, struct org_id *orgs, size_t max)
     return count;
 }
 
-/* Counts the rows of a table that both stores have under a prefix, which must be the same ones. */
+/* Checks that both stores have the same rows of a table under a prefix; returns their number. */
 static uint64_t compare_table(struct fixture *fixture, enum store_table table,
                               const struct key *prefix)
 {
@@ -143,7 +143,7 @@ static uint64_t compare_table(struct fixture *fixture, enum store_table table,
     return count;
 }
 
-/* Goal: the two ways write the same bytes. Method: every row of every table is compared. */
+/* Goal: both modes write the same bytes. Method: every row of every table is compared. */
 static void test_bulk_equals_plain(void **state)
 {
     struct fixture *fixture = *state;
@@ -177,7 +177,7 @@ static void test_bulk_equals_plain(void **state)
     assert_int_equal(examples, 4000 + 40 * 3); /* each layout has a head row */
     assert_int_equal(mappings, 900);
     assert_int_equal(extractions, 6000);
-    /* Organisation, name, token; the format, and what opening a store writes. */
+    /* Organisation, name, token; the format, and the rows that opening a store writes. */
     assert_int_equal(global_rows, 3 * 3 + 2);
 }
 
@@ -343,7 +343,7 @@ static void read_file(const struct fixture *fixture, const char *name, char *tex
     (void)fclose(file);
 }
 
-/* Goal: the tokens belong to their organisations. Method: their hashes are looked up in the
+/* Goal: the tokens belong to their organisations. Method: a look-up of their hashes in the
  * store. */
 static void test_tokens_belong_to_their_organisations(void **state)
 {
@@ -426,7 +426,7 @@ static void test_options_out_of_range_are_refused(void **state)
     options.event_bytes = PRELOAD_EVENT_BYTES_MIN - 1;
     assert_int_equal(preload_run(&options, &fixture->fault), ERR_INVALID);
     assert_message(fixture, "bytes of an event: 300 to 4000, not 299");
-    /* Thirty gigabytes of one organisation's tables in memory. */
+    /* The tables of one organisation would take 30 GB of memory. */
     options = fixture->options;
     options.org_count = 1;
     options.event_count = 30000000;

@@ -194,7 +194,8 @@ static void test_large_templates_end_a_page(void **state)
     store_abort(txn);
 }
 
-/* Goal: an event that no put wrote is refused. Method: each way, for its row and for its answer. */
+/* Goal: an event that no put can have written is refused. Method: each defect, for its row and for
+ * its answer. */
 static void test_event_that_no_put_wrote_is_corrupt(void **state)
 {
     static const struct slice bad[] = {
@@ -229,8 +230,8 @@ static void test_event_that_no_put_wrote_is_corrupt(void **state)
     store_abort(txn);
 }
 
-/* Goal: an invalid row is reported, and no list loops. Method: a row whose key is cut, and one that
- * is under another name. */
+/* Goal: an invalid row is reported, and no list loops. Method: a row with a truncated key, and one
+ * under another name. */
 static void test_damaged_row_is_reported(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -287,7 +288,7 @@ static void test_shipped_text_separates_instructions_from_data(void **state)
 }
 
 /* Goal: a draft with more tokens than a template may have is refused, naming the field. Method: 257
- * of them. */
+ * tokens. */
 static void test_draft_with_too_many_tokens_is_refused(void **state)
 {
     struct store_fixture *fixture = *state;

@@ -1,6 +1,6 @@
 /*
- * quota_book_test.c: what callers have used: buckets of requests on a clock that the test moves,
- * streams and PDFs in use, limits that change, and more holders than the book remembers.
+ * quota_book_test.c: the usage of callers: buckets of requests on a simulated clock, streams and
+ * PDFs in use, limits that change, and more holders than the book holds.
  */
 #include "server/auth/quota_book.h"
 #include "tests/support/store/store_fixture.h"
@@ -69,7 +69,7 @@ static bool take(struct book_fixture *fixture, uint32_t key_id, int64_t now_us,
     return quota_take_request(find(fixture, store_fixture_org(1), key_id), now_us, refusal);
 }
 
-/* Counts the requests that may begin at a time. */
+/* Returns the number of requests that may begin at a time. */
 static unsigned take_all(struct book_fixture *fixture, uint32_t key_id, int64_t now_us)
 {
     struct quota_refusal refusal;
@@ -232,7 +232,7 @@ static void test_changed_limit_is_in_effect(void **state)
     quota_book_free(fixture.book);
 }
 
-/* Goal: usage says how many calls could begin now. Method: a bucket that is emptied and fills. */
+/* Goal: usage reports how many calls may begin now. Method: a bucket that is emptied and fills. */
 static void test_usage_has_the_available_requests(void **state)
 {
     struct book_fixture fixture;
@@ -253,7 +253,7 @@ static void test_usage_has_the_available_requests(void **state)
     quota_book_free(fixture.book);
 }
 
-/* Goal: of more holders than the book remembers, one with something in use is kept, and so is the
+/* Goal: of more holders than the book holds, one with something in use is kept, and so is the
  * bucket of one that calls often. Method: as many other tokens as there is room for, twice. */
 static void test_idle_holders_are_forgotten(void **state)
 {

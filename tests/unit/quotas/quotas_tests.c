@@ -1,6 +1,6 @@
 /*
  * quotas_tests.c: the limits of organisations and tokens: changes, the row that an event writes,
- * lists, and facts that no change wrote.
+ * lists, and invalid facts.
  */
 #include "server/domain/admin/admin.h"
 #include "server/domain/quotas/quotas.h"
@@ -133,7 +133,7 @@ static void test_event_has_both_quotas(void **state)
 }
 
 /* Goal: equal limits append nothing, and their result is the event that set them, regardless of other events of the
- * holder. Method: an earlier change, then equal ones; and no limits that become none. */
+ * holder. Method: an earlier change, then equal ones; and an empty set of limits that stays empty. */
 static void test_equal_limits_append_nothing(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -261,8 +261,8 @@ static void test_list_has_the_organisation_first(void **state)
     store_abort(txn);
 }
 
-/* Goal: facts that no change wrote are corrupt. Method: a key id of another form, messages that are
- * missing or cut, another kind. */
+/* Goal: facts that no change can have written are corrupt. Method: a key id of another form,
+ * messages that are missing or cut, another kind. */
 static void test_facts_that_no_change_wrote_are_corrupt(void **state)
 {
     const struct slice bad[] = {

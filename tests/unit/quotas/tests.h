@@ -1,5 +1,5 @@
 /*
- * tests.h: the parts of quotas_tests.
+ * tests.h: the groups of tests of quotas_tests.
  */
 #ifndef ERRATA_TESTS_UNIT_QUOTAS_TESTS_H
 #define ERRATA_TESTS_UNIT_QUOTAS_TESTS_H

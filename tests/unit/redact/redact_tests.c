@@ -1,5 +1,5 @@
 /*
- * redact_tests.c: replies without content, byte for byte what a writer without content would have written.
+ * redact_tests.c: redacted replies equal, byte for byte, replies that were written without content.
  */
 #include "server/codec/redact.h"
 

@@ -1,5 +1,6 @@
 /*
- * consumer_tests.c: the client of a stream, by a fake clock: what it sends, when it connects again, what it acknowledges.
+ * consumer_tests.c: the client of a stream, on a simulated clock: its commands, its reconnections and its
+ * acknowledgements.
  */
 #include "server/redis/redis_consumer.h"
 #include "tests/unit/redis/redis_tests.h"
@@ -43,7 +44,7 @@ static enum redis_want next(struct bench *bench)
     return redis_consumer_next(bench->consumer);
 }
 
-/* Expects that exactly these words were sent, one command after the other, and drops them. */
+/* Checks that exactly these commands were sent, in order, and discards them. */
 static void expect_sent(struct bench *bench, const char *words)
 {
     struct slice sent = redis_consumer_output(bench->consumer);
@@ -74,7 +75,7 @@ static void feed(struct bench *bench, const char *bytes)
     redis_consumer_feed(bench->consumer, slice_text(bytes));
 }
 
-/* Connects and is greeted; own pending entries are requested. */
+/* Connects, and answers the greeting; the client requests its own pending entries. */
 static void connect_once(struct bench *bench)
 {
     redis_consumer_tick(bench->consumer);
@@ -90,8 +91,8 @@ static void expect_new_read(struct bench *bench)
     expect_sent(bench, "|XREADGROUP GROUP g c COUNT 64 BLOCK 2000 STREAMS s > ");
 }
 
-/* Goal: a connection reads pending entries, claims those of others, then waits for new ones, and acknowledges only what was
- * stored. Method: a server's replies by hand; two entries, of which one is not stored. */
+/* Goal: a connection reads pending entries, claims those of others, then waits for new ones, and acknowledges only what
+ * was stored. Method: handwritten replies; two entries, of which one is not stored. */
 static void test_entries_are_acknowledged_once_stored(void **state)
 {
     const bool stored[] = {true, false};
@@ -124,7 +125,7 @@ static void test_entries_are_acknowledged_once_stored(void **state)
     redis_consumer_free(bench.consumer);
 }
 
-/* Connects with a password, to a server that refuses it with these words; returns the problem. */
+/* Connects with a password to a server that refuses it with this message; returns the problem. */
 static const char *refuse_password(struct bench *bench, const char *replies)
 {
     redis_consumer_set_password(bench->consumer, SLICE("secret"));
@@ -138,8 +139,8 @@ static const char *refuse_password(struct bench *bench, const char *replies)
     return redis_consumer_problem(bench->consumer);
 }
 
-/* Goal: the password comes first, an error of it waits, and the log never has it. Method: a refusal; a server without AUTH,
- * which quotes the command. */
+/* Goal: the password is sent first, its refusal delays the next attempt, and the log never contains it. Method: a
+ * refusal; a server without AUTH, which quotes the command. */
 static void test_password_is_sent_first(void **state)
 {
     struct bench bench;
@@ -197,8 +198,8 @@ static void test_waits_grow_and_shrink(void **state)
     redis_consumer_free(bench.consumer);
 }
 
-/* Goal: an error that lasts, and comes only after a greeting, is not tried again ten times a second. Method: a server that lets
- * read pending entries, and refuses to claim. */
+/* Goal: an error that lasts, and comes only after a greeting, does not cause ten attempts per second. Method: a server
+ * that returns pending entries, and refuses to claim. */
 static void test_error_after_a_greeting_waits(void **state)
 {
     struct bench bench;
@@ -247,7 +248,8 @@ static void test_lost_connection_acknowledges_nothing(void **state)
     redis_consumer_free(bench.consumer);
 }
 
-/* Goal: silence ends a connection, at its time. Method: no reply to a greeting, and to a read that waits. */
+/* Goal: a connection without a reply ends at its timeout. Method: no reply to a greeting, and to a read that
+ * waits. */
 static void test_silent_server_is_left(void **state)
 {
     struct bench bench;
@@ -269,7 +271,8 @@ static void test_silent_server_is_left(void **state)
     redis_consumer_free(bench.consumer);
 }
 
-/* Goal: a group that exists is used, one that vanished is made again, and other errors wait. Method: each reply. */
+/* Goal: a group that exists is used, one that vanished is made again, and other errors delay the next attempt.
+ * Method: each reply. */
 static void test_missing_group_is_made_again_and_other_errors_wait(void **state)
 {
     struct bench bench;
@@ -291,8 +294,8 @@ static void test_missing_group_is_made_again_and_other_errors_wait(void **state)
     redis_consumer_free(bench.consumer);
 }
 
-/* Goal: deleted pending entries are acknowledged without being stored; a server without XAUTOCLAIM is read all the same.
- * Method: a pending entry without fields; the error of an old server. */
+/* Goal: deleted pending entries are acknowledged without being stored; a server without XAUTOCLAIM is read
+ * nevertheless. Method: a pending entry without fields; the error of an old server. */
 static void test_deleted_entries_are_gone_and_old_servers_are_read(void **state)
 {
     const bool stored[] = {true};
@@ -332,8 +335,8 @@ static void feed_large(struct bench *bench, const char *id, size_t size)
     feed(bench, "\r\n");
 }
 
-/* Goal: what does not fit beside others is read again by itself, and is too large only then. Method: a small entry and a
- * large one; the large one again. */
+/* Goal: an entry that does not fit beside others is read again by itself, and counts as too large only then. Method: a
+ * small entry and a large one; the large one again. */
 static void test_large_entry_is_read_by_itself(void **state)
 {
     const bool stored[] = {true};
@@ -362,8 +365,8 @@ static void test_large_entry_is_read_by_itself(void **state)
     redis_consumer_free(bench.consumer);
 }
 
-/* Goal: entries that are too large for one reply are read one by one after it, so that it does not repeat for ever. Method: a
- * reply that exceeds the limit by its third entry; the next connections, until none is pending. */
+/* Goal: entries that are too large for one reply are read one by one after it, so that the reply is not requested
+ * forever. Method: a reply that exceeds the limit by its third entry; the next connections, until none is pending. */
 static void test_too_large_reply_is_read_one_by_one(void **state)
 {
     const size_t size = REDIS_REPLY_SENT_BYTES_MAX / 3 + 1;
@@ -396,8 +399,7 @@ static void test_too_large_reply_is_read_one_by_one(void **state)
     redis_consumer_free(bench.consumer);
 }
 
-/* Goal: bytes of another form end the connection. Method: each place of a reply with something else; bytes that nothing
- * requested. */
+/* Goal: invalid bytes end the connection. Method: another value at each place of a reply; bytes without a request. */
 static void test_other_forms_end_the_connection(void **state)
 {
     static const char *const cases[] = {":1\r\n",
@@ -424,7 +426,8 @@ static void test_other_forms_end_the_connection(void **state)
     }
 }
 
-/* Goal: the end is orderly from every state. Method: a stop while waiting, reading, and storing. */
+/* Goal: the client ends cleanly in every state. Method: a stop while waiting, reading, and
+ * storing. */
 static void test_stop_ends_each_state(void **state)
 {
     const bool stored[] = {true};

@@ -1,5 +1,6 @@
 /*
- * reader_tests.c: replies of Redis: every form, cut anywhere, and what a hostile server sends.
+ * reader_tests.c: replies of Redis: every form, in pieces of any size, and replies of a hostile
+ * server.
  */
 #include "server/redis/redis_reader.h"
 #include "tests/unit/redis/redis_tests.h"
@@ -33,8 +34,8 @@ static bool is_text(const struct redis_value *value, const char *text)
     return redis_is_text(value) && slice_equal(value->text, slice_text(text));
 }
 
-/* Goal: the replies that streams have are read, cut anywhere. Method: one of XREADGROUP and one of XAUTOCLAIM, whole and in
- * pieces of 1 to 7 bytes, two after each other by one reader. */
+/* Goal: replies of streams are read in pieces of any size. Method: one of XREADGROUP and one of XAUTOCLAIM, whole and
+ * in pieces of 1 to 7 bytes, two after each other by one reader. */
 static void test_replies_are_read_in_any_pieces(void **state)
 {
     static const char entries[] =
@@ -174,7 +175,7 @@ static void test_long_lists_are_cut(void **state)
     redis_reader_free(reader);
 }
 
-/* Goal: bytes that are not a reply end the reading. Method: one of each way. */
+/* Goal: bytes that are not a reply end the reading. Method: one of each kind. */
 static void test_malformed_replies_are_refused(void **state)
 {
     static const char *const cases[] = {"hello\r\n",
@@ -201,7 +202,7 @@ static void test_malformed_replies_are_refused(void **state)
     }
 }
 
-/* Goal: lines end where hiredis ends them, or it would keep and search short ones without an end. Method: statuses that end in
+/* Goal: lines end as in hiredis, which would otherwise buffer short lines without bound. Method: statuses that end in
  * an LF only, in pieces of every size; a CR in one piece and its LF in the next. */
 static void test_lines_end_in_cr_and_lf(void **state)
 {

@@ -1,5 +1,5 @@
 /*
- * clean_test.c: a replay gives the same tables as the server wrote, for any events.
+ * clean_test.c: a replay makes the tables that the server wrote, for any events.
  */
 #include "store/records.h"
 #include "tests/unit/replay/fixture.h"
@@ -8,7 +8,7 @@
 #define SEEDS 8
 
 /* Goal: stores of random writes of every kind verify, over both back ends, and each table has rows to
- * compare. Method: several seeds over memory, one over LMDB, checked in the middle too. */
+ * compare. Method: several seeds over memory, one over LMDB, also checked in the middle. */
 static void test_random_writes_verify(void **state)
 {
     struct fixture fixture;
@@ -53,8 +53,8 @@ static void test_random_writes_reach_every_table(void **state)
     fixture_deinit(&fixture);
 }
 
-/* A write may be requested again: its first event was recorded in the last hours of its log, or of the
- * wall clock. */
+/* Returns whether a write may be requested again: its first event was recorded in the last hours of
+ * its log, or of the wall clock. */
 static bool is_young(struct fixture *fixture, struct store_txn *txn, struct org_id org,
                      uint64_t seq)
 {
@@ -67,8 +67,8 @@ static bool is_young(struct fixture *fixture, struct store_txn *txn, struct org_
            fixture->clock.wall_us - event.recorded_at_us <= REPLAY_KEYS_US;
 }
 
-/* Every key of a write that appended, of the last hours, is made again; no other is. Returns how
- * many. */
+/* Checks that the replay makes the idempotency keys of all writes of the last hours that appended,
+ * and no others. Returns their number. */
 static size_t check_keys(struct fixture *fixture, struct org_id org)
 {
     struct store_txn *made = fixture_begin(fixture->made.backend, STORE_READ);
@@ -96,7 +96,7 @@ static size_t check_keys(struct fixture *fixture, struct org_id org)
 }
 
 /* Goal: a replayed log has every event byte for byte, and the idempotency rows of its last 25 hours.
- * Method: random writes over weeks; each row beside its own. */
+ * Method: random writes over weeks; each row is compared with the original. */
 static void test_replayed_log_equals_the_log(void **state)
 {
     struct fixture fixture;
@@ -129,8 +129,8 @@ static void test_replayed_log_equals_the_log(void **state)
 }
 
 /* Goal: a wrong clock loses no idempotency key, whether it was ahead when an event was written, or
- * is ahead during the rebuild. Method: writes, some more a year ahead, the clock corrected; then a
- * clock that is ahead itself. */
+ * is ahead during the rebuild. Method: writes, more writes with a clock a year ahead, a corrected
+ * clock; then a rebuild with a clock that is ahead. */
 static void test_wrong_clock_loses_no_idempotency_key(void **state)
 {
     static const int64_t year_us = INT64_C(365) * 24 * 3600 * 1000000;

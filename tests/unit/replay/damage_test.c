@@ -60,7 +60,8 @@ struct sample_rows {
         enum store_table table;
         struct slice key;
         struct slice value;
-        struct slice unused; /* a key without a row; empty: the table has one row an organisation */
+        struct slice
+            unused; /* a key without a row; empty: the table has one row per organisation */
     } rows[REPLAY_DIFFERENCES_MAX];
 };
 
@@ -112,7 +113,7 @@ static void expect_each(struct fixture *fixture, enum replay_difference_kind kin
 }
 
 /* Goal: a missing row, an extra one, and one with other bytes are found in each table, each by itself, and
- * the store is clean again once they are repaired. Method: one row of every table, three ways. */
+ * the store is clean again once they are repaired. Method: the three changes to one row of every table. */
 static void test_damaged_row_is_found_in_each_table(void **state)
 {
     static struct sample_rows samples;
@@ -152,7 +153,7 @@ static void test_damaged_row_is_found_in_each_table(void **state)
 }
 
 /* Goal: an organisation that has rows and no events, and rows of the zero one, are found. Method:
- * rows under unused ids, at either end. */
+ * rows under unused ids, before and after the used ones. */
 static void test_rows_of_unknown_organisations_are_found(void **state)
 {
     static const uint8_t orgs[] = {0x01, 0xff};
@@ -270,8 +271,8 @@ static void other_chain(struct event_record *record)
 }
 
 /* Goal: an event that is missing, does not decode, has other facts, or another chain is named, and
- * nothing else is reported as damaged. Method: the third event of one organisation, each way, over
- * both back ends; repaired in between. */
+ * nothing else is reported as damaged. Method: each defect of the third event of one organisation,
+ * over both back ends; repaired in between. */
 static void test_damaged_event_is_named(void **state)
 {
     struct fixture fixture;

@@ -1,6 +1,6 @@
 /*
- * erasure_test.c: a store from which an administrator erased content is the store that a replay of its log makes, in which
- * that content never was: for each subject, also between sweeps and later writes, and after an interruption.
+ * erasure_test.c: a store after erasures equals a replay of its log, whose events lack the erased content: for each
+ * subject, also between sweeps and later writes, and after an interruption.
  */
 #include "server/domain/decisions/decisions.h"
 #include "server/domain/decisions/keys.h"
@@ -20,7 +20,7 @@
 #define DIFF_BYTES ((size_t)1 << 20)
 #define STEP_BYTES ((size_t)4 << 20)
 
-/* An erasure of everything that is about a subject. */
+/* An erasure of all content about a subject. */
 static struct erasure_target target_of(struct fixture *fixture, enum erasure_subject subject,
                                        struct slice id)
 {
@@ -61,7 +61,7 @@ static struct erasure_search begin(struct fixture *fixture, const struct erasure
                                                     : last_seq(fixture)};
 }
 
-/* Makes one step; `is_kept`: it is committed. */
+/* Makes one step, and commits it if `is_kept`. */
 static void step(struct fixture *fixture, const struct erasure_target *target,
                  const struct erasure_search *search, bool is_kept)
 {
@@ -80,7 +80,7 @@ static void step(struct fixture *fixture, const struct erasure_target *target,
     }
 }
 
-/* Erases everything that is about a target; returns the number of steps. */
+/* Erases all content about a target; returns the number of steps. */
 static size_t erase(struct fixture *fixture, const struct erasure_target *target,
                     struct erasure_search *search)
 {
@@ -153,7 +153,7 @@ static void test_live_erasure_equals_replay(void **state)
     }
 }
 
-/* No event of the target but those of kinds that are kept has content. */
+/* Checks that no event of the target has content, except kinds whose content is kept. */
 static void check_erased(struct fixture *fixture, struct slice user_id)
 {
     struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_READ);
@@ -251,8 +251,8 @@ static void list_kind(struct fixture *fixture, enum event_kind_number kind,
     target->seqs = seqs;
 }
 
-/* Goal: what was made of the content of decisions and turns goes with it; decisions that were retracted, and so left their
- * cluster, cause no error. Method: erase all of them in a store that has them. */
+/* Goal: rows made from the content of decisions and turns are removed with it; decisions that were retracted, and so
+ * left their cluster, cause no error. Method: erase all of them in a store that has them. */
 static void test_themes_and_vectors_go(void **state)
 {
     static const struct {
@@ -365,8 +365,8 @@ static void test_kept_content_is_counted(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Puts more events about the organisation than a read of the past examines, none a removal and all older than those of the
- * fixture: rows of its first event. */
+/* Puts more rows of events about the organisation than a read of the past examines: all are of its first event, older
+ * than those of the fixture, and not removals. */
 static void put_old_rows(struct fixture *fixture)
 {
     struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_WRITE);
@@ -382,7 +382,7 @@ static void put_old_rows(struct fixture *fixture)
     assert_int_equal(store_commit(txn), OK);
 }
 
-/* Returns how many examples were removed after an event. */
+/* Returns the number of examples that were removed after an event. */
 static uint64_t count_removed_since(struct fixture *fixture, uint64_t seq)
 {
     struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_READ);
@@ -396,8 +396,9 @@ static uint64_t count_removed_since(struct fixture *fixture, uint64_t seq)
     return past.example_count;
 }
 
-/* Goal: a read of the past misses nothing if nothing was removed, or nothing since, however many events are about the
- * organisation. Method: more of them than are examined, before and after an erasure, which is the last event. */
+/* Goal: a read of the past reports no missing examples if none were removed, or none since, however many events are
+ * about the organisation. Method: more of them than are examined, before and after an erasure, which is the last
+ * event. */
 static void test_past_misses_only_what_was_erased_since(void **state)
 {
     struct fixture fixture;

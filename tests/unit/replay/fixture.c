@@ -21,7 +21,7 @@
 #define ARENA_BYTES (512u << 20)
 #define MAP_BYTES (1ull << 30)
 #define RESERVE_BYTES 4096
-#define NAMES 5 /* number of documents and entities; small, so that they coincide */
+#define NAMES 5 /* number of documents and entities; small, so that events share them */
 #define LAYOUTS 2 /* smaller, so that some of their examples become too old for the head row */
 #define TOKENS_MAX 4 /* tokens that a fixture may revoke */
 
@@ -230,7 +230,7 @@ static enum err write_document(struct fixture *fixture, struct store_txn *txn, s
     return err;
 }
 
-/* Reads a random family of the organisation; false if the drawn row does not exist. */
+/* Reads a random family of the organisation; returns false if the drawn row does not exist. */
 static bool draw_family(struct fixture *fixture, struct org_id org,
                         struct family_record *ret_family)
 {
@@ -259,7 +259,7 @@ static enum err write_part(struct fixture *fixture, struct store_txn *txn, struc
     return family_split(&fixture->ctx, txn, org, &change, &ret_result->first_seq);
 }
 
-/* Merges a family into another, or splits it off again, or splits documents off. */
+/* Merges a family into another, splits it off again, or splits documents off. */
 static enum err write_families(struct fixture *fixture, struct store_txn *txn, struct org_id org,
                                struct work_result *ret_result)
 {
@@ -287,7 +287,7 @@ static enum err write_families(struct fixture *fixture, struct store_txn *txn, s
                : err;
 }
 
-/* Makes a token, or revokes or rotates one of the organisation's first ones (perhaps again, which is nothing). */
+/* Makes a token, or revokes or rotates one of the organisation's first ones (a repeated one has no effect). */
 static enum err write_token(struct fixture *fixture, struct store_txn *txn, struct org_id org,
                             struct work_result *ret_result)
 {
@@ -315,7 +315,7 @@ static enum err write_token(struct fixture *fixture, struct store_txn *txn, stru
     return admin_create_token(&fixture->ctx, txn, &actor, &draft, ret_result);
 }
 
-/* A key of its own for about every second write. */
+/* Sets a new idempotency key for about every second write. */
 static struct event_idempotency draw_key(struct fixture *fixture, struct org_id org)
 {
     struct event_idempotency key = {.present = fixture_draw(fixture, 2) == 0, .org = org};
@@ -402,7 +402,7 @@ void fixture_sweep(struct fixture *fixture)
     assert_int_equal(store_commit(txn), OK);
 }
 
-/* Sets a limit of each organisation, and one more that is ended. */
+/* Sets a limit of each organisation, and another one that is then removed. */
 static void write_quotas(struct fixture *fixture)
 {
     struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_WRITE);

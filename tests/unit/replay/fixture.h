@@ -1,6 +1,6 @@
 /*
  * fixture.h: a store with events of every kind, written as the server writes them, and a replay of it
- * into a store of its own. Everything that goes wrong in it fails the test.
+ * into a store of its own. Any error in it fails the test.
  */
 #ifndef ERRATA_TESTS_UNIT_REPLAY_FIXTURE_H
 #define ERRATA_TESTS_UNIT_REPLAY_FIXTURE_H
@@ -22,7 +22,7 @@ enum fixture_backend {
     FIXTURE_LMDB
 };
 
-/* A back end and, where it has one, its folder. */
+/* A back end, and its folder if it has one. */
 struct fixture_store {
     struct store_backend *backend;
     enum fixture_backend kind;
@@ -39,7 +39,7 @@ struct fixture {
     struct fixture_store made; /* opened by fixture_replay, initially empty */
     struct org_id orgs[FIXTURE_ORGS];
     uint64_t keys; /* number of idempotency keys so far */
-    bool sweeps; /* writes remove content too, and are mostly of kinds that have examples */
+    bool sweeps; /* some writes remove content; most are of kinds that have examples */
     struct replay_report report; /* report of the last replay */
 };
 
@@ -51,7 +51,7 @@ void fixture_deinit(struct fixture *fixture);
 /* Returns a random number below the limit. */
 uint32_t fixture_draw(struct fixture *fixture, uint32_t below);
 /* Makes one write to a random organisation: captures (live and backfilled, one or several),
- * documents, created and revoked tokens, and learned data; some with an idempotency key. Advances
+ * documents, created and revoked tokens, and learned data. Some have an idempotency key. Advances
  * the clock. */
 void fixture_write(struct fixture *fixture);
 /* Makes this number of writes. */
@@ -67,7 +67,8 @@ void fixture_expect_clean(struct fixture *fixture);
 
 /* A transaction; ends the test if there is none. */
 struct store_txn *fixture_begin(struct store_backend *backend, enum store_access access);
-/* Copies of the n-th key and value of an organisation's rows in a table; false if it has fewer. */
+/* Copies the n-th key and value of an organisation's rows in a table; returns false if it has
+ * fewer. */
 bool fixture_find_row(struct fixture *fixture, enum store_table table, struct uuid org, size_t n,
                       struct slice *ret_key, struct slice *ret_value);
 /* Changes one row bypassing the server. */

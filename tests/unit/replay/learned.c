@@ -1,6 +1,6 @@
 /*
- * learned.c: see learned.h. References are made as lookups make them, at one time forever, so that some
- * are cited again, for the same subject and for others.
+ * learned.c: see learned.h. References are made as by lookups, all at the same time, so that some are
+ * cited again, for the same subject and for others.
  */
 #include "tests/unit/replay/learned.h"
 
@@ -485,8 +485,8 @@ static enum err put_in_shadow(struct fixture *fixture, struct store_txn *txn, st
     return artifact_set_state(&fixture->ctx, txn, &decision, &seq);
 }
 
-/* Proposes a rule, may put it in SHADOW, and may vote for it: one vote is enough. A refused one is rejected, since
- * each proposal is compared with those that wait. */
+/* Proposes a rule, may put it in SHADOW, and may vote for it: one vote is enough. A refused proposal is rejected,
+ * since each new one is compared with the pending ones. */
 static enum err write_guideline(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     const struct settings_change one_vote = {.votes_needed = 1};
@@ -525,7 +525,7 @@ static enum err write_guideline(struct fixture *fixture, struct store_txn *txn, 
     return err;
 }
 
-/* The cues of messages: made once, since that takes longer than a write. */
+/* The cues of messages, made only once, since that takes longer than a write. */
 static struct arena turn_arena;
 static const struct cue_lexicon *turn_cues;
 
@@ -579,7 +579,7 @@ static enum err write_turn(struct fixture *fixture, struct store_txn *txn, struc
     return err == ERR_NOT_FOUND || err == ERR_EXISTS ? OK : err;
 }
 
-/* Stores an entry of a stream, or finds it, and may retry it. */
+/* Stores an entry of a stream, or finds it; sometimes retries it. */
 static enum err write_dead_letter(struct fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     const struct entry_field field = {SLICE("data"), name_of(fixture, "data", 2 * NAMES)};

@@ -1,7 +1,7 @@
 /*
- * sweep_test.c: a store from which retention removed content is the store that a replay of its log makes, in which that
- * content never was: before, between and after retractions, superseding corrections, extractions that cite examples, and
- * documents that join and leave families.
+ * sweep_test.c: a store after retention equals a replay of its log, whose events lack the removed content: before,
+ * between and after retractions, superseding corrections, extractions that cite examples, and documents that join and
+ * leave families.
  */
 #include "server/domain/corrections/capture.h"
 #include "server/domain/corrections/keys.h"
@@ -12,7 +12,7 @@
 
 #define WRITES 800
 #define SEEDS 1
-/* Of a transaction: enough for a few events. */
+/* Memory of a transaction: enough for a few events. */
 #define UNPACKED_BYTES ((size_t)32 << 10)
 /* More retractions than one entity usually has. */
 #define FREED_ROWS 1001
@@ -40,7 +40,7 @@ static size_t count_removed(struct fixture *fixture)
     return count;
 }
 
-/* No event up to the floor of its class has content. */
+/* Checks that no event up to the floor of its class has content. */
 static void check_floors(struct fixture *fixture, struct org_id org)
 {
     struct store_txn *txn = fixture_begin(fixture->stored.backend, STORE_READ);
@@ -102,7 +102,7 @@ static struct retention_done sweep_step(struct fixture *fixture, enum content_cl
     return done;
 }
 
-/* Removes all content of a class; returns of how many events. */
+/* Removes all content of a class; returns the number of events. */
 static size_t sweep_all(struct fixture *fixture, enum content_class class)
 {
     struct retention_done done = {.has_ended = false};
@@ -115,8 +115,8 @@ static size_t sweep_all(struct fixture *fixture, enum content_class class)
     return count;
 }
 
-/* Goal: a preview counts what is then removed, of the classes that have a time, and nothing afterwards. Method: two of the
- * three classes, from a moment that makes all events old enough. */
+/* Goal: a preview counts the content that is then removed, of the classes with a time, and nothing afterwards. Method:
+ * two of the three classes, from a moment that makes all events old enough. */
 static void test_preview_counts_what_is_removed(void **state)
 {
     const struct content_retention_view retention = {.corrections_days = 2, .reviews_days = 3};
@@ -232,7 +232,8 @@ static void test_removed_example_is_not_marked(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: all rows of an example go with it, however many retractions freed it. Method: put many such rows. */
+/* Goal: all rows of an example are removed with it, regardless of the number of retractions that freed it.
+ * Method: put many such rows. */
 static void test_all_freed_rows_go(void **state)
 {
     struct fixture fixture;

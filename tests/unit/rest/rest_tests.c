@@ -1,7 +1,7 @@
 /*
- * rest_tests.c: aliases of methods in plain JSON: paths, queries, bodies and replies as messages.
- * Goal: each request of a route is one message of the contract, or names what is wrong. Method: rows of
- * paths; rows of queries and the JSON that they mean; messages written and read again.
+ * rest_tests.c: aliases of methods in plain JSON: paths, queries, bodies and replies as messages. Goal:
+ * each request of a route is one message of the contract, or is refused with its errors. Method: tables
+ * of paths, and of queries with their JSON; messages written and read again.
  */
 #include "server/codec/proto_json.h"
 #include "server/rest/rest_internal.h"

@@ -1,5 +1,5 @@
 /*
- * fragment_set_tests.c: the wording of guidance that is in use, now and after earlier events, and its list.
+ * fragment_set_tests.c: the fragment set in use, now and after earlier events, and the list of sets.
  */
 #include "server/domain/reviews/fragment_sets.h"
 #include "tests/unit/reviews/groups.h"

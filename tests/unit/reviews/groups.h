@@ -1,5 +1,5 @@
 /*
- * groups.h: the groups of tests of reviews.
+ * groups.h: declares the groups of tests of reviews.
  */
 #ifndef ERRATA_TESTS_UNIT_REVIEWS_GROUPS_H
 #define ERRATA_TESTS_UNIT_REVIEWS_GROUPS_H

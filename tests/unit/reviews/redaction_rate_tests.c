@@ -1,6 +1,6 @@
 /*
- * redaction_rate_tests.c: how many planted e-mail addresses, phone numbers, IBANs and secrets redaction removes whole, and
- * how many honest numbers it leaves, by the way they are written. The 2,000 items are made by a fixed generator; the
+ * redaction_rate_tests.c: the share of inserted e-mail addresses, phone numbers, IBANs and secrets that redaction
+ * removes completely, and of other numbers that it keeps, by notation. A fixed generator makes the 2,000 items; the
  * rates are printed.
  */
 #include "server/domain/reviews/redaction.h"
@@ -25,10 +25,10 @@
 #define PLANTED_BYTES 80
 #define ITEM_CHARACTERS_MAX 2000
 #define LONG_BYTES ((size_t)256 << 10)
-#define SECONDS_MAX 30 /* of CPU, for a long text; time proportional to its square takes minutes */
-#define PERCENT_MIN 99 /* of planted values removed, and of honest numbers left, of each kind */
+#define SECONDS_MAX 30 /* CPU time limit of a long text; quadratic time would be minutes */
+#define PERCENT_MIN 99 /* minimum share, by kind, of removed private values and of kept numbers */
 
-/* A way to write a value: `9` is a random digit, `x` a random lower-case letter or digit, `Q` a random capital or digit;
+/* A notation of a value: `9` is a random digit, `x` a random lower-case letter or digit, `Q` a random capital or digit;
  * a character after `\` is itself. */
 struct form {
     const char *kind;
@@ -228,7 +228,7 @@ static bool is_right(struct store_fixture *fixture, const struct form *form, con
     return slice_equal(found, item_with(fixture, form->before, shown));
 }
 
-/* Goal: redaction removes what is private and leaves what is not. Method: 2,000 generated items, the rate of each form. */
+/* Goal: redaction removes private values and keeps others. Method: 2,000 generated items, the rate of each form. */
 static void test_each_form_is_redacted_at_its_rate(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -326,7 +326,7 @@ static void test_limits_of_patterns_are_exact(void **state)
         {"12ab34cd56789012", "12ab34cx56789012", NULL},
         {"AB1CD2EF3GH4Ij5k", "AB1CD2EF3GH4IJ5k", NULL}, /* its small letters */
         {"ghp_abcdefghijkl", "ghp_abcdefghijk", NULL}, /* a key with a known prefix */
-        {"PWD: abcd", "PWD: abc", NULL}, /* a secret that a word announces */
+        {"PWD: abcd", "PWD: abc", NULL}, /* a secret after a keyword */
         {"api key = ab-c;", "api keys = ab-c;", NULL},
     };
     struct store_fixture *fixture = *state;
@@ -385,7 +385,8 @@ static void test_time_is_proportional_to_the_text(void **state)
     test_free(text);
 }
 
-/* Goal: of a long item enough is redacted for what is shown of it. Method: an item, whole and up to a size. */
+/* Goal: a long item is redacted at least up to the size that is shown. Method: an item, whole and up to a
+ * size. */
 static void test_long_items_end_early(void **state)
 {
     struct store_fixture *fixture = *state;

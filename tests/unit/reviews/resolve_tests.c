@@ -1,6 +1,6 @@
 /*
- * resolve_tests.c: the texts of placeholders: which signal feeds which one, limits and what is cut, redaction, and the
- * example item now and after earlier events.
+ * resolve_tests.c: the texts of placeholders: their signals, limits and cuts, redaction, and the example item now and
+ * after earlier events.
  */
 #include "server/domain/reviews/fragments.h"
 #include "server/domain/reviews/items.h"
@@ -143,7 +143,7 @@ static void test_each_signal_feeds_its_placeholders(void **state)
     }
 }
 
-/* Goal: a current review with enough data turns off the call for broad searches. */
+/* Goal: a current review with enough data removes the request for broad searches. */
 static void test_present_information_wins(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -237,8 +237,9 @@ static void test_parts_are_cut_in_order(void **state)
     }
 }
 
-/* Goal: a note is cut after 500 characters, and the texts of all placeholders have together at most 6,000: one more, and the
- * notes are left out. Method: guidance of 300 characters everywhere, and a static example that fills the rest. */
+/* Goal: a note is cut after 500 characters, and the texts of all placeholders have together at most 6,000; with one
+ * more, the notes are left out. Method: guidance of 300 characters everywhere, and a static example that fills the
+ * rest. */
 static void test_notes_and_the_total_are_limited(void **state)
 {
     static const char *const names[] = {"Width"};
@@ -328,7 +329,8 @@ static void test_example_is_cut_before_fields(void **state)
     assert_true(has(extraction, "Width") && has(extraction, "Ports") && !has(extraction, seldom));
 }
 
-/* Goal: private members and patterns are hidden at any depth, and products' data stay. Method: one case per rule. */
+/* Goal: private members and patterns are hidden at any depth, and data of products are kept. Method: one case per
+ * rule. */
 static void test_private_data_is_redacted(void **state)
 {
     static const struct {

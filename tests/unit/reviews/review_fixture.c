@@ -1,6 +1,6 @@
 /*
- * review_fixture.c: see review_fixture.h. Times are few, so that many are equal; runs are few, so that they have several
- * reviews, in different subcategories.
+ * review_fixture.c: see review_fixture.h. There are few times, so that many are equal, and few runs, so that they have
+ * several reviews, in different subcategories.
  */
 #include "tests/unit/reviews/review_fixture.h"
 

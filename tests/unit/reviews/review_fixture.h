@@ -1,6 +1,6 @@
 /*
  * review_fixture.h: random histories of reviews, stored and in a model: the model is a plain list, from which tests
- * compute by brute force what the store should return now or after an earlier event.
+ * compute by brute force the result that the store should return now or after an earlier event.
  */
 #ifndef ERRATA_TESTS_UNIT_REVIEWS_REVIEW_FIXTURE_H
 #define ERRATA_TESTS_UNIT_REVIEWS_REVIEW_FIXTURE_H
@@ -24,7 +24,7 @@ struct model_review {
     unsigned needed;
     enum review_decision decision;
     enum review_answer flags[REVIEW_FLAG_COUNT];
-    unsigned specs; /* a bit for each */
+    unsigned specs; /* one bit for each answer */
     bool is_upper; /* its specs are written in capitals */
     uint64_t retracted_seq; /* 0: it was not retracted */
 };
@@ -35,7 +35,7 @@ struct model {
     uint64_t last_seq;
 };
 
-/* Begins a write. */
+/* Begins a write transaction. */
 struct store_txn *reviews_begin(struct store_fixture *fixture);
 /* Submits for organisation 1; returns the seq of the review. */
 uint64_t reviews_submit(struct store_fixture *fixture, struct store_txn *txn,
@@ -56,7 +56,7 @@ void model_step(struct model *model, struct store_fixture *fixture, struct store
 bool model_counts(const struct model_review *review, uint64_t as_of_seq);
 /* Returns whether `a` is newer than `b`. */
 bool model_is_newer(const struct model_review *a, const struct model_review *b);
-/* The newest review of a run that counts; NULL: none does. */
+/* The newest review of a run that counts; NULL: there is none. */
 const struct model_review *model_newest(const struct model *model, unsigned run,
                                         uint64_t as_of_seq);
 /* Returns whether the run counts as reviewed. */

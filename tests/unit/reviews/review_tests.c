@@ -77,7 +77,7 @@ static void test_run_needs_different_reviewers(void **state)
     assert_true(is_reviewed(txn)); /* anna and cleo */
     (void)submit(fixture, txn, "anna", REVIEW_DECISION_REJECTED);
     (void)submit(fixture, txn, "cleo", REVIEW_DECISION_REVIEWED);
-    assert_false(is_reviewed(txn)); /* cleo only */
+    assert_false(is_reviewed(txn)); /* only cleo */
     assert_true(row_of(txn, SLICE("run")).newest_seq > last);
     store_abort(txn);
 }
@@ -148,7 +148,8 @@ static void test_run_has_a_limit(void **state)
     store_abort(txn);
 }
 
-/* Goal: a person reviews only as that person. Method: an OPERATOR's token names another user, its own, and none. */
+/* Goal: a person can review only in the own name. Method: an OPERATOR's token names another user, its own, and no
+ * user. */
 static void test_reviewer_is_the_tokens_user(void **state)
 {
     struct store_fixture *fixture = *state;

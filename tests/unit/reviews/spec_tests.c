@@ -44,7 +44,7 @@ static struct slice normalise(struct store_fixture *fixture, const char *const *
     return buffer_slice(&names);
 }
 
-/* Goal: names are clean, and each is there once. Method: each rule with one example. */
+/* Goal: names are normalised, and each occurs once. Method: each rule with one example. */
 static void test_names_are_cleaned_and_unique(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -58,8 +58,8 @@ static void test_names_are_cleaned_and_unique(void **state)
     assert_int_equal(fixture->fault.count, 0);
 }
 
-/* Goal: the limits count what is stored. Method: 100 and 101 characters of two bytes, after trimming; 50 and 51 names
- * that differ, of more that repeat. */
+/* Goal: the limits apply to the stored form. Method: 100 and 101 characters of two bytes, after trimming; 50 and 51
+ * names that differ, of more that repeat. */
 static void test_limits_count_what_is_stored(void **state)
 {
     struct store_fixture *fixture = *state;

@@ -69,7 +69,7 @@ static struct review_input with(enum review_flag flag, enum review_answer answer
     return input;
 }
 
-/* A signal, and the answer that has it and the one that does not. */
+/* A signal, an answer that has it, and one that does not. */
 struct signal {
     enum review_threshold threshold;
     enum review_flag flag;
@@ -86,8 +86,8 @@ static const struct signal signals[] = {
     {THRESHOLD_INFORMATION_PRESENT_LOW, REVIEW_INFORMATION_PRESENT, REVIEW_FALSE, REVIEW_TRUE, 4},
 };
 
-/* Goal: each signal acts from its threshold on, and absent is not its opposite. Method: 10 runs, of which one less than
- * the threshold have the signal, then as many as it; the others answer the opposite, or nothing. */
+/* Goal: each signal acts from its threshold on, and an absent answer is not the opposite. Method: 10 runs, of which as
+ * many as the threshold have the signal, or one less; the others have the opposite answer, or none. */
 static void test_each_signal_acts_at_its_threshold(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -180,8 +180,8 @@ static void test_run_counts_once_by_all_reviews(void **state)
     store_abort(txn);
 }
 
-/* Goal: information is missing in a run if any of its reviews has that answer, and absent is neither. Method: a run with all three
- * answers in each order of false, one without false, one without an answer. */
+/* Goal: information is missing in a run if any of its reviews has that answer; an absent answer does not count. Method:
+ * a run with all three answers in each order of false, one without false, one without an answer. */
 static void test_false_once_is_missing_information(void **state)
 {
     static const enum review_answer answers[][3] = {
@@ -246,7 +246,7 @@ static void test_equal_times_are_in_the_order_of_the_log(void **state)
 }
 
 /* Goal: fields count by run and regardless of case, and are shown as last written; those below the threshold are not.
- * Method: two runs with one field in two spellings and one of their own; a run that names one field twice. */
+ * Method: two runs with a common field in two spellings, and one of their own; a run that names one field twice. */
 static void test_fields_count_by_run(void **state)
 {
     static const char *const first[] = {"Width", "Ports"};

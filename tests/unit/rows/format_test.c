@@ -38,7 +38,7 @@
 #define FORMAT_BYTES_MAX (1u << 20)
 #define HEX_DIGITS_A_LINE 64
 
-/* An example of the file: a heading, a key, and a record or nothing. */
+/* An example of the file: a heading, a key, and a record, if any. */
 struct example {
     const char *heading;
     struct key key; /* size 0: a part of a record, which has no key */
@@ -188,7 +188,8 @@ static void compare_decisions(struct arena *arena, const char *text, struct org_
     }
 }
 
-/* Goal: the format's description is current. Method: every table's example, made and compared. */
+/* Goal: the format's description is current. Method: the example of every table is built and
+ * compared. */
 static void test_examples_of_the_format_are_current(void **state)
 {
     static const uint8_t seq[] = {0, 0, 0, 0, 0, 0, 0, 2};
@@ -331,7 +332,8 @@ static void test_examples_of_the_format_are_current(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: the description of tables of turns is current. Method: their examples, made and compared. */
+/* Goal: the description of tables of turns is current. Method: their examples are built and
+ * compared. */
 static void test_examples_of_turns_are_current(void **state)
 {
     static const uint8_t seq[] = {0, 0, 0, 0, 0, 0, 0, 2};

@@ -1,6 +1,6 @@
 /*
- * key_test.c: keys sort as the tables need it, and their parts can be read back. format_test.c pins
- * their bytes.
+ * key_test.c: keys sort in the order of their tables, and their parts can be read back.
+ * format_test.c pins their bytes.
  */
 #include "tests/unit/rows/rows_tests.h"
 
@@ -72,7 +72,7 @@ static void test_keys_sort_newest_first(void **state)
 }
 
 /* Goal: profiles are in both orders, ties by fingerprint, and their keys contain the fingerprint.
- * Method: neighbours of a list in the wanted order. */
+ * Method: neighbours of a list in the expected order. */
 static void test_profiles_sort_in_both_orders(void **state)
 {
     static const struct {
@@ -98,7 +98,7 @@ static void test_profiles_sort_in_both_orders(void **state)
     }
 }
 
-/* Goal: a key reports its time and seq again. Method: both readers over edges; other shapes
+/* Goal: the time and seq of a key can be read back. Method: both readers over edges; other shapes
  * refused. */
 static void test_key_has_its_time_and_seq(void **state)
 {
@@ -308,8 +308,8 @@ static void test_keys_begin_with_their_org(void **state)
     }
 }
 
-/* Goal: pairs of entity texts that would join to the same text are apart, and a key has its seq. Method: move the
- * border, read a key. */
+/* Goal: pairs of entity texts with the same concatenation have different keys, and a key has its seq. Method:
+ * pairs split at another place; a key is read. */
 static void test_entity_pairs_do_not_collide(void **state)
 {
     struct org_id org = store_fixture_org(1);
@@ -329,8 +329,8 @@ static void test_entity_pairs_do_not_collide(void **state)
                         key_entity(org, SLICE("a"), SLICE("b"), 8)) < 0);
 }
 
-/* Goal: a document's events are apart from those of a draft order with the same id, and the newest is first.
- * Method: compare keys. */
+/* Goal: a document's events have other keys than those of a draft order with the same id, and the newest is
+ * first. Method: compare keys. */
 static void test_feedback_subjects_sort_newest_first(void **state)
 {
     struct org_id org = store_fixture_org(1);
@@ -382,7 +382,7 @@ static void test_counters_sort_by_day(void **state)
 }
 
 /* Goal: a customer's SKUs are in order, are found by a prefix of any length, and contain their
- * mapping. Method: neighbours of a list in the wanted order, with each one's prefixes. */
+ * mapping. Method: neighbours of a list in the expected order, with each one's prefixes. */
 static void test_skus_are_found_by_any_prefix(void **state)
 {
     static const char *const order[] = {
@@ -417,7 +417,8 @@ static void test_skus_are_found_by_any_prefix(void **state)
                         key_mapping_sku(org, SLICE("c"), SLICE("a"), 3)) < 0);
 }
 
-/* Goal: pairs of SKUs with the same concatenation have different keys. Method: move the border. */
+/* Goal: pairs of SKUs with the same concatenation have different keys. Method: pairs split at
+ * another place. */
 static void test_sku_pairs_do_not_collide(void **state)
 {
     struct org_id org = store_fixture_org(1);

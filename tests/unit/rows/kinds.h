@@ -11,7 +11,7 @@
 struct record_kind {
     const char *name; /* name in the headings of FORMAT.md */
     enum err (*sample)(struct arena *arena, struct slice *ret_bytes);
-    /* Decodes, and encodes what came out. */
+    /* Decodes, and encodes the result. */
     enum err (*again)(struct arena *arena, struct slice bytes, struct slice *ret_bytes);
 };
 

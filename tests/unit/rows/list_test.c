@@ -137,7 +137,8 @@ static enum err decode_envelope(struct arena *arena, size_t subjects)
     return record_decode_envelope(encode(arena, &envelope_view_type, &view), &record);
 }
 
-/* Goal: a list that is longer than its record's is damage. Method: each list, at its limit and one above. */
+/* Goal: a list that is longer than its record allows is damage. Method: each list, at its limit and one
+ * above. */
 static void test_longer_list_is_corrupt(void **state)
 {
     assert_int_equal(decode_family(*state, FAMILY_ROW_SKETCHES_MAX, FAMILY_ALIASES_MAX), OK);

@@ -1,6 +1,6 @@
 /*
- * record_test.c: records are returned unchanged, bytes from outside never hurt, and the decoders that
- * were written by hand agree with the views. The bytes themselves are pinned by format_test.c.
+ * record_test.c: records round trip, no bytes cause a crash, and the handwritten decoders agree with
+ * the views. format_test.c pins the bytes.
  */
 #include "tests/unit/rows/rows_tests.h"
 
@@ -239,8 +239,8 @@ static void test_example_decoder_agrees_with_its_view(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: a row has the whole id of its event, or so much of it that the time gives the rest. Method: ids made at
- * that time, and at others. */
+/* Goal: a row has the whole id of its event, or the part that cannot be computed from the time. Method: ids
+ * made at that time, and at others. */
 static void test_example_id_round_trips(void **state)
 {
     static const int64_t times_us[] = {
@@ -261,7 +261,7 @@ static void test_example_id_round_trips(void **state)
     }
 }
 
-/* The row, and what is left of it without its last bytes, are read as its view reads them. */
+/* Checks that the row, and each prefix of it, are read as by its view. */
 static void compare_with_its_view(struct slice bytes)
 {
     struct example_record decoded;
@@ -593,7 +593,8 @@ static void test_invalid_record_is_not_written(void **state)
     arena_deinit(&arena);
 }
 
-/* The sample with one field more after it, which counts for the last one, does not decode. */
+/* Checks that the sample does not decode with another field after it, which replaces the earlier
+ * value. */
 #define CORRUPT(kind, put)                                                                         \
     do {                                                                                           \
         struct kind##_record record = sample_##kind();                                             \

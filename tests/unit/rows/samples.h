@@ -38,7 +38,7 @@ struct example_record sample_example(void);
 struct example_document_record sample_example_document(void);
 struct example_mark_record sample_example_mark(void);
 struct retracted_example_record sample_retracted_example(void);
-/* Into memory of the caller's: it is large. */
+/* Written into the caller's memory, since it is large. */
 void sample_entity(struct entity_record *ret_record);
 struct document_record sample_document(void);
 struct family_record sample_family(void);

@@ -1,5 +1,5 @@
 /*
- * rule_files_tests.c: documents of rules that are read as they were written, and damaged ones that change nothing.
+ * rule_files_tests.c: documents of rules round trip, and damaged ones change nothing.
  */
 #include "server/domain/rule_files/file_time.h"
 #include "server/domain/rule_files/rule_export.h"
@@ -48,7 +48,7 @@ static struct slice export_all(struct store_fixture *fixture, struct store_txn *
     return buffer_slice(&document);
 }
 
-/* Checks a text as a request is checked, then reads it. */
+/* Checks a text like a request, then reads it. */
 static enum err read_document(struct store_fixture *fixture, struct slice text,
                               struct rule_import *ret_import)
 {
@@ -157,7 +157,8 @@ static void test_random_rules_survive_import_and_export(void **state)
     }
 }
 
-/* Goal: another adjustment is a new version; another state or count is not one. Method: one rule, imported with each. */
+/* Goal: another adjustment is a new version; another state or count is not a new version. Method: one rule, imported
+ * with each. */
 static void test_only_another_adjustment_is_a_version(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /*
- * measures_tests.c: what verdicts that cite scores measure of rules, against a recount; the proposal of a retirement;
- * counts of verdicts by ranges of the log.
+ * measures_tests.c: the measures of rules from verdicts that cite scores, against a recount; the proposal of a
+ * retirement; counts of verdicts by ranges of the log.
  */
 #include "server/domain/retractions/retractions.h"
 #include "server/domain/scoring/scoring.h"
@@ -218,7 +218,7 @@ static void cite_random(struct bench *bench)
     }
 }
 
-/* Retracts one of the verdicts that measured something. */
+/* Retracts one of the verdicts that changed measures. */
 static void retract_random(struct bench *bench)
 {
     uint64_t seq = 0;
@@ -240,7 +240,7 @@ static void retract_random(struct bench *bench)
     }
 }
 
-/* Counts one rule of one measured score. */
+/* Adds one rule of one measured score to the recount. */
 static void recount_rule(const struct evaluated *rule, enum verdict verdict,
                          struct rule_measure *measure)
 {
@@ -360,9 +360,9 @@ static size_t check_rules(struct bench *bench)
     return sunset_count;
 }
 
-/* Goal: measures equal a recount from what each score evaluated, with rules that are disabled, enabled, in SHADOW, retired
- * and learned again, references that are cited again, and retracted verdicts. Method: 1,500 random steps, a comparison of
- * all rules after every 50. */
+/* Goal: measures equal a recount from the rules that each score evaluated, with rules that are disabled, enabled, in
+ * SHADOW, retired and learned again, references that are cited again, and retracted verdicts. Method: 1,500 random
+ * steps, a comparison of all rules after every 50. */
 static void test_measures_equal_a_recount(void **state)
 {
     const uint8_t bytes[EXPOSURE_KEY_BYTES] = {3};
@@ -398,8 +398,8 @@ static void test_measures_equal_a_recount(void **state)
     free(bench);
 }
 
-/* Goal: counts of ranges are those of a list, also around the ends of levels, and rows of subtracted verdicts are gone.
- * Method: random numbers of all sizes, counted up to each and next to it. */
+/* Goal: counts of ranges are those of a list, also around the ends of levels, and rows of subtracted verdicts are
+ * removed. Method: random numbers of all sizes, counted up to each and next to it. */
 static void test_verdicts_are_counted_by_range(void **state)
 {
     struct store_fixture *fixture = *state;

@@ -43,7 +43,7 @@ const char *const reference_patterns[REFERENCE_PATTERNS] = {
     "weight<0.5",
 };
 
-/* A value of a feature, as JSON, and the patterns that match it, which are all others that do not. */
+/* A value of a feature, as JSON, and the patterns that match it; no other pattern matches. */
 struct value {
     const char *json;
     const char *matches[4];
@@ -81,7 +81,7 @@ static const struct named_feature features[REFERENCE_FEATURES] = {
      {{NULL, {NULL}}, {"1", {"spacing_odd", NULL}}, {"0", {NULL}}, {"false", {NULL}}}},
 };
 
-/* Texts, and the patterns that match them. */
+/* A text, and the patterns that match it. */
 struct named_text {
     const char *text;
     const char *matches[6];

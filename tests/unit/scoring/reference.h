@@ -1,6 +1,6 @@
 /*
- * reference.h: scores a second time, by the words of the contract: every rule is read from its row and compared with
- * everything of the receipt, one after the other.
+ * reference.h: a second implementation of scores, from the text of the contract: every rule is read from its row and
+ * compared with all parts of the receipt.
  */
 #ifndef ERRATA_TESTS_UNIT_SCORING_REFERENCE_H
 #define ERRATA_TESTS_UNIT_SCORING_REFERENCE_H
@@ -20,7 +20,7 @@ struct reference_receipt {
     double score;
     struct score_context context;
     bool stacks_max;
-    int features[REFERENCE_FEATURES]; /* which value each feature has; 0: it is absent */
+    int features[REFERENCE_FEATURES]; /* number of the value of each feature; 0: it is absent */
 };
 
 struct reference_event {
@@ -31,7 +31,7 @@ struct reference_event {
     uint64_t accuracy;
 };
 
-/* With `shadows`: as if rules in SHADOW counted, which changes sum and verdict, but not the events. */
+/* With `shadows`, rules in SHADOW count, which changes sum and verdict, but not the events. */
 struct reference_score {
     struct reference_event events[REFERENCE_EVENTS_MAX];
     size_t count;

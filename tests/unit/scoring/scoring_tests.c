@@ -1,6 +1,6 @@
 /*
  * scoring_tests.c: scores with each constant and gate of the contract; scores of random rules and receipts against a
- * second implementation; rule sets that follow the log against sets that are loaded.
+ * second implementation; rule sets that follow the log against loaded sets.
  */
 #include "tests/unit/scoring/scoring_tests.h"
 #include "server/domain/retractions/retractions.h"
@@ -41,7 +41,7 @@ static struct slice pattern_at(size_t index)
     return slice_text(reference_patterns[index]);
 }
 
-/* Writes a rule as if it was learned. */
+/* Writes the row of a learned rule. */
 static void write_rule(struct store_fixture *fixture, struct store_txn *txn, uint64_t seq,
                        const char *pattern, int64_t adjustment)
 {
@@ -158,7 +158,7 @@ struct condition {
     bool holds;
 };
 
-/* Goal: each way to match matches what the contract names, and nothing else. Method: one receipt, and a rule for each
+/* Goal: each pattern matches exactly the values that the contract names. Method: one receipt, and a rule for each
  * pattern. */
 static void test_patterns_match(void **state)
 {
@@ -351,7 +351,7 @@ void scoring_retract(struct store_fixture *fixture, struct store_txn *txn, uint6
     assert_int_equal(retraction_store(&fixture->ctx, txn, &request, &retraction_seq), OK);
 }
 
-/* Sets a random rule to a random state that a person may set. */
+/* Sets a random rule to a random state that people may set. */
 static void decide_random(struct store_fixture *fixture, struct store_txn *txn,
                           struct random_seeded *random)
 {
@@ -383,7 +383,7 @@ static void decide_random(struct store_fixture *fixture, struct store_txn *txn,
     assert_int_equal(event_draft_append(&fixture->ctx, txn, &draft, verdicts_apply, &seq), OK);
 }
 
-/* One more event, of any kind that changes rules. */
+/* Appends one more event of any kind that changes rules. */
 void scoring_change_random(struct store_fixture *fixture, struct store_txn *txn,
                            struct random_seeded *random, uint64_t *last_submission)
 {
@@ -403,7 +403,8 @@ void scoring_change_random(struct store_fixture *fixture, struct store_txn *txn,
 
 /* Goal: scores of rule sets that follow the log equal the second implementation, which reads the rows; with all gates,
  * disabled, retired and retracted rules, SUM and MAX. Method: 2,000 random changes, 50 receipts after each; a set that
- * cannot follow is loaded again, and others now and then, so that a disabled rule is missing until it returns. */
+ * cannot follow is loaded again, and others now and then, so that a disabled rule is missing until it is enabled
+ * again. */
 static void test_scores_equal_a_second_implementation(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -520,7 +521,8 @@ static void test_verdicts_begin_at_their_thresholds(void **state)
     assert_int_equal(score_verdict(1, &ends), VERDICT_FAKE);
 }
 
-/* Goal: the same for adjustments that no learner makes. Method: 500 random sets of rows, 20 receipts each. */
+/* Goal: scores with adjustments that no learner makes equal the second implementation. Method: 500 random
+ * sets of rows, 20 receipts each. */
 static void test_any_adjustment_equals_a_second_implementation(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -596,7 +598,8 @@ static void test_set_is_stale_beyond_its_limits(void **state)
     store_abort(txn);
 }
 
-/* Goal: a set that lags by RULE_SET_LAG_MAX events follows, by one more it does not. Method: submissions without rules.
+/* Goal: a set that lags by RULE_SET_LAG_MAX events follows; one that lags by one more does not. Method: submissions
+ * without rules.
  */
 static void test_set_follows_a_bounded_lag(void **state)
 {
@@ -641,7 +644,7 @@ static void test_rules_of_a_set_are_limited(void **state)
     store_abort(txn);
 }
 
-/* A set of an organisation as after an event. */
+/* Returns a set of an organisation as of an event. */
 static struct rule_set *load_as_of(struct store_txn *txn, uint8_t org, uint64_t seq)
 {
     struct rule_set *set = NULL;
@@ -690,8 +693,8 @@ static void test_cache_returns_current_sets(void **state)
     store_abort(txn);
 }
 
-/* Goal: sets above the cache's memory are freed, the one that was not used for the longest time first. Method: sets that
- * claim the memory of the largest. */
+/* Goal: sets above the cache's memory are freed, least recently used first. Method: sets that claim the memory of the
+ * largest. */
 static void test_cache_frees_the_oldest_set(void **state)
 {
     static struct rule_cache cache;

@@ -1,5 +1,5 @@
 /*
- * scoring_tests.h: what the files of this folder share.
+ * scoring_tests.h: the shared functions of this folder.
  */
 #ifndef ERRATA_TESTS_UNIT_SCORING_SCORING_TESTS_H
 #define ERRATA_TESTS_UNIT_SCORING_SCORING_TESTS_H

@@ -31,7 +31,7 @@ static struct store_txn *begin(struct store_fixture *fixture)
     return txn;
 }
 
-/* Returns the organisation a first event: without one there is no organisation. */
+/* Appends the first event of the organisation, which creates it. */
 static void make_org(struct store_fixture *fixture, struct store_txn *txn, struct org_id org)
 {
     struct event_draft draft = {
@@ -364,17 +364,17 @@ static void test_cache_returns_current_settings(void **state)
     store_abort(txn);
 }
 
-/* Goal: facts that no update wrote are refused. Method: each kind of defect. */
+/* Goal: facts that no update can have written are refused. Method: each kind of defect. */
 static void test_facts_that_no_update_wrote_are_corrupt(void **state)
 {
     static const struct slice bad[] = {
-        {(const uint8_t *)"", 0}, /* no bytes follow */
+        {(const uint8_t *)"", 0}, /* the following bytes are missing */
         {(const uint8_t *)"\x12\x02\x08\x65", 4}, /* 101 percent */
-        {(const uint8_t *)"\x12\x02\x10\x00", 4}, /* a mode that is not specified */
+        {(const uint8_t *)"\x12\x02\x10\x00", 4}, /* an unspecified mode */
         {(const uint8_t *)"\x12\x02\x10\x63", 4}, /* an unknown mode */
-        {(const uint8_t *)"\x12\x02\x20\x00", 4}, /* a grouping that is not set */
+        {(const uint8_t *)"\x12\x02\x20\x00", 4}, /* an unspecified grouping */
         {(const uint8_t *)"\x12\x03\x1a\x01\x04", 5}, /* an unknown kind of annotator */
-        {(const uint8_t *)"\x12\x02\x28\x00", 4}, /* a stacking that is not set */
+        {(const uint8_t *)"\x12\x02\x28\x00", 4}, /* an unspecified stacking */
         {(const uint8_t *)"\x12\x09\x31\0\0\0\0\0\0\xf0\x3f",
          11}, /* suspicious_at 1 above fake_at */
         {(const uint8_t *)"\x12\x09\x39\0\0\0\0\0\0\xf8\x3f", 11}, /* fake_at 1.5 */

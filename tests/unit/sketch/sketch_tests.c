@@ -1,6 +1,6 @@
 /*
- * sketch_tests.c: sketches and their similarity, on made-up features, and beside a model that works on
- * sets of features by brute force.
+ * sketch_tests.c: sketches and their similarity, on synthetic features, and beside a brute-force model
+ * on sets of features.
  */
 #include "tests/unit/sketch/sketch_tests.h"
 
@@ -123,7 +123,8 @@ static void test_similarity_at_the_limits_is_exact(void **state)
                      0);
 }
 
-/* A sketch of `shared` words and `fonts` fonts that all such sketches have, and `own` words of its own. */
+/* A sketch of `shared` words and `fonts` fonts that all such sketches share, and `own` words of its
+ * own. */
 static struct family_sketch page_of(uint32_t shared, uint32_t fonts, uint32_t own, uint32_t number)
 {
     struct family_sketch sketch = range(0, shared, FAMILY_FEATURE_WORD);
@@ -172,7 +173,7 @@ static void test_best_match_does_not_depend_on_order(void **state)
     struct family_match best = {.seq = 0};
 
     (void)state;
-    candidates[2].features[19] += 16 * 100; /* shares 19 of 21 */
+    candidates[2].features[19] += 16 * 100; /* shares 19 of 21 features */
     candidates[1] = candidates[2];
     candidates[1].features[19] += 16; /* equally similar, and newer */
     assert_false(family_match_offer(&best, &document, &stranger, 9));
@@ -248,7 +249,8 @@ static void test_bytes_round_trip(void **state)
     assert_int_equal(read.count, 128);
 }
 
-/* A sketch of ten features at `place`, with words of a letterhead and a body, from a first number each. */
+/* A sketch of ten features at `place`, with words of a letterhead and of a body, both numbered from a
+ * first word. */
 static struct family_sketch with_words(uint32_t place, uint32_t letterhead,
                                        uint32_t letterhead_count, uint32_t body,
                                        uint32_t body_count)
@@ -266,8 +268,9 @@ static struct family_sketch with_words(uint32_t place, uint32_t letterhead,
     return sketch;
 }
 
-/* Goal: the sections of words are read back, and invalid ones are refused. Method: a full sketch cut at each number, in
- * which only whole bodies of enough words are valid; and sections in the wrong order, or without features. */
+/* Goal: the sections of words are read back, and invalid ones are refused. Method: a full sketch truncated at each
+ * number, in which only whole bodies of enough words are valid; and sections in the wrong order, or without
+ * features. */
 static void test_sections_of_words_round_trip(void **state)
 {
     struct family_sketch full =
@@ -334,8 +337,8 @@ static void test_letterhead_and_body_make_a_family(void **state)
     assert_false(is_by_letterhead(&page, &none));
 }
 
-/* Goal: a full sample of the body does not determine the words above its last one. Method: two samples of 48, of
- * which one covers half the range of the other; and one word less in that range. */
+/* Goal: a full sample of the body does not determine the words above its last one. Method: two samples of 48
+ * words, one of which covers half the range of the other; then one word less in that range. */
 static void test_samples_of_bodies_are_compared_in_their_common_range(void **state)
 {
     struct family_sketch dense = with_words(0, 0, 12, 0, FAMILY_BODY_WORDS_MAX);
@@ -392,7 +395,8 @@ static uint32_t draw(struct random *random, uint32_t below)
     return value % below;
 }
 
-/* The feature that a text and a kind become: the one that a builder has after eight of them. */
+/* Returns the feature of a text and a kind: the only one that a builder has after eight
+ * additions. */
 static uint32_t feature_of(uint32_t number, enum family_feature_kind kind)
 {
     struct family_sketch_builder builder;
@@ -441,7 +445,7 @@ static bool model_has(const struct model *model, uint32_t feature)
     return false;
 }
 
-/* The sketch is the smallest features of the set, or none. */
+/* Checks that the sketch has the smallest features of the set, or none. */
 static void check_sketch(const struct model *model)
 {
     size_t expected =
@@ -455,7 +459,7 @@ static void check_sketch(const struct model *model)
     assert_memory_equal(model->sketch.features, model->features, expected * sizeof(uint32_t));
 }
 
-/* The similarity by the whole sets: of their union, sorted, the first 128. */
+/* Computes the similarity from the whole sets: of their union, sorted, the first 128. */
 static void check_similarity(const struct model *left, const struct model *right)
 {
     static uint32_t both[2 * MODEL_MAX];
@@ -491,7 +495,7 @@ static void check_similarity(const struct model *left, const struct model *right
 }
 
 /* Goal: sketches equal those of a model that keeps all features. Method: random sets of all sizes,
- * with much, little and nothing in common; symmetric, and round trips as bytes. */
+ * with many, few and no common features; symmetric, and round trips as bytes. */
 static void test_sketches_equal_the_model(void **state)
 {
     static struct model left;

@@ -1,5 +1,5 @@
 /*
- * words_test.c: the letterhead and the body of made-up pages.
+ * words_test.c: the letterhead and the body of synthetic pages.
  */
 #include "tests/unit/sketch/sketch_tests.h"
 

@@ -108,7 +108,7 @@ static enum err take(void *user, struct slice bytes)
     return OK;
 }
 
-/* Puts the end that belongs to what is before it. */
+/* Appends the trailer that belongs to the bytes before it. */
 static void seal(struct fixture *fixture, size_t data_end)
 {
     struct sha256_state state;
@@ -266,7 +266,7 @@ static void test_damaged_backup_is_refused(void **state)
 }
 
 /* Goal: a file that is not a backup, or that only another version can read, is reported as such.
- * Method: other files; headers of later and of former versions, sealed accordingly. */
+ * Method: other files; headers of later and of earlier versions, with valid checksums. */
 static void test_foreign_file_is_named(void **state)
 {
     struct fixture *fixture = *state;
@@ -292,13 +292,13 @@ static void test_foreign_file_is_named(void **state)
     write_file(fixture, fixture->size);
     expect_refused(fixture, ERR_INVALID, "cannot migrate");
     memmove(fixture->bytes, fixture->bytes + BACKUP_HEAD_BYTES, data_end - BACKUP_HEAD_BYTES);
-    write_file(fixture, data_end - BACKUP_HEAD_BYTES); /* the file of LMDB */
+    write_file(fixture, data_end - BACKUP_HEAD_BYTES); /* LMDB's file */
     expect_refused(fixture, ERR_INVALID, "not a backup");
     assert_false(is_there(fixture, "restored"));
 }
 
-/* Goal: a backup of a store that was damaged is not restored. Method: a page of its data destroyed, and
- * the file sealed over that. */
+/* Goal: a backup of a store that was damaged is not restored. Method: a page of its data is
+ * overwritten, and the checksum is computed again. */
 static void test_backup_of_a_damaged_store_is_refused(void **state)
 {
     struct fixture *fixture = *state;

@@ -206,7 +206,7 @@ static struct lmdb_meta newest(struct fixture *fixture)
     return metas[metas[1].txn > metas[0].txn];
 }
 
-/* Opening reports that the store is damaged, with these words. */
+/* Checks that an opening reports damage with these words. */
 static void expect_refused(struct fixture *fixture, const char *part)
 {
     char text[1024];
@@ -249,15 +249,16 @@ static void test_invalid_meta_page_is_rejected(void **state)
         expect_refused(fixture, fields[i].says);
         patch(fixture, place + fields[i].offset, &before, sizeof(before));
     }
-    /* The commit's number two on: the page is right by itself, and not beside the other. */
+    /* The commit's number is raised by two: the page is valid by itself, but not beside the
+     * other. */
     read_at(fixture, place + 144, &place, sizeof(place));
     place += 2;
     patch(fixture, (place & 1) * PAGE + 144, &place, sizeof(place));
     expect_refused(fixture, "does not fit the other");
 }
 
-/* Goal: a page that is not what its tree expects is found, in any place. Method: the root of the
- * list of tables and a thousand pages at random: zeroed, filled, exchanged, truncated. */
+/* Goal: an unexpected page is found in any tree. Method: the root of the list of tables and a
+ * thousand pages at random: zeroed, filled, exchanged, truncated. */
 static void test_damaged_page_is_found_anywhere(void **state)
 {
     struct fixture *fixture = *state;
@@ -297,8 +298,8 @@ static void put_entry(uint8_t *bytes)
     bytes[6] = 4; /* size of the key */
 }
 
-/* Goal: entries begin at even places, as LMDB reads them. Method: a leaf whose two entries fill it, by their
- * sizes, and are whole; the second at its place, and at an odd one within the first. */
+/* Goal: entries begin at even offsets, as LMDB requires. Method: a leaf with two entries whose sizes fill
+ * it; the second at its offset, and at an odd one within the first. */
 static void test_entry_at_an_odd_place_is_damage(void **state)
 {
     static const uint16_t places[] = {PAGE - 16, PAGE - 17};
@@ -322,8 +323,8 @@ static void test_entry_at_an_odd_place_is_damage(void **state)
     }
 }
 
-/* Goal: a file that ends early, or is of another type, is refused, and never read as if it were
- * new. Method: truncated at many places; a folder; nothing at all. */
+/* Goal: a truncated file, or one of another type, is refused, and never treated as a new store.
+ * Method: truncation at many places; a folder; an empty file. */
 static void test_truncated_file_is_never_read_as_new(void **state)
 {
     struct fixture *fixture = *state;
@@ -354,7 +355,7 @@ static void test_truncated_file_is_never_read_as_new(void **state)
     expect_refused(fixture, "too few for a store");
 }
 
-/* Finds a table with branches in a leaf of the tree of tables. */
+/* Finds a table that has branch pages, in a leaf of the tree of tables. */
 static bool find_branched(struct fixture *fixture, uint64_t leaf, struct lmdb_tree *ret_tree)
 {
     uint8_t bytes[PAGE];
@@ -370,7 +371,7 @@ static bool find_branched(struct fixture *fixture, uint64_t leaf, struct lmdb_tr
     return false;
 }
 
-/* The number of the first leaf of a table with branches. */
+/* Returns the number of the first leaf of a table that has branch pages. */
 static uint64_t first_leaf(struct fixture *fixture, const struct lmdb_meta *meta)
 {
     uint8_t bytes[PAGE];
@@ -407,7 +408,8 @@ static uint64_t place_of_free_page(struct fixture *fixture, const struct lmdb_me
     read_at(fixture, page.number * PAGE, bytes, PAGE);
     node = lmdb_page_node(&page, 0);
     assert_non_null(node.value.data);
-    assert_true(node.value.size >= 2 * sizeof(uint64_t)); /* the number of pages, and one page */
+    assert_true(node.value.size >=
+                2 * sizeof(uint64_t)); /* size of the entry: the number of pages, and one page */
     return page.number * PAGE + (uint64_t)(node.value.data - bytes) + sizeof(uint64_t);
 }
 
@@ -436,7 +438,7 @@ static void test_page_in_a_table_and_free_is_found(void **state)
     }
 }
 
-/* A clock that is 10 ms further each time it is asked: a disk that is slow. */
+/* A clock that advances by 10 ms at each read, which simulates a slow disk. */
 struct slow_clock {
     struct clock clock; /* first */
     int64_t now_us;

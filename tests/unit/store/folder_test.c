@@ -1,5 +1,5 @@
 /*
- * folder_test.c: hot copies, and a rebuilt store that takes the place of the old one.
+ * folder_test.c: hot copies, and a rebuilt store that replaces the old one.
  */
 #include "tests/unit/store/store_tests.h"
 
@@ -82,7 +82,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The n-th pair of rows that always have the same bytes. */
+/* Writes the n-th pair of rows, which always have the same bytes. */
 static void put_pair(struct store_backend *backend, uint64_t number, uint8_t byte)
 {
     static const enum store_table tables[] = {TABLE_SUBJECT, TABLE_COUNTER};
@@ -99,7 +99,7 @@ static void put_pair(struct store_backend *backend, uint64_t number, uint8_t byt
     assert_int_equal(store_commit(txn), OK);
 }
 
-/* Every row has its partner, with the same bytes; returns how many pairs there are. */
+/* Checks that every row has a partner with the same bytes; returns the number of pairs. */
 static size_t check_pairs(struct store_backend *backend)
 {
     struct key prefix = key_org(store_fixture_org(1));
@@ -124,7 +124,7 @@ static size_t check_pairs(struct store_backend *backend)
     return count;
 }
 
-/* Writes continue: old pairs get other bytes, new ones come. */
+/* Continues to write: old pairs get other bytes, new ones are added. */
 static bool on_progress(void *user, uint64_t bytes)
 {
     struct fixture *fixture = user;
@@ -135,8 +135,8 @@ static bool on_progress(void *user, uint64_t bytes)
     return ++fixture->calls != fixture->calls_max;
 }
 
-/* Goal: a copy is one moment of the store, and opens as a store. Method: while it is made, rows
- * that belong together are changed and added between any two pieces of it. */
+/* Goal: a copy is a snapshot of the store, and opens as a store. Method: pairs of rows are changed
+ * and added between any two pieces of the copy. */
 static void test_copy_is_a_consistent_store(void **state)
 {
     struct fixture *fixture = *state;
@@ -160,7 +160,7 @@ static void test_copy_is_a_consistent_store(void **state)
 }
 
 /* Goal: a copy stops on request, and limits its rate. Method: a stop at the first piece and later;
- * a rate that makes some megabytes take their time, by a clock. */
+ * a low rate, measured by a clock. */
 static void test_copy_stops_on_request_and_limits_its_rate(void **state)
 {
     struct fixture *fixture = *state;
@@ -211,8 +211,8 @@ static void reopen(struct fixture *fixture)
     assert_false(is_there(fixture, "/" STORE_LMDB_REBUILD_FOLDER));
 }
 
-/* Goal: the new store takes the old one's place, which is then deleted. Method: a replacement while
- * the old one is open. */
+/* Goal: the new store replaces the old one, which is then deleted. Method: a replacement while the
+ * old one is open. */
 static void test_replaced_store_is_gone(void **state)
 {
     struct fixture *fixture = *state;
@@ -234,8 +234,8 @@ static void rename_in(struct fixture *fixture, const char *from, const char *to)
     assert_int_equal(rename(old.text, new.text), 0);
 }
 
-/* Goal: interrupted at any step, the next opening finds one of the two stores, whole, and nothing
- * else. Method: each step's names, made by hand. */
+/* Goal: after an interruption at any step, the next opening finds one of the two stores, complete,
+ * and nothing else. Method: the files of each step are made by hand. */
 static void test_interrupted_replacement_leaves_one_store(void **state)
 {
     struct fixture *fixture = *state;
@@ -262,14 +262,14 @@ static void test_interrupted_replacement_leaves_one_store(void **state)
     reopen(fixture);
     assert_int_equal(check_pairs(fixture->backend), 3);
 
-    make_both(fixture); /* the new store is half made */
+    make_both(fixture); /* the new store is incomplete */
     assert_int_equal(unlink(path_of(fixture, "/" STORE_LMDB_REBUILD_FOLDER "/db/data.mdb").text),
                      0);
     reopen(fixture);
     assert_int_equal(check_pairs(fixture->backend), 5);
 }
 
-/* Goal: the old store is deleted only after the new one was found whole: until then it can be
+/* Goal: the old store is deleted only after the new one was found complete; until then it can be
  * restored. Method: interrupted after the renames, the new file truncated; then it is removed. */
 static void test_old_store_is_kept_until_the_new_one_is_checked(void **state)
 {

@@ -118,8 +118,8 @@ static void fill(struct store_backend *backend, uint64_t from)
     }
 }
 
-/* Goal: no removal of a file admits a second process. Method: the lock files are removed, then all
- * others; a second opening after both. */
+/* Goal: a second process cannot open the store after the removal of any file. Method: the lock
+ * files are removed, then all others; a second opening after both. */
 static void test_removed_lock_files_admit_no_second_process(void **state)
 {
     struct fixture *fixture = *state;
@@ -153,8 +153,8 @@ static void test_lock_of_an_earlier_program_is_respected(void **state)
     store_lmdb_close(open_at(fixture, "data"));
 }
 
-/* Goal: the lock belongs to the folder, for any path to it, and to the file, for any folder it is
- * in. Method: links to both. */
+/* Goal: the lock applies to the folder by any path, and to the file in any folder. Method: links to
+ * both. */
 static void test_lock_is_found_through_any_path(void **state)
 {
     struct fixture *fixture = *state;
@@ -277,7 +277,7 @@ static void test_inconsistent_copy_is_refused(void **state)
     assert_false(is_copy(fixture, "data"));
 }
 
-/* Goal: a store that is not a copy is not taken for one. Method: a copy of a closed store; one
+/* Goal: a store that is not a copy is not reported as one. Method: a copy of a closed store; one
  * whose process was killed, in its place and moved; a state that a power cut left empty, or half
  * written. */
 static void test_original_store_is_not_taken_for_a_copy(void **state)
@@ -306,7 +306,7 @@ static void test_original_store_is_not_taken_for_a_copy(void **state)
 }
 
 /* Goal: a map that does not fit into the address space is refused before anything is created.
- * Method: more than any process has. */
+ * Method: a size above any address space. */
 static void test_map_without_address_space_is_refused(void **state)
 {
     struct fixture *fixture = *state;

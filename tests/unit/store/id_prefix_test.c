@@ -1,6 +1,6 @@
 /*
- * id_prefix_test.c: text that an id begins with is read; other text is refused. Matching gives the
- * same result as comparing the texts, for every length.
+ * id_prefix_test.c: prefixes of ids are read; other text is refused. Matching has the result of a
+ * comparison of the texts, for every length.
  */
 #include "tests/unit/store/store_tests.h"
 

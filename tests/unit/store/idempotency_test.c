@@ -1,6 +1,6 @@
 /*
- * idempotency_test.c: a key is found for a day, distinguishes the same request from another, and
- * its row goes when no one can ask for it any more.
+ * idempotency_test.c: a key is found for a day and distinguishes the same request from another; its
+ * row is deleted after its window.
  */
 #include "tests/unit/store/store_tests.h"
 
@@ -73,9 +73,9 @@ static void test_repeat_is_found_for_24_hours(void **state)
     store_abort(txn);
 }
 
-/* Goal: a clock that is set back by days makes no repeated write a new one, and one that was ahead
- * for a while costs no more than the hours that have rows. Method: rows of several hours, of this
- * key and of others, the clock set back after all of them. */
+/* Goal: a clock that is set back by days does not make a repeated write a new one, and a clock that
+ * was ahead costs no more than the hours that have rows. Method: rows of several hours, of this key
+ * and of others, the clock set back after all of them. */
 static void test_clock_set_back_keeps_repeats(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -98,8 +98,8 @@ static void test_clock_set_back_keeps_repeats(void **state)
     store_abort(txn);
 }
 
-/* Goal: a write that appended nothing is repeated as such. Method: store and find an empty
- * result. */
+/* Goal: a write that appended nothing is repeated as such. Method: an empty result is stored and
+ * found. */
 static void test_empty_result_is_repeated(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -132,8 +132,8 @@ static size_t expire_once(struct store_fixture *fixture, struct store_txn *txn, 
     return count;
 }
 
-/* Goal: old rows of every organisation are deleted, a bounded number in each call, and new ones
- * stay. Method: rows of two ages in three organisations; sweep until nothing is left to delete. */
+/* Goal: old rows of every organisation are deleted, a bounded number in each call, and new ones are
+ * kept. Method: rows of two ages in three organisations; sweep until nothing is left to delete. */
 static void test_old_rows_expire_in_bounded_sweeps(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -190,7 +190,7 @@ static enum err find(struct store_fixture *fixture, struct store_txn *txn, struc
 }
 
 /* Goal: a clock that is set ahead wrongly, and back, shortens no key's window, neither while it is
- * ahead nor after it; if it stays ahead, the rows are deleted a day later. Method: a jump of a
+ * ahead nor afterwards; if it stays ahead, the rows are deleted a day later. Method: a jump of a
  * month, swept, undone; another one that stays. */
 static void test_clock_set_ahead_keeps_the_window(void **state)
 {
@@ -218,8 +218,8 @@ static void test_clock_set_ahead_keeps_the_window(void **state)
     store_abort(txn);
 }
 
-/* Goal: keys of a clock that was ahead are valid for a day after it was set back, and then end:
- * neither do they repeat writes for years, nor do their rows stay. Method: keys before, during and
+/* Goal: keys of a clock that was ahead are valid for a day after it was set back, and then expire:
+ * they do not repeat writes for years, and their rows are deleted. Method: keys before, during and
  * after an excursion. */
 static void test_keys_of_a_clock_ahead_last_a_day(void **state)
 {

@@ -1,6 +1,6 @@
 /*
- * lmdb_test.c: how a store is made, opened, refused and warmed. What its transactions promise is in
- * the contract suite.
+ * lmdb_test.c: the creation, opening, refusal and warming of a store. The contract suite tests its
+ * transactions.
  */
 #include "tests/unit/store/store_tests.h"
 
@@ -244,7 +244,7 @@ static void test_store_without_a_format_is_refused(void **state)
     assert_true(message_has(fixture, "its format version does not decode"));
 }
 
-/* Takes a table out of a store that is closed. */
+/* Removes a table from a closed store. */
 static void drop_table(const struct fixture *fixture, const char *name)
 {
     char path[TEMP_FOLDER_PATH_BYTES + 64];
@@ -331,7 +331,7 @@ static void test_interrupted_creation_starts_over(void **state)
 }
 
 /* Goal: a store that cannot be created completely leaves nothing, and is created by the next start.
- * Method: a file may grow to three pages only, which is too few for the tables. */
+ * Method: a file may grow to only three pages, which is too few for the tables. */
 static void test_failed_creation_leaves_nothing(void **state)
 {
     static const char *const made[] = {"db/data.mdb", "db/lock.mdb", "db/state", "db"};
@@ -342,7 +342,7 @@ static void test_failed_creation_leaves_nothing(void **state)
     struct rlimit little;
     char path[TEMP_FOLDER_PATH_BYTES + 64];
 
-    store_lmdb_close(backend); /* the reserve is there */
+    store_lmdb_close(backend); /* the reserve exists */
     for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++) {
         (void)snprintf(path, sizeof(path), "%s/%s", fixture->path, made[i]);
         assert_int_equal(remove(path), 0);
@@ -427,7 +427,8 @@ static void test_full_map_loses_nothing(void **state)
         assert_int_equal(store_del(txn, TABLE_EVENT, key_slice(&key)), OK);
     }
     assert_int_equal(store_commit(txn), OK);
-    /* LMDB uses what a commit freed only after the next one, such as the writer's probe. */
+    /* LMDB uses the pages that a commit freed only after the next commit, such as the writer's
+     * probe. */
     put_number(backend, key_meta_global(SLICE("probe")), 0);
     assert_int_equal(fill_map(backend, &rows), ERR_DISK_FULL);
     assert_true(rows > 20);
@@ -436,7 +437,7 @@ static void test_full_map_loses_nothing(void **state)
     store_lmdb_close(backend);
 }
 
-/* Goal: warming reads without changing, stops on request, and works with empty and filled tables.
+/* Goal: warming reads without changes, stops on request, and works with empty and filled tables.
  * Method: before and after a few thousand rows. */
 static void test_warm_up_reads_without_changes(void **state)
 {

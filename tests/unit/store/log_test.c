@@ -1,5 +1,5 @@
 /*
- * log_test.c: events are numbered, timed, chained and found; a replay of them makes the same rows.
+ * log_test.c: numbers, times, chain and search of events; a replay of them makes the same rows.
  */
 #include "tests/unit/store/store_tests.h"
 
@@ -57,8 +57,8 @@ static void fill(struct store_fixture *fixture, uint8_t org, size_t count)
     }
 }
 
-/* Goal: a head counts the bytes of its organisation's facts and contents, and no more those of
- * removed ones. Method: events of two organisations, and a content that is removed twice. */
+/* Goal: a head counts the bytes of its organisation's facts and contents, and not those of removed
+ * ones. Method: events of two organisations, and a content that is removed twice. */
 static void test_head_counts_stored_bytes(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -86,7 +86,7 @@ static void test_head_counts_stored_bytes(void **state)
 }
 
 /* Goal: a read transaction has the head of its snapshot, until it is renewed. Method: two
- * organisations, queried by turns while another transaction appends, before and after a renewal. */
+ * organisations, queried in turn while another transaction appends, before and after a renewal. */
 static void test_reader_keeps_the_head_of_its_snapshot(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -199,8 +199,8 @@ static uint64_t next_seq(struct store_cursor *cursor)
     return seq;
 }
 
-/* Goal: a live event whose place in the log does not follow from its date is found by it: each one
- * that has the recorded_at of the event before it, and no other. Method: a clock ahead, set back,
+/* Goal: a live event whose place in the log does not follow from its date has a row by date: each
+ * one with the recorded_at of the event before it, and no other. Method: a clock ahead, set back,
  * at the exact microsecond of the log's end, and after it. */
 static void test_event_is_found_by_its_date(void **state)
 {
@@ -307,7 +307,8 @@ static void test_invalid_draft_is_refused(void **state)
     store_abort(txn);
 }
 
-/* Goal: the search by time finds the last event recorded by then. Method: times before, at and between events. */
+/* Goal: the search by time finds the last event recorded until that time. Method: times before, at and between
+ * events. */
 static void test_time_finds_the_last_event_by_then(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -388,8 +389,8 @@ static enum err verify(struct store_fixture *fixture, uint64_t limit, struct log
     return err;
 }
 
-/* Goal: the chain is valid for the written events, in pieces, too, and for nothing else. Method:
- * change each byte of a stored event in turn; drop an event; forge the head's neighbour. */
+/* Goal: the chain is valid only for the written events, also if verified in pieces. Method: change
+ * each byte of a stored event in turn; drop an event; forge the head's neighbour. */
 static void test_chain_detects_any_change(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -431,8 +432,8 @@ static void put_head(struct store_fixture *fixture, const struct org_head_record
     assert_int_equal(store_commit(txn), OK);
 }
 
-/* Goal: a damaged head is corrupt if no number or time can follow it, and never continued from.
- * Method: the largest number, and the largest time. */
+/* Goal: a damaged head is corrupt if no number or time can follow it, and no event is appended to
+ * it. Method: the largest number, and the largest time. */
 static void test_impossible_head_is_corrupt(void **state)
 {
     const struct org_head_record heads[] = {
@@ -533,7 +534,7 @@ static enum err note_append(const struct log_engine *engine, struct store_txn *t
 }
 
 /* Goal: an engine gets all events of a batch, by organisation, and its refusal is passed on; the
- * default one stores them and no others. Method: three events of two organisations. */
+ * default engine stores only them. Method: three events of two organisations. */
 static void test_engine_gets_all_events_of_a_batch(void **state)
 {
     static const struct log_engine_ops ops = {.append = note_append};

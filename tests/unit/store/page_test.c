@@ -1,5 +1,6 @@
 /*
- * page_test.c: a page ends where it must: rows, bytes, items, the end; and continues there.
+ * page_test.c: the end of a page by rows, bytes, items or the end of the list, and its
+ * continuation.
  */
 #include "tests/unit/store/store_tests.h"
 
@@ -186,7 +187,7 @@ static void test_rows_without_an_item_do_not_count(void **state)
     store_abort(txn);
 }
 
-/* Goal: a list continues after the place of the page before, in both orders, even if rows were
+/* Goal: a list continues after the last place of the page before, in both orders, even if rows were
  * added and removed meanwhile. Method: rows before and after the place, and the place's own row
  * removed. */
 static void test_list_continues_after_its_place(void **state)

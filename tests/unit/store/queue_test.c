@@ -1,5 +1,5 @@
 /*
- * queue_test.c: the writer's queue is fair, ordered and bounded.
+ * queue_test.c: fairness, order and bounds of the writer's queue.
  */
 #include "tests/unit/store/store_tests.h"
 
@@ -45,8 +45,8 @@ static void test_organisations_take_turns(void **state)
 }
 
 /* Goal: the queue and each organisation's half have limits, in requests and in bytes; a request
- * larger than a share is accepted by itself, and leaves others their half. Method: up to each limit
- * and one more. */
+ * larger than a share is accepted by itself, and leaves the other half to others. Method: up to
+ * each limit and one more. */
 static void test_queue_is_bounded_per_organisation(void **state)
 {
     struct work_request *requests = calloc(WORK_QUEUE_REQUESTS_MAX + 1, sizeof(*requests));

@@ -1,5 +1,5 @@
 /*
- * scan_test.c: a scan ends at its bound or at the end of its prefix, and reports which.
+ * scan_test.c: scans that end at their bound or at the end of their prefix.
  */
 #include "tests/unit/store/store_tests.h"
 
@@ -86,7 +86,7 @@ static void test_scan_ends_at_each_bound(void **state)
     store_abort(txn);
 }
 
-/* Goal: a place outside the prefix is refused, and deinit accepts a zeroed scan. Method: another
+/* Goal: a start outside the prefix is refused, and deinit accepts a zeroed scan. Method: another
  * organisation's key. */
 static void test_place_outside_of_the_prefix_is_refused(void **state)
 {

@@ -1,6 +1,6 @@
 /*
- * writer_cost_test.c: what is learned from commits (writer_cost.h), and how long a batch waits for the
- * callers that were answered (writer_gather.h). Both are given their times.
+ * writer_cost_test.c: the cost model of commits (writer_cost.h), and the wait of a batch for the
+ * callers that were answered (writer_gather.h). Tests pass the times to both.
  */
 #include "tests/unit/store/store_tests.h"
 
@@ -90,7 +90,7 @@ static void test_single_stall_does_not_change_the_estimate(void **state)
 }
 
 /* Goal: a cost per request that was caused by noise does not keep batches small. Method: large
- * commits were slow by chance; then all have the same size. */
+ * commits are slow at first; then all have the same size. */
 static void test_noise_is_forgotten(void **state)
 {
     struct writer_cost cost = {0};
@@ -130,8 +130,8 @@ static void test_forecasts_fade(void **state)
     assert_int_equal(writer_cost_batch_us(&cost, 1, INT64_MAX), 0);
 }
 
-/* Goal: a request waits for the full batches before its own, and its own. Method: work of 1 ms with a
- * sync of 10 ms: batches of 20. */
+/* Goal: the forecast of a request is the time of the full batches before it and of its own. Method:
+ * work of 1 ms with a sync of 10 ms: batches of 20. */
 static void test_forecast_counts_full_batches(void **state)
 {
     struct writer_cost cost = {0};
@@ -145,8 +145,8 @@ static void test_forecast_counts_full_batches(void **state)
     assert_int_equal(writer_cost_wait_us(&cost, 199, 0), 300 * MS);
 }
 
-/* Goal: on a slow disk a batch waits until most callers are back, for a third of a sync, and at most
- * 20 ms. Method: callers that come back, and some that do not. */
+/* Goal: on a slow disk a batch waits until most callers have sent their next request, for a third of
+ * a sync, and at most 20 ms. Method: callers that send again, and some that do not. */
 static void test_slow_disk_waits_for_callers(void **state)
 {
     struct writer_gather gather = {0};
@@ -182,7 +182,8 @@ static void test_fast_disk_does_not_wait_for_callers(void **state)
     writer_gather_end(&gather, 64);
 }
 
-/* Returns the number of the next commits with a wait, if `back` of ten callers return during it. */
+/* Returns the number of the next commits with a wait, if `back` of ten callers send again during
+ * it. */
 static uint32_t count_waits(struct writer_gather *gather, uint32_t commits, uint32_t back)
 {
     uint32_t count = 0;
@@ -195,8 +196,8 @@ static uint32_t count_waits(struct writer_gather *gather, uint32_t commits, uint
     return count;
 }
 
-/* Goal: callers that do not wait for their answers are not waited for. Method: too few come back; the
- * waits become rare; then callers come back, and each commit has one again. */
+/* Goal: batches do not wait for callers that do not send again. Method: too few callers send again,
+ * and waits become rare; then callers send again, and each commit has a wait. */
 static void test_useless_waits_become_rare(void **state)
 {
     struct writer_gather gather = {0};

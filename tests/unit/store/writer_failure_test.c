@@ -28,7 +28,7 @@ static void expect_no_lie(struct writer_fixture *fixture, uint32_t count)
 }
 
 /* Goal: a member that fails after its put does not affect others. Method: the third of five fails
- * late; all run again one by one, four are stored. */
+ * late; all are repeated one by one, four are stored. */
 static void test_late_failure_does_not_affect_others(void **state)
 {
     struct writer_fixture *fixture = *state;
@@ -105,7 +105,7 @@ static void test_full_disk_refuses_until_a_probe_succeeds(void **state)
 }
 
 /* Goal: a disk with no room for the reserve stays full, even if a tiny write would fit. Method: only
- * the restoring fails. */
+ * the restoration of the reserve fails. */
 static void test_writes_are_refused_until_the_reserve_fits(void **state)
 {
     struct writer_fixture *fixture = *state;
@@ -203,8 +203,8 @@ static void test_three_failing_syncs_stop_writing(void **state)
 }
 
 /* Goal: no request is refused because of a write that was not stored: a member may have been
- * refused for a put of another one of its batch. Method: a put, a refusal beside it, and a member
- * that was never started; the commit fails. */
+ * refused because of a put by another member of its batch. Method: a put, a refusal beside it, and
+ * a member that was never started; the commit fails. */
 static void test_refusal_by_an_unstored_write_is_retried(void **state)
 {
     struct writer_fixture *fixture = *state;

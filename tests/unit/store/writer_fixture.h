@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 #define PUTS_MAX 5000
-/* Organisations that exist: 1 to this. */
+/* Number of the last existing organisation, from 1. */
 #define WRITER_FIXTURE_ORGS 8
 
 /* A request that puts `number` under its organisation. */
@@ -25,7 +25,7 @@ struct put_request {
     int runs;
     int dones;
     enum err result; /* result passed to `done` */
-    uint64_t order; /* the how-manyeth done it was, from 1 */
+    uint64_t order; /* position of its completion, from 1 */
     uint64_t version; /* version of the table when `done` ran */
     struct writer_fixture *fixture;
 };
@@ -34,10 +34,11 @@ struct writer_fixture {
     struct store_fixture store;
     struct fault_store fault;
     const struct store_backend_ops *inner_ops;
-    struct store_backend_ops ops; /* the fault store's, with a commit that takes time */
-    int64_t sync_us; /* a commit advances the clock by this, */
+    struct store_backend_ops
+        ops; /* the operations of the fault store, with a commit that takes time */
+    int64_t sync_us; /* duration of a commit, */
     int64_t page_us; /* further duration for each change */
-    int64_t run_us; /* a run advances it by this */
+    int64_t run_us; /* duration of a run */
     struct writer *writer;
     atomic_uint wakes;
     uint64_t done_count;
@@ -47,10 +48,10 @@ struct writer_fixture {
 /* A manual writer over a memory store after a fault store. */
 void writer_fixture_init(struct writer_fixture *fixture);
 void writer_fixture_deinit(struct writer_fixture *fixture);
-/* The same on the heap, as cmocka's setup and teardown of a test whose state is a fixture. */
+/* A writer on the heap, as cmocka's setup and teardown of a test whose state is a fixture. */
 int writer_fixture_set_up(void **state);
 int writer_fixture_tear_down(void **state);
-/* Gives each organisation that exists a log in a store; those of the fixture's own have one. */
+/* Creates a log in a store for each existing organisation; the fixture's own store has them. */
 void writer_fixture_add_orgs(struct writer_fixture *fixture, struct store_backend *backend);
 /* Prepares request `number` of the organisation; nothing is submitted. */
 struct put_request *writer_fixture_put(struct writer_fixture *fixture, uint32_t number,
@@ -58,7 +59,7 @@ struct put_request *writer_fixture_put(struct writer_fixture *fixture, uint32_t 
 enum err writer_fixture_submit(struct writer_fixture *fixture, uint32_t number, uint8_t org);
 /* Runs batches and completions until nothing waits. */
 void writer_fixture_run(struct writer_fixture *fixture);
-/* The row that a request puts is there. */
+/* Returns whether the row that a request puts is stored. */
 bool writer_fixture_has(struct store_backend *backend, uint32_t number, uint8_t org);
 
 #endif

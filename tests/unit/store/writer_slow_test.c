@@ -1,6 +1,6 @@
 /*
- * writer_slow_test.c: what the writer does on a disk whose syncs take long: the time of a sync is
- * shared by all that wait, and a request that would be answered too late is refused. Time is virtual.
+ * writer_slow_test.c: the writer on a disk with slow syncs: all waiting requests share the time of a
+ * sync, and a request that would be answered too late is refused. Time is simulated.
  */
 #include "tests/unit/store/store_tests.h"
 
@@ -11,8 +11,8 @@
 #define CALLERS_MAX 128
 #define ROUNDS 60
 
-/* Callers that each have one request in flight. Those that one batch answered send their next one
- * while the following batch runs, as callers across a network do. */
+/* Callers that each have one request in flight. Callers that one batch answered send their next
+ * request while the following batch runs, like callers across a network. */
 struct callers {
     struct writer_fixture *fixture;
     uint32_t waiting[CALLERS_MAX]; /* callers that have an answer and will send again */
@@ -138,8 +138,9 @@ static void test_request_that_misses_its_deadline_is_refused_at_once(void **stat
     assert_int_equal(fixture->puts[1000].dones, 1);
 }
 
-/* Goal: the forecast is fair: an organisation with nothing queued does not wait for all that another one
- * has. Method: one has more than a batch queued, and a newcomer has the deadline of one commit. */
+/* Goal: the forecast is fair: an organisation with nothing queued does not wait for all requests of
+ * another one. Method: one has more than a batch queued, and a newcomer has the deadline of one
+ * commit. */
 static void test_forecast_is_fair(void **state)
 {
     struct writer_fixture *fixture = *state;

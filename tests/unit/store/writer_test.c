@@ -1,5 +1,5 @@
 /*
- * writer_test.c: batches, order, deadlines, draining; and the thread, over LMDB.
+ * writer_test.c: batches, order, deadlines and draining; and the thread, over LMDB.
  */
 #include "tests/unit/store/store_tests.h"
 
@@ -45,7 +45,7 @@ static void test_waiting_requests_share_a_commit(void **state)
 }
 
 /* Goal: a batch is bounded in requests and bytes, and a request larger than a batch is written by
- * itself. Method: more than fit. */
+ * itself. Method: more requests than fit. */
 static void test_batch_is_bounded(void **state)
 {
     struct writer_fixture *fixture = *state;
@@ -168,8 +168,8 @@ static enum err run_slowly(struct work_request *request, struct store_txn *txn)
     return store_put(txn, TABLE_EXAMPLE_MARK, key_slice(&key), SLICE("slow"));
 }
 
-/* Goal: batches stay near their time limit, and grow again when they are quick. Method: requests of
- * 1 ms. */
+/* Goal: batches stay near their time limit, and grow again when requests are quick. Method:
+ * requests of 1 ms. */
 static void test_batches_keep_their_time(void **state)
 {
     struct writer_fixture *fixture = *state;

@@ -1,6 +1,6 @@
 /*
- * template_tests.c: the template engine on texts that are almost tokens, values that look like
- * tokens, and sizes.
+ * template_tests.c: the template engine on texts that are nearly tokens, values that resemble
+ * tokens, and limits of size.
  */
 #include "server/domain/text/template.h"
 
@@ -36,7 +36,7 @@ static struct template_value find(struct slice name)
     return (struct template_value){false, {NULL, 0}};
 }
 
-/* Asserts that the result is `wanted`, and that `others` are its names without a value, separated by commas. */
+/* Asserts that the result is `wanted`, and that `others` are the names without a value, separated by commas. */
 static void expect(const char *text, const char *wanted, const char *others)
 {
     struct template_value values[TEMPLATE_NAMES_MAX];
@@ -84,7 +84,8 @@ static void test_tokens_are_filled_in_anywhere(void **state)
            "");
 }
 
-/* Goal: text that is not a token is kept byte for byte. Method: each way of being almost one. */
+/* Goal: text that is not a token is kept byte for byte. Method: each kind of text that is nearly a
+ * token. */
 static void test_text_similar_to_a_token_is_kept(void **state)
 {
     static const char *const texts[] = {
@@ -126,7 +127,7 @@ static void test_values_are_not_expanded(void **state)
 }
 
 /* Goal: names without a value stay as they were written, and are listed once, in order. Method: several,
- * repeated, in other cases. */
+ * repeated, in other letter cases. */
 static void test_names_without_a_value_stay(void **state)
 {
     (void)state;

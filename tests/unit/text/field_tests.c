@@ -1,6 +1,6 @@
 /*
- * field_tests.c: the sanitiser's profiles NOTE and GUIDELINE, and quotations: what goes and what stays,
- * where long texts are cut, and all promises on random texts made of marks.
+ * field_tests.c: the sanitiser's profiles NOTE and GUIDELINE, and quotations: removed and kept text,
+ * the cut of long texts, and all guarantees on random texts made of marks.
  */
 #include "server/domain/text/quote.h"
 #include "store/base/random.h"
@@ -41,7 +41,7 @@ static void expect(const char *text, const char *wanted)
 }
 
 /* Goal: fences are removed, their content stays. Method: any length from three, both kinds, at line
- * starts and within lines, in disguise, and made by the removal of text between them. */
+ * starts and within lines, disguised, and created by the removal of text between them. */
 static void test_fences_are_removed(void **state)
 {
     (void)state;
@@ -116,7 +116,8 @@ static struct slice repeated(struct arena *arena, const char *piece, size_t coun
 }
 
 /* Goal: text is cut to 500 characters, between user-perceived characters, and text after many marks
- * is kept. Method: sequences of one and of several code points; piles of accents; marks before. */
+ * is kept. Method: sequences of one and of several code points; many accents; marks before the
+ * text. */
 static void test_text_is_cut_to_500_characters(void **state)
 {
     struct arena arena;
@@ -127,7 +128,7 @@ static void test_text_is_cut_to_500_characters(void **state)
     assert_int_equal(count_characters(repeated(&arena, "a", 500)), 500);
     assert_int_equal(count_characters(repeated(&arena, "a", 501)), 500);
     assert_int_equal(count_characters(repeated(&arena, "\xe6\x95\xb0", 100000)), 500);
-    /* q with two accents that compose with nothing: 166 of them and no half one */
+    /* q with two accents that do not compose: 166 of them, and no part of another */
     clean = repeated(&arena, "q\xcc\x84\xcc\x83", 400);
     assert_int_equal(count_characters(clean), 498);
     clean = repeated(&arena, "\xcc\x84", 4000);
@@ -172,7 +173,7 @@ static void test_unsafe_text_becomes_empty_and_counts(void **state)
 }
 
 /* A text of `size` characters that takes `rounds` rounds: removing a mark creates another one from
- * the text around it. The rest is filled with letters. */
+ * the text around it. The remainder is filled with letters. */
 static struct slice nested_marks(struct arena *arena, size_t rounds, size_t size)
 {
     struct buffer text;
@@ -224,8 +225,8 @@ static void test_rounds_are_limited(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: notes are in separate quotes, at most 2,000 characters of them. Method: ordinary, empty and
- * forging ones; six of 450 characters. */
+/* Goal: notes are in separate quotes, at most 2,000 characters of them. Method: ordinary and empty
+ * notes, notes with forged quotes, six of 450 characters. */
 static void test_notes_are_quoted_unforgeably(void **state)
 {
     struct arena arena;

@@ -1,7 +1,7 @@
 /*
- * injection_tests.c: the sanitiser on strings that attack a prompt, and on honest ones
- * (tests/data/injections, one JSON object per line). It removes marks, it does not judge words:
- * strings of only words stay, and are there to show that.
+ * injection_tests.c: the sanitiser on strings that attack a prompt, and on harmless ones
+ * (tests/data/injections, one JSON object per line). It removes marks and does not judge words:
+ * attacks that consist only of words are kept.
  */
 #include "server/domain/text/quote.h"
 #include "server/domain/text/sanitise.h"
@@ -25,7 +25,7 @@
 #define ARENA_BYTES ((size_t)16 << 20)
 #define PROFILES 3
 #define LONG_BYTES ((size_t)64 << 10)
-#define SECONDS_MAX 30 /* of CPU, for all texts */
+#define SECONDS_MAX 30 /* CPU time limit for all texts */
 
 static struct json_value parse(struct arena *arena, const char *line)
 {
@@ -46,7 +46,7 @@ static struct slice string_of(struct arena *arena, struct json_value value)
     return text;
 }
 
-/* A text member; false if the object has none. */
+/* Finds a text member; returns false if the object has none. */
 static bool read_text(struct arena *arena, struct json_value object, const char *name,
                       struct slice *ret_text)
 {
@@ -88,7 +88,7 @@ static void expect_gone(struct arena *arena, struct json_value object, const cha
     }
 }
 
-/* Checks the guarantees for any text, also when quoted. */
+/* Checks the guarantees for any text, also within a quotation. */
 static void expect_promises(struct arena *arena, struct slice id, int profile, struct slice text,
                             struct slice clean)
 {
@@ -154,7 +154,7 @@ static void check_honest(struct arena *arena, struct json_value object)
     }
 }
 
-/* Returns how many lines there were. */
+/* Returns the number of lines. */
 static size_t check_file(const char *path, void (*check)(struct arena *, struct json_value))
 {
     char *line = malloc(LINE_BYTES_MAX);

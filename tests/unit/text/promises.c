@@ -1,8 +1,8 @@
 /*
- * promises.c: see promises.h. A text is looked at three times: unchanged, as its skeleton
- * (Unicode's compatibility and case folding without accents, character by character; then the
- * letters of other scripts that a role word may be written with, and l and 1 as i, 0 as o), and
- * line by line without the skeleton's spaces.
+ * promises.c: see promises.h. A text is examined three times: unchanged, as its skeleton (Unicode's
+ * compatibility and case folding without accents, character by character; then the letters of other
+ * scripts that a role word may be written with, and l and 1 as i, 0 as o), and line by line without
+ * the skeleton's spaces.
  */
 #include "tests/unit/text/promises.h"
 
@@ -49,7 +49,8 @@ static const char *const chat_marks[] = {"<system>",
                                          "<fim_prefix>",
                                          "<function_caiis>"};
 
-/* Letters of other scripts that are drawn as one of a role word; both in the same order. */
+/* Letters of other scripts that look like a letter of a role word, and these letters, in the same
+ * order. */
 static const char letters_of_words[] = "aceopstiuyrmndv";
 static const uint32_t letters_drawn_alike[] = {0x430, 0x441, 0x435, 0x43E, 0x440,
                                                0x455, 0x442, 0x456, 0x446, 0x443,
@@ -57,7 +58,7 @@ static const uint32_t letters_drawn_alike[] = {0x430, 0x441, 0x435, 0x43E, 0x440
 
 #define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
 
-/* The code point that begins at `*at`; false, and nothing read, if none does. */
+/* Reads the code point that begins at `*at`; returns false, and reads nothing, if there is none. */
 static bool read_one(struct slice text, size_t *at, uint32_t *ret_code_point)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -154,8 +155,8 @@ static char drawn(uint32_t point)
     return (char)(point < 0x80 ? point : '?');
 }
 
-/* The skeleton of one code point; returns its length. An accent that is alone is a space with a
- * mark by Unicode, and none to a reader. */
+/* Writes the skeleton of one code point; returns its length. A single accent is a space with a mark
+ * by Unicode, but is not shown as a space. */
 static size_t draw(uint32_t point, bool accents, char skeleton[DECOMPOSED_MAX])
 {
     utf8proc_int32_t folded[DECOMPOSED_MAX] = {0};
@@ -175,7 +176,7 @@ static size_t draw(uint32_t point, bool accents, char skeleton[DECOMPOSED_MAX])
     return (size_t)count;
 }
 
-/* The skeleton, with accents or without, ended by NUL; the caller frees it. */
+/* Returns the skeleton, with or without accents, terminated by NUL; the caller frees it. */
 static char *skeleton_of(struct slice text, bool accents)
 {
     char *skeleton = calloc(text.size + 1, DECOMPOSED_MAX);
@@ -191,7 +192,7 @@ static char *skeleton_of(struct slice text, bool accents)
     return skeleton;
 }
 
-/* `<|name|>`, on one line; each accent counts. */
+/* Returns whether there is `<|name|>` on one line; each accent counts. */
 static bool has_token(const char *skeleton)
 {
     for (const char *at = strstr(skeleton, "<|"); at != NULL; at = strstr(at + 1, "<|")) {
@@ -223,8 +224,8 @@ static bool is_separator(const char *at)
     return after != end && (end[-1] == ' ' || *after == ' ' || *after == '\n' || *after == '\0');
 }
 
-/* The line begins with the role word, its letters with spaces between them or not, and a separator; list
- * marks, numbers and quotes may come first. */
+/* Returns whether the line begins with the role word, with or without spaces between its letters, and a
+ * separator, after optional list marks, numbers and quotes. */
 static bool begins_with_role(const char *line, const char *role)
 {
     const char *at = pass(line, " #*>_`0123456789.()-+\"'");

@@ -1,6 +1,6 @@
 /*
- * promises.h: what the sanitiser promises of any text, looked for by code of its own: no table and no
- * measure of the sanitiser's is used here. Unit tests and the fuzzer ask it the same.
+ * promises.h: checks the guarantees of the sanitiser for any text, independently of its tables and
+ * functions. Unit tests and the fuzzer use it.
  */
 #ifndef ERRATA_TESTS_UNIT_TEXT_PROMISES_H
 #define ERRATA_TESTS_UNIT_TEXT_PROMISES_H
@@ -9,7 +9,7 @@
 
 /* Returns the violated guarantee of a sanitised text's profile; NULL if there is none. */
 const char *promises_broken_by(enum sanitise_profile profile, struct slice text);
-/* The same of a quotation made of `notes` notes. */
+/* Returns the violated guarantee of a quotation made of `notes` notes; NULL if there is none. */
 const char *promises_broken_by_quote(struct slice quotation, size_t notes);
 
 #endif

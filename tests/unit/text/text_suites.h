@@ -1,5 +1,5 @@
 /*
- * text_suites.h: the parts of text_tests; each gives how many of its tests failed.
+ * text_suites.h: the groups of text_tests; each returns the number of its failed tests.
  */
 #ifndef ERRATA_TESTS_UNIT_TEXT_TEXT_SUITES_H
 #define ERRATA_TESTS_UNIT_TEXT_TEXT_SUITES_H

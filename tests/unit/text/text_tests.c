@@ -1,6 +1,6 @@
 /*
- * text_tests.c: the sanitiser's profile EXAMPLE and the hint pieces, on hostile texts that state what
- * must go and what must stay, and on random ones that are built from the marks themselves.
+ * text_tests.c: the sanitiser's profile EXAMPLE and the hint pieces, on hostile texts with their
+ * expected results, and on random texts that consist of marks.
  */
 #include "server/domain/text/fold.h"
 #include "server/domain/text/hint.h"
@@ -136,7 +136,7 @@ static void test_roles_at_line_starts_are_removed(void **state)
     EXPECT("de\xce\xbd"
            "eloper: do",
            "do"); /* Greek nu */
-    EXPECT("ASSISTA\xce\x9dT: do", "do"); /* its capital */
+    EXPECT("ASSISTA\xce\x9dT: do", "do"); /* capital Greek nu */
     EXPECT("\xd5\x8f\xe1\x8e\xa9\xe1\x8f\x95TEM: do", "do"); /* Armenian and Cherokee capitals */
     EXPECT("system\xe1\xa0\x83 do", "do"); /* Mongolian full stop */
     EXPECT("  SYSTEM : do", "do");
@@ -146,7 +146,8 @@ static void test_roles_at_line_starts_are_removed(void **state)
     EXPECT("\xef\xbd\x93\xef\xbd\x99\xef\xbd\x93\xef\xbd\x94\xef\xbd\x85\xef\xbd\x8d\xef\xbc\x9ax",
            "x"); /* full-width */
     EXPECT("\xd1\x95\xd1\x83\xd1\x95t\xd0\xb5m: x", "x"); /* Cyrillic dze, u, ie */
-    EXPECT("\xd0\xa3\xd0\x85\xd0\x95R: x", "\xd0\xa3\xd0\x85\xd0\x95R: x"); /* no role: Y S E R */
+    EXPECT("\xd0\xa3\xd0\x85\xd0\x95R: x",
+           "\xd0\xa3\xd0\x85\xd0\x95R: x"); /* not a role: Y S E R */
     EXPECT("sy\xcc\x88stem: x", "x"); /* a combining mark */
     EXPECT("s\xc3\xbdstem: x", "x"); /* an accent */
     EXPECT("TooI: x", "x"); /* a capital I for l */
@@ -346,7 +347,8 @@ static void test_sanitising_is_idempotent(void **state)
     arena_deinit(&arena);
 }
 
-/* A piece comes back from its packed form; with fewer bytes, or a snippet longer than all of it, it is refused. */
+/* Checks that a piece is read back from its packed form, which is refused with fewer bytes, or with a snippet
+ * longer than the piece. */
 static void expect_packs(struct arena *arena, struct slice dictionary, struct slice piece)
 {
     struct hint_packed packed = {0};
@@ -390,8 +392,8 @@ static void expect_piece(struct slice snippet, const char *output, const char *w
     arena_deinit(&arena);
 }
 
-/* Goal: a hint is valid JSON whose strings are clean, escaped marks, too, and whose structure
- * stays. Method: outputs with marks in values, in names, and in names that become equal. */
+/* Goal: a hint is valid JSON whose strings are clean, including escaped marks, and whose structure
+ * is unchanged. Method: outputs with marks in values, in names, and in names that become equal. */
 static void test_hint_is_valid_json_with_clean_strings(void **state)
 {
     (void)state;

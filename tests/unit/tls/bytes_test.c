@@ -1,6 +1,6 @@
 /*
- * bytes_test.c: bytes that pass through: they arrive complete and in order, regardless of how they are cut and
- * of how few of them the session takes at a time; records without any are limited.
+ * bytes_test.c: bytes over TLS: they arrive complete and in order, for any size of reads and any number of
+ * bytes that the session accepts at a time; the number of empty records is limited.
  */
 #include "tests/unit/tls/pair.h"
 
@@ -106,8 +106,7 @@ static void what_a_session_wants_is_passed_on(void **state)
     pair.echo->link->wake(pair.echo->link);
     assert_int_equal(pair.wakes, 1);
     assert_int_equal(pair.echo->link->peer.size, pair.link.peer.size);
-    assert_true(pair.table.idle_since_us(pair.session) ==
-                INT64_MAX); /* the protocol has no opinion */
+    assert_true(pair.table.idle_since_us(pair.session) == INT64_MAX); /* the protocol accepts it */
     pair_deinit(&pair);
 }
 

@@ -1,6 +1,6 @@
 /*
- * context_test.c: files of certificates and keys: each that cannot be used is refused with its path and the
- * reason, and those of open connections may be replaced.
+ * context_test.c: files of certificates and keys: an unusable one is refused with its path and the reason,
+ * and those of open connections may be replaced.
  */
 #include "tests/unit/tls/pair.h"
 
@@ -150,7 +150,7 @@ static void open_connections_keep_a_replaced_context(void **state)
     assert_int_equal(pair.got.size, 10);
     pair_connect_again(&pair);
     pair_run(&pair);
-    assert_int_equal(pair.client_step, TLS_STEP_FAILED); /* the new one has expired */
+    assert_int_equal(pair.client_step, TLS_STEP_FAILED); /* the new certificate has expired */
     assert_non_null(strstr(tls_stream_reason(pair.client), "expired"));
     pair_deinit(&pair);
     arena_deinit(&arena);

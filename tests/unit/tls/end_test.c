@@ -1,13 +1,13 @@
 /*
- * end_test.c: the end of a connection, from either side, in each state: what was sent before it still arrives,
- * the other side learns that it is complete, and nothing of it is left.
+ * end_test.c: the end of a connection, from either side, in each state: bytes that were sent before it still
+ * arrive, the other side is notified of the end, and nothing leaks.
  */
 #include "tests/unit/tls/pair.h"
 
 static void end_client(struct pair *pair)
 {
     tls_stream_end(pair->client);
-    tls_stream_end(pair->client); /* twice is once */
+    tls_stream_end(pair->client); /* a repeated call has no effect */
     pair_run(pair);
 }
 
@@ -61,7 +61,7 @@ static void sockets_end(void **state)
     struct pair pair;
 
     pair_init(&pair, &pair_certs, PAIR_MODE(state), NULL);
-    assert_false(pair.table.peer_ended(pair.session)); /* in the handshake */
+    assert_false(pair.table.peer_ended(pair.session)); /* during the handshake */
     pair_connect_again(&pair);
     pair_run(&pair);
     assert_false(pair.table.peer_ended(pair.session));
@@ -82,7 +82,7 @@ static void shutdown_ends_each_state(void **state)
     struct pair pair;
 
     pair_init(&pair, &pair_certs, PAIR_MODE(state), &setup);
-    pair.table.shutdown(pair.session, 1); /* in the handshake */
+    pair.table.shutdown(pair.session, 1); /* during the handshake */
     assert_int_equal(pair.wakes, 1);
     assert_true(pair.table.finished(pair.session));
     pair_connect_again(&pair);

@@ -1,6 +1,6 @@
 /*
- * handshake_test.c: handshakes that succeed, by each way of choosing a protocol, and those that fail: each
- * for its own reason, which both sides learn, within its time, and with nothing left over.
+ * handshake_test.c: handshakes that succeed, with each choice of a protocol, and those that fail: each for
+ * its own reason, which both sides report, in time, and without a leak.
  */
 #include "tests/unit/tls/pair.h"
 
@@ -97,7 +97,7 @@ static void first_bytes_may_come_one_by_one(void **state)
     pair_deinit(&pair);
 }
 
-/* Runs a handshake that fails; the side that refused it has this reason. */
+/* Runs a handshake that fails; checks the reason of the side that refused it. */
 static void expect_refused(const struct pair_setup *setup, bool bytewise, const char *client_reason,
                            const char *server_reason)
 {
@@ -224,7 +224,7 @@ static void sessions_are_resumed_until_the_context_is_replaced(void **state)
     ticket = SSL_get1_session(pair.client->ssl);
     assert_int_equal(SSL_SESSION_is_resumable(ticket), 1);
     for (uint64_t resumed = 1; resumed <= 2; resumed++) {
-        tls_stream_end(pair.client); /* without, OpenSSL does not resume the session */
+        tls_stream_end(pair.client); /* without it, OpenSSL does not resume the session */
         pair_connect_again(&pair);
         tls_stream_free(pair.client);
         assert_int_equal(tls_stream_new(pair.client_context, TEST_CERTS_HOST, &pair.client), OK);
@@ -244,7 +244,7 @@ static void sessions_are_resumed_until_the_context_is_replaced(void **state)
     arena_deinit(&arena);
 }
 
-/* Fails the point that is reached as the `nth` one. */
+/* Fails the `nth` fault point that is reached. */
 struct nth_driver {
     struct fault_driver driver;
     unsigned nth;

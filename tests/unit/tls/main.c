@@ -1,5 +1,5 @@
 /*
- * main.c: the tests of TLS, with certificates that are made once.
+ * main.c: the tests of TLS, with certificates that the program makes once.
  */
 #include "tests/unit/tls/pair.h"
 

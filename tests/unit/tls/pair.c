@@ -39,7 +39,7 @@ static void bytes_drop(struct pair_bytes *bytes, size_t count)
     bytes->size -= count;
 }
 
-/* --- the protocol below --- */
+/* --- the protocol over TLS --- */
 
 static enum net_match match_h2(struct slice first_bytes)
 {
@@ -225,7 +225,7 @@ static void server_feed(struct pair *pair)
     }
 }
 
-/* --- the client's --- */
+/* --- the client's side --- */
 
 static void client_drain(struct pair *pair)
 {
@@ -314,7 +314,7 @@ void pair_pass(struct pair *pair, int64_t by_us)
     }
 }
 
-/* --- both --- */
+/* --- both sides --- */
 
 static void make_server(struct pair *pair, const struct pair_setup *setup)
 {

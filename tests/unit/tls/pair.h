@@ -1,6 +1,6 @@
 /*
- * pair.h: a TLS server's session, driven as net drives it, and a client, without sockets. Below the session
- * is a protocol of the test's own. Bytes pass whole or one by one, in both directions.
+ * pair.h: a TLS server's session, driven like net does, and a client, without sockets. A protocol of the
+ * tests runs over the session. Bytes pass whole or one by one, in both directions.
  */
 #ifndef ERRATA_TESTS_UNIT_TLS_PAIR_H
 #define ERRATA_TESTS_UNIT_TLS_PAIR_H
@@ -45,14 +45,14 @@ struct pair {
     void *session; /* NULL: closed */
     struct tls_stream *client;
     bool shaken; /* the client's handshake is complete */
-    enum tls_step client_step; /* its last result */
+    enum tls_step client_step; /* last result of the session */
     struct pair_bytes to_server;
     struct pair_bytes to_client;
     struct pair_bytes got; /* plain bytes that the client received */
     int64_t now_us;
     unsigned wakes;
     struct fault_driver *faults; /* what fails on the server's side; NULL: nothing */
-    /* Of the protocol below. */
+    /* State of the protocol over TLS. */
     size_t step; /* 0: any number */
     bool half_closes; /* a session continues after its peer has ended */
     bool open_fails;
@@ -71,27 +71,27 @@ struct pair_setup {
     const char *alpn; /* names with their lengths in front; empty: the client offers none */
 };
 
-/* `certs` is shared by all tests. */
+/* Opens a pair; `certs` is shared by all tests. */
 void pair_init(struct pair *pair, struct test_certs *certs, bool bytewise,
                const struct pair_setup *setup);
 void pair_deinit(struct pair *pair);
 /* Replaces the client by a new one of the same context, and the session by none. */
 void pair_connect_again(struct pair *pair);
-/* The same, and runs it while points of the server's side fail. */
+/* Does the same, and runs the pair while fault points of the server's side fail. */
 struct fault_driver;
 void pair_connect_again_with(struct pair *pair, struct fault_driver *driver);
 /* Passes bytes in both directions until both sides are silent. */
 void pair_run(struct pair *pair);
 /* Encrypts bytes for the server; pair_run passes them. */
 void pair_send(struct pair *pair, struct slice plain);
-/* Bytes as a peer without TLS sends them. */
+/* Sends bytes without TLS to the server. */
 void pair_send_raw(struct pair *pair, struct slice bytes);
-/* Moves time, with a tick. */
+/* Advances the time, with a tick. */
 void pair_pass(struct pair *pair, int64_t by_us);
 
 extern struct test_certs pair_certs;
 extern bool pair_modes[2];
-/* Each test twice. */
+/* Runs each test twice. */
 #define PAIR_TEST(function)                                                                        \
     {#function " whole", function, NULL, NULL, &pair_modes[0]},                                    \
     {                                                                                              \

@@ -1,6 +1,6 @@
 /*
- * strategies_tests.c: a search in a transaction that is older than the index, as when another thread's transaction was
- * newer, finds what the transaction has.
+ * strategies_tests.c: a search in a transaction that is older than the index, such as after a newer transaction of
+ * another thread, finds the rows of its transaction.
  */
 #include "server/domain/turns/strategies.h"
 #include "server/domain/turns/turns.h"
@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #define WRITES 400
-#define TURNS 40 /* names of turns in the only session */
+#define TURNS 40 /* number of names of turns in the only session */
 #define DIRECTIONS 8
 #define STRATEGIES 6
 #define OPEN 5 /* transactions that stay open while later ones are searched */
@@ -126,7 +126,7 @@ static struct strategies search(struct history *history, struct vector_index *in
     return found;
 }
 
-/* Searches with an index that has only what the transaction has. */
+/* Searches with an index made only from the transaction. */
 static struct strategies search_alone(struct history *history, struct store_txn *txn)
 {
     struct vector_index *index = NULL;
@@ -160,9 +160,9 @@ static void expect_same(const struct strategies *found, const struct strategies 
     expect_same_matches(found->avoid, expected->avoid, found->avoid_count);
 }
 
-/* Goal: an index that other transactions brought further shows a search only the turns and statuses of its own
- * transaction. Method: random turns and judgements; some transactions stay open, and each is searched by the index again
- * after later writes. The expected result is that of an index that has seen no later transaction. */
+/* Goal: an index that newer transactions have updated returns only the turns and statuses of the search's own
+ * transaction. Method: random turns and judgements; some transactions stay open, and each is searched by the index
+ * again after later writes. The expected result is that of an index that has seen no later transaction. */
 static void test_newer_index_shows_only_the_transaction(void **state)
 {
     struct history history = {.fixture = *state, .org = store_fixture_org(1)};

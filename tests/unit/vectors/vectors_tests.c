@@ -136,7 +136,8 @@ static void test_most_similar_rows_are_found(void **state)
     assert_true(right * 100 >= all * 95);
 }
 
-/* Goal: every path finds the same. Method: both, with numbers of rows around the size of a block. */
+/* Goal: every path finds the same rows. Method: both, with numbers of rows around the size of a
+ * block. */
 static void test_paths_agree(void **state)
 {
     const size_t counts[] = {0, 1, 7, 499, 500, 501, 1023, 1024, 1025, 2049, ROWS};
@@ -161,7 +162,8 @@ static void test_paths_agree(void **state)
     }
 }
 
-/* Goal: equal rows come by their numbers, and rows of unknown kinds not at all. Method: copies of a row. */
+/* Goal: equal rows are returned in the order of their numbers, and rows of unknown kinds are not returned.
+ * Method: copies of a row. */
 static void test_equal_rows_are_ordered(void **state)
 {
     enum {
@@ -206,8 +208,9 @@ static void test_failures_are_reported(void **state)
     arena_deinit(&small);
 }
 
-/* Goal: sketches of equal vectors are equal in every process, and have the same length regardless of which part of a vector they keep;
- * widths of any size have one. Method: known numbers of a known vector; the narrowest and the widest; a zero vector. */
+/* Goal: sketches of equal vectors are equal in every process, and have the same length regardless of which part of a
+ * vector they keep; vectors of any width have a sketch. Method: known numbers of a known vector; the narrowest and the
+ * widest; a zero vector. */
 static void test_sketches_are_fixed(void **state)
 {
     static float wide[VECTORS_WIDTH_MAX];

@@ -1,6 +1,6 @@
 /*
- * verdicts_tests.c: what a submission learns, with each constant of the contract; rules against a recount of random
- * submissions; statistics of a window; lists.
+ * verdicts_tests.c: the rules that a submission learns, with each constant of the contract; rules against a recount
+ * of random submissions; statistics of a window; lists.
  */
 #include "server/domain/retractions/retractions.h"
 #include "server/domain/verdicts/keys.h"
@@ -198,7 +198,7 @@ static void test_reinforcement_raises_accuracy_to_one(void **state)
     store_abort(txn);
 }
 
-/* Goal: a backdated submission counts, but moves no time of a rule back. Method: one a day before. */
+/* Goal: a backdated submission counts, but sets no time of a rule back. Method: one a day before. */
 static void test_backdated_submission_moves_no_time_back(void **state)
 {
     struct store_fixture *fixture = *state;
@@ -226,7 +226,7 @@ static uint32_t draw(struct store_fixture *fixture, uint32_t limit)
     return number % limit;
 }
 
-/* Expected values of one rule, by the contract's words. */
+/* Expected values of one rule, by the contract's text. */
 struct expected {
     uint64_t count; /* 0: there is no rule */
     uint64_t reinforcement_count;
@@ -255,7 +255,7 @@ static void expect_learned(struct expected *expected, size_t pattern,
 }
 
 /* Goal: rules are what a recount of all submissions gives, and each event lists exactly the rules that it changed.
- * Method: 500 random submissions over few patterns, counted a second time by the contract's words. */
+ * Method: 500 random submissions over few patterns, counted a second time by the contract's text. */
 static void test_rules_equal_a_recount(void **state)
 {
     static const char *const patterns[PATTERNS] = {"a", "b", "text:c", "d>1", "e=true"};

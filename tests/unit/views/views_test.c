@@ -1,6 +1,6 @@
 /*
- * views_test.c: messages as views. protobuf-c is the peer: what a view writes is what protobuf-c
- * writes, byte for byte, and damaged bytes are refused.
+ * views_test.c: messages as views. protobuf-c is the reference: a view writes the same bytes, and
+ * refuses damaged ones.
  */
 #include "store/base/arena.h"
 #include "store/base/view.h"
@@ -191,7 +191,7 @@ static struct slice write_view(const struct viewed_view *view, struct arena *are
     return buffer_slice(&buffer);
 }
 
-/* The same bytes after protobuf-c has read and written them. */
+/* Checks that protobuf-c reads the bytes and writes the same. */
 static void check_peer(struct slice bytes)
 {
     Viewed__V1__Viewed *message = viewed__v1__viewed__unpack(NULL, bytes.size, bytes.data);
@@ -271,7 +271,7 @@ static void test_round_trip_equals_protobuf_c(void **state)
     }
 }
 
-/* A view with an id, as every valid one has, and something in each list. */
+/* A view with an id, which every valid one has, and elements in each list. */
 static struct viewed_view sample(struct arena *arena)
 {
     struct viewed_view view = {.small = 300, .has_created_at = true, .created_at_us = 1};
@@ -283,8 +283,8 @@ static struct viewed_view sample(struct arena *arena)
     return view;
 }
 
-/* Goal: facts and content make one message, for any split. Method: both ranges of a view, read as
- * parts, and as one. */
+/* Goal: facts and content make one message, for any split. Method: both ranges of a view, read
+ * separately and together. */
 static void test_parts_are_one_message(void **state)
 {
     struct viewed_view view = sample(*state);
@@ -310,8 +310,9 @@ static void test_parts_are_one_message(void **state)
 }
 
 /* Goal: only a range of numbers is read and checked; fields that are always set are required only
- * within the range. Method: the facts of a message, all and to below a field; its content, which
- * has no id; a number below the range; a truncated field in the range and after it. */
+ * within the range. Method: the facts of a message, all of them and those below a field; its
+ * content, which has no id; a number below the range; a truncated field in the range and after
+ * it. */
 static void test_range_of_fields_is_read_without_the_rest(void **state)
 {
     struct viewed_view view = sample(*state);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#define LEARNED 50000000 /* 0.05, as of a rule learned from a false negative */
+#define LEARNED 50000000 /* 0.05, the adjustment of a rule learned from a false negative */
 
 struct expected {
     int64_t first;

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Puts the same questions to our JSON code and to Python's json module, and compares the answers.
+"""Compares our JSON code with Python's json module on the same questions.
 
-Goal: `repr` of doubles, strings of json.dumps, what is JSON and what is equal, are Python's.
-Method: fixed corner cases and seeded random ones through base_peer, one line a question.
+Goal: `repr` of doubles, strings of json.dumps, the decisions whether a text is JSON and whether two
+values are equal, are Python's. Method: fixed corner cases and seeded random ones through base_peer,
+one line per question.
 """
 import json
 import math

@@ -1,8 +1,8 @@
 /*
- * codec_peer.c: answers questions about proto JSON line by line, for compare_with_python.py: "read
- * MESSAGE HEX" is JSON to wire, "write MESSAGE HEX" is wire to JSON, "check MESSAGE HEX" is the
- * check of wire bytes, "join MESSAGE HEX" joins pieces of messages in them. The answer is "ok HEX" or "bad". Linked with the tables of
- * codec_peer.proto in place of the contract's. Not a test by itself.
+ * codec_peer.c: answers questions about proto JSON line by line, for compare_with_python.py: "read MESSAGE HEX" is JSON
+ * to wire, "write MESSAGE HEX" is wire to JSON, "check MESSAGE HEX" is the check of wire bytes, "join MESSAGE HEX"
+ * joins pieces of messages in wire bytes. The answer is "ok HEX" or "bad". Linked with the tables of codec_peer.proto
+ * in place of the contract's. Not a test by itself.
  */
 #include "server/codec/check.h"
 #include "server/codec/join.h"

@@ -135,7 +135,7 @@ def same(a, b):
 
 
 def read_and_write(tally, messages, program, count):
-    """Both ways, in Python's styles and ours."""
+    """Compares reading and writing, in Python's styles and ours."""
     rng = messages.rng
     originals = [messages.random(name) for name in messages.types for _ in range(count)]
     names = [original.DESCRIPTOR.full_name for original in originals]

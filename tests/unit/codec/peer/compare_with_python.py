@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Puts the same messages to our proto JSON and to Python's google.protobuf.json_format.
+"""Compares our proto JSON with Python's google.protobuf.json_format on the same messages.
 
-Goal: both read and write the same, and refuse the same, except what `python_is_lax` lists.
-Method: seeded random messages with every type of field, both ways; the same with one value replaced
-by an odd one; bytes of random messages, damaged, to the pre-scan, which must not take what Python's
-parser refuses, and to the writer; damaged JSON to the reader; messages in pieces, which both must join to
-the same message. Called with the program codec_peer and the folder of codec_peer_pb2.py.
+Goal: both read and write the same, and refuse the same, except what `python_is_lax` lists. Method: seeded
+random messages with every type of field, both ways; the same with one value replaced by an unusual one;
+bytes of random messages, damaged, to the pre-scan, which must not accept bytes that Python's parser
+refuses, and to the writer; damaged JSON to the reader; messages in pieces, which both must join to the
+same message. Called with the program codec_peer and the folder of codec_peer_pb2.py.
 """
 import json
 import math
@@ -214,7 +214,7 @@ def python_is_lax(field, value):
         return isinstance(value, bool) or value in (" 5", "5 ")
     if kind in (field.TYPE_BYTES, "google.protobuf.BytesValue"):
         return isinstance(value, str) and not re.fullmatch(r"[-\w+/]*=*", value)
-    if kind == field.TYPE_ENUM:  # any number, by int(), truncated to 32 bits
+    if kind == field.TYPE_ENUM:  # Python accepts any number, by int(), truncated to 32 bits
         return value in ("5", "-5", " 5", "5 ") or not isinstance(value, str)
     return kind in (NAME, "google.protobuf.Empty") and value in ("", [])
 

@@ -1,11 +1,11 @@
-"""Questions to a program of codec_peer.c, and a count of the answers that are as expected."""
+"""Sends questions to a program of codec_peer.c, and counts the expected answers."""
 import json
 import subprocess
 import sys
 
 
 def ask(program, questions):
-    """Puts (word, message name, bytes) to the program; returns the bytes of each answer, None for a refusal."""
+    """Sends (word, message name, bytes) to the program; returns the bytes of each answer, None for a refusal."""
     lines = "".join(f"{word} {name} {data.hex()}\n" for word, name, data in questions)
     done = subprocess.run([program], input=lines.encode(), stdout=subprocess.PIPE, check=True)
     answers = done.stdout.decode().split("\n")[:-1]

@@ -32,8 +32,8 @@ struct job {
     char text[TEXT_BYTES_MAX + 1];
 };
 
-/* A child that was killed at the wall limit, after all the words of its answer: what it had of the
- * processor, and how long it waited for it. */
+/* A child that was killed at the wall limit, after all the words of its answer: its CPU time, and
+ * how long it waited for a processor. */
 static const struct wall {
     const char *word;
     uint64_t cpu_us;
@@ -167,7 +167,7 @@ static void do_word(int answer, const char *word)
         (void)kill(getpid(), (int)strtol(word + 7, NULL, 10));
         _exit(99);
     }
-    /* Sends the length of a frame, then content without end. */
+    /* Sends the length of a frame, then endless content. */
     if (strcmp(word, "flood") == 0) {
         write_all(answer, SLICE("\x00\x00\x80\x00"));
     }

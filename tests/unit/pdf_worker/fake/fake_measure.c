@@ -1,6 +1,6 @@
 /*
- * fake_measure.c: measure.h for tests of the fork server: a document's text states what its child does.
- * Needs neither Poppler nor fonts, so that each end of a child can be had at will.
+ * fake_measure.c: measure.h for tests of the fork server: a document's text specifies the actions of
+ * its child. Needs neither Poppler nor fonts, so that a test can cause each end of a child.
  */
 #include "server/jobs/pdf/measure/measure.h"
 #include "tests/unit/pdf_worker/fake/fake.h"
@@ -20,7 +20,7 @@ struct measure_document {
     void (*on_cut)(void *user, enum pdf_cut cut);
     void *user;
     bool keeps_pages;
-    uint32_t pieces; /* that were returned */
+    uint32_t pieces; /* words that were returned */
 };
 
 static struct measure_document the_document;
@@ -36,7 +36,7 @@ const char *measure_poppler_version(void)
     return FAKE_VERSION;
 }
 
-/* Waits forever by a call that the sandbox allows. */
+/* Waits forever in a system call that the sandbox allows. */
 static void sleep_for_ever(void)
 {
     int word = 0;
@@ -142,7 +142,7 @@ void measure_keep_pages(struct measure_document *document)
     document->keeps_pages = true;
 }
 
-/* Two pieces: page 1, then page 2, which may never come. */
+/* Two pieces: page 1, then page 2, which may be missing. */
 bool measure_next_pages(struct measure_document *document, struct pdf_pages *ret_piece)
 {
     if (!document->keeps_pages || document->pieces == 2) {

@@ -1,7 +1,8 @@
 /*
- * worker_peer.h: a server's side of the worker program for tests, in the plainest way: start it, hand
- * it documents and descriptors of any kind, wait for what it says. Not the server's own driver, so
- * that the two are tested against the protocol rather than against each other.
+ * worker_peer.h: a server's side of the worker program for tests, in the simplest form: it starts the
+ * program, sends it documents and descriptors of any kind, and waits for its messages. It shares no
+ * code with the server's own driver, so that both are tested against the protocol rather than against
+ * each other.
  */
 #ifndef ERRATA_TESTS_UNIT_PDF_WORKER_PEER_WORKER_PEER_H
 #define ERRATA_TESTS_UNIT_PDF_WORKER_PEER_WORKER_PEER_H
@@ -28,27 +29,29 @@ struct peer_job {
 
 /* Starts `program` with the arguments (NULL-terminated, at most 4) and reads READY. */
 bool peer_start(struct peer *peer, const char *program, const char *const *arguments);
-/* Closes the control socket and waits for the end; the wait status, or -1 if it does not end. */
+/* Closes the control socket and waits for the end; returns the wait status, or -1 if the worker
+ * does not end. */
 int peer_stop(struct peer *peer);
 
-/* A descriptor with these bytes, sealed. */
+/* Returns a sealed descriptor of these bytes. */
 int peer_document(struct slice bytes);
-/* A JOB with the password; zeroed after it. */
+/* Returns a JOB with the password; the rest of the field is zero. */
 struct pdf_control_job peer_message(uint32_t flags, const char *password);
 /* Sends a datagram with descriptors, which stay open here. */
 bool peer_send(const struct peer *peer, struct slice datagram, const int *fds, size_t count);
 /* Sends a job over the bytes. */
 bool peer_send_job(const struct peer *peer, const struct pdf_control_job *message,
                    struct slice bytes, struct peer_job *ret_job);
-/* Reads the answer up to its end, at most `size` bytes; their count, or -1 when nothing more came in
- * time. */
+/* Reads the answer up to its end, at most `size` bytes; returns their number, or -1 if the answer
+ * did not end in time. */
 ssize_t peer_read_answer(struct peer_job *job, uint8_t *bytes, size_t size);
-/* Reads END; false if the socket closed without, or in time nothing came. */
+/* Reads END; returns false if the socket was closed without it, or if nothing arrived in time. */
 bool peer_read_end(struct peer_job *job, struct pdf_control_end *ret_end);
 void peer_close_job(struct peer_job *job);
-/* True once the other end of a pipe or socket is closed; false if it is not in time. */
+/* Waits until the other end of a pipe or socket is closed; returns false if it is not closed in
+ * time. */
 bool peer_wait_closed(int fd);
-/* True once there is something to read, or the end. */
+/* Waits until there are bytes to read, or the end; returns false if there are none in time. */
 bool peer_wait_readable(int fd, int timeout_ms);
 /* Returns whether the kernel counts how long a process waits for a processor. */
 bool peer_counts_waiting(void);

@@ -1,13 +1,13 @@
 /*
- * pdf_replay.c: documents through the real worker program, a line each, and a count of the ends at the
- * end. In a build with a sanitizer it is the replay of a corpus through the very path of a child,
+ * pdf_replay.c: sends documents through the real worker program, and prints a line for each and counts
+ * of the results. In a build with a sanitizer it replays a corpus through the code path of a child,
  * without the sandbox (ASAN_OPTIONS=log_path=... keeps reports: the program has no stderr); in a release
- * build it shows what the sandbox costs and that it kills nothing harmless.
+ * build it shows the cost of the sandbox and that it kills no harmless child.
  *
  *   pdf_replay [--without-landlock] [--picture] PROGRAM FILES...
  *
  * Exit code 1 where a child was killed by the filter (SIGSYS) or by a fault (SIGSEGV, SIGBUS, SIGILL,
- * SIGFPE), ended by a failure of its own, or lied; limits and refusals are ordinary ends.
+ * SIGFPE), ended by its own failure, or sent an invalid answer; limits and refusals are ordinary ends.
  */
 #include "tests/unit/pdf_worker/peer/worker_peer.h"
 

@@ -1,5 +1,6 @@
 /*
- * probes.c: the attempts, by raw system calls where the C library has none or does something else.
+ * probes.c: the attempts, by raw system calls if the C library has no function for them or a
+ * different one.
  */
 #include "tests/unit/pdf_worker/sandbox/probes.h"
 
@@ -23,7 +24,7 @@ static int reported(long result)
     return result < 0 ? errno : 0;
 }
 
-/* A system call with arguments that mean nothing: the filter decides before they are looked at. */
+/* A system call with arbitrary arguments: the filter decides before the kernel reads them. */
 #define CALL_PROBE(name)                                                                           \
     static int try_##name(void)                                                                    \
     {                                                                                              \
@@ -90,7 +91,7 @@ static int kill_parent(void)
     return reported(kill(probe_parent, SIGKILL));
 }
 
-/* The own process may be signalled, so that abort works; no one else. */
+/* The process may signal only itself, so that abort works. */
 static int tgkill_parent(void)
 {
     return reported(syscall(SYS_tgkill, probe_parent, probe_parent, SIGKILL));
@@ -268,7 +269,7 @@ static int set_descriptor_async(void)
     return reported(fcntl(PROBE_FILE_FD, F_SETFL, O_ASYNC));
 }
 
-/* A larger pipe is memory that no limit of the process counts. */
+/* A larger pipe uses memory that no limit of the process counts. */
 static int grow_pipe(void)
 {
     return reported(fcntl(PROBE_FILE_FD, F_SETPIPE_SZ, 1 << 20));

@@ -1,6 +1,6 @@
 /*
- * probes.h: attempts of operations that the sandbox forbids, and of those that it must permit. Each
- * returns 0 if it succeeded, else the errno; most do not return.
+ * probes.h: attempts of operations that the sandbox forbids, and of operations that it must permit.
+ * Each returns 0 if it succeeded, else the errno; most forbidden ones do not return.
  */
 #ifndef ERRATA_TESTS_UNIT_PDF_WORKER_SANDBOX_PROBES_H
 #define ERRATA_TESTS_UNIT_PDF_WORKER_SANDBOX_PROBES_H
@@ -17,7 +17,7 @@ struct probe {
     const char *name;
     int (*attempt)(void);
     int with_landlock; /* expected result */
-    int closed; /* the same without Landlock */
+    int closed; /* expected result without Landlock */
 };
 
 extern const struct probe probes[];

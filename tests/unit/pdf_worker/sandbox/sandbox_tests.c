@@ -1,6 +1,6 @@
 /*
- * sandbox_tests.c: the sandbox from inside: each probe in a process of its own that is shut in as the
- * worker's children are. Not under a sanitizer, if there is no sandbox.
+ * sandbox_tests.c: the sandbox from inside: each probe runs in its own process, in the same sandbox
+ * as the worker's children. The tests are skipped under a sanitizer, since there is no sandbox.
  */
 #include "server/jobs/pdf/worker/sandbox/sandbox.h"
 #include "tests/unit/pdf_worker/sandbox/probes.h"
@@ -29,7 +29,7 @@
 
 /* ctest's code for a test that was not run. */
 #define SKIPPED 77
-/* The sandbox could not be entered; no errno is as great. */
+/* The sandbox could not be entered; larger than any errno. */
 #define NOT_ENTERED 250
 
 static const struct sandbox_limits limits = {.memory_bytes = PDF_MEMORY_BYTES, .cpu_seconds = 1};
@@ -175,7 +175,7 @@ static const long known_calls[] = {
 };
 
 #define KNOWN_COUNT (sizeof(known_calls) / sizeof(known_calls[0]))
-/* Beyond what Linux has. */
+/* Above the system call numbers of Linux. */
 #define CALLS_MAX 640
 
 static bool is_known(long call)
@@ -278,7 +278,7 @@ static void test_process_has_its_limits_and_filter(void **state)
     sandbox_deinit(&sandbox);
 }
 
-/* Root can become `nobody`: not in a user namespace that has but one user. */
+/* Root can become `nobody`: but not in a user namespace with only one user. */
 static bool can_become_unprivileged(void)
 {
     int status = 0;
@@ -353,8 +353,8 @@ static bool forbid_filters(void)
            seccomp_load(filter) == 0;
 }
 
-/* Returns the result of trying the sandbox in a separate process; `forbidden`: a process that is
- * not allowed to enter it. */
+/* Returns the result of trying the sandbox in a separate process; `forbidden`: the process is not
+ * allowed to enter it. */
 static int try_sandbox(bool landlock, bool forbidden)
 {
     struct sandbox sandbox;

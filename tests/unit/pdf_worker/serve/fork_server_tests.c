@@ -1,7 +1,7 @@
 /*
  * fork_server_tests.c: the worker program as a server sees it: its messages, the ends of children,
- * its reaction to invalid messages, and that it leaves nothing. Mostly with the fake measuring
- * (fake.h), at the end with the real one.
+ * its reaction to invalid messages, and its release of all resources. Most tests use the fake
+ * measurement (fake.h), the last ones the real one.
  */
 #include "tests/unit/pdf_worker/fake/fake.h"
 #include "tests/unit/pdf_worker/peer/worker_peer.h"
@@ -224,7 +224,7 @@ static void test_child_inherits_only_document_and_pipe(void **state)
     stop(&peer);
 }
 
-/* Goal: jobs run side by side. Method: one is answered while two others sleep. */
+/* Goal: jobs run concurrently. Method: one is answered while two others sleep. */
 static void test_jobs_run_side_by_side(void **state)
 {
     struct peer peer;
@@ -295,7 +295,7 @@ static void test_child_is_killed_at_the_wall_limit(void **state)
     stop(&peer);
 }
 
-/* Processes that take all of a processor, until they are killed. */
+/* Processes that use a whole processor, until they are killed. */
 static void start_hogs(pid_t *hogs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -317,7 +317,7 @@ static void stop_hogs(const pid_t *hogs, size_t count)
 #define STARVED_WALL_MS 1500
 #define HOGS_MAX 24
 
-/* Starts a worker on one processor, beside others who take all of that. */
+/* Starts a worker on one processor, beside other processes that use all of it. */
 static void start_starved(struct peer *peer, pid_t *hogs, size_t hog_count)
 {
     static const char *const brief[] = {"--wall-ms", "1500", NULL};
@@ -349,7 +349,7 @@ static void assert_waited(const struct pdf_control_end *end)
 }
 
 /* Goal: the end of a child that was starved of CPU until the wall limit reports its waiting time.
- * Method: one processor for a worker and for a process that takes all of it. */
+ * Method: one processor for a worker and for a process that uses all of it. */
 static void test_starved_child_reports_its_waiting_time(void **state)
 {
     struct peer peer;
@@ -369,8 +369,8 @@ static void test_starved_child_reports_its_waiting_time(void **state)
     stop(&peer);
 }
 
-/* Goal: the end of a killed child that gets no CPU to exit is reported in time. Method: the same
- * with so many others that its turn comes after several times the wall limit. */
+/* Goal: the end of a killed child that gets no CPU to exit is reported in time. Method: so many
+ * other processes that the child runs only after several times the limit. */
 static void test_killed_child_without_cpu_does_not_delay_its_end(void **state)
 {
     const int most_ms =
@@ -433,8 +433,8 @@ static void test_death_of_a_child_fails_only_its_job(void **state)
     stop(&peer);
 }
 
-/* Goal: an answer that no one reads is the child's failure, not its death. Method: the pipe's read
- * end is closed while the child blocks in it. */
+/* Goal: an answer that no one reads counts as a failure of the child, not as a crash. Method: the
+ * pipe's read end is closed while the child blocks in it. */
 static void test_unread_answer_is_a_failure_of_the_child(void **state)
 {
     struct peer peer;
@@ -455,7 +455,7 @@ static void test_unread_answer_is_a_failure_of_the_child(void **state)
 }
 
 /* Sends a datagram with `count` pipes' write ends, or, as the third, a job socket. All must be closed
- * by the worker; the socket must say `not_forked` first where that is so. */
+ * by the worker; if `not_forked` is set, the socket must report it first. */
 static void send_wrong(const struct peer *peer, struct slice datagram, size_t count,
                        bool not_forked)
 {
@@ -574,7 +574,7 @@ static void test_jobs_leave_no_descriptor(void **state)
 }
 
 /* Goal: there are at most PDF_CHILDREN_MAX children, one more is refused, and when the control
- * socket closes all of them end, and the program too. Method: fill it with sleepers, then close. */
+ * socket closes all of them end, and the program too. Method: fill it with children, then close. */
 static void test_children_are_bounded_and_end_with_the_program(void **state)
 {
     struct peer peer;
@@ -618,8 +618,8 @@ static void test_signals_to_the_group_do_not_end_the_program(void **state)
     stop(&peer);
 }
 
-/* A server that starts a worker with a sleeping child and dies. Its control socket stays open: it
- * is on its way to the test, in a datagram that no one takes. */
+/* A server that starts a worker with a sleeping child and dies. Its control socket stays open, in a
+ * datagram to the test that is never received. */
 static NORETURN void die_as_server(int test, int job_socket, int answer)
 {
     const struct pdf_control_job message = peer_message(0, "");
@@ -642,7 +642,8 @@ static NORETURN void die_as_server(int test, int job_socket, int answer)
 }
 
 /* Goal: the program and its children do not outlive the server, even if its control socket stays
- * open somewhere. Method: a process that starts it dies by itself; pipe and job socket close. */
+ * open in another process. Method: a process that starts it dies by itself; its pipe and socket
+ * close. */
 static void test_program_ends_with_the_server(void **state)
 {
     int job[2];
@@ -673,8 +674,8 @@ static void test_program_ends_with_the_server(void **state)
     (void)close(reported[1]);
 }
 
-/* Runs the program with an argument, or NULL, and without its descriptor; it must end with this
- * code, and standard error must contain these words. */
+/* Runs the program with an argument, or NULL, and without its descriptor; expects `code`, and
+ * `says` in standard error. */
 static void expect_with(const char *argument, int code, const char *says)
 {
     char said[256] = "";
@@ -702,8 +703,8 @@ static void expect_with(const char *argument, int code, const char *says)
     assert_non_null(strstr(said, says));
 }
 
-/* Goal: started by hand it describes itself, and serves no client; a mistake is named. Method: exit
- * codes of each way, and the texts. */
+/* Goal: a program started by hand prints its description and serves no client; a wrong argument is
+ * named. Method: the exit code and text of each case. */
 static void test_program_started_by_hand_explains_itself(void **state)
 {
     (void)state;

@@ -33,6 +33,18 @@ async function withServer(bin, words, run) {
   }
 }
 
+// Gives the calls of a method to `answer`, which responds, or returns false to let them through. Returns what ends it.
+async function answered(tab, method, answer) {
+  const take = (request) => (request.url().endsWith(method) && answer(request) !== false ? undefined : request.continue());
+  await tab.page.setRequestInterception(true);
+  tab.page.on('request', take);
+  return async () => { tab.page.off('request', take); await tab.page.setRequestInterception(false); };
+}
+
+function respond(request, reply, status = 200) {
+  request.respond({ status, contentType: 'application/json', body: JSON.stringify(reply) });
+}
+
 async function organisations({ browser, Tab, server }) {
   const { organization: { id } } = await server.call('AdminService/CreateOrganization', { organization: { name: 'Doomed Ltd' } });
   const find = async () => ((await server.call('AdminService/ListOrganizations', { idPrefix: id })).organizations || [])[0];
@@ -68,6 +80,43 @@ async function organisations({ browser, Tab, server }) {
   await tab.fill('reason', 'to see');
   await tab.press('Suspend this organisation');
   await tab.until('the refusal', () => document.querySelector('.panel .form-problem .error-box'));
+  equal(tab.problems, [], 'problems');
+  await tab.close();
+}
+
+// A list in which the deletion of one organisation makes progress with each look. Returns the number of looks, and the end.
+async function changingList(tab) {
+  const states = { Doomed: 'DELETING', Kept: 'ACTIVE', Copied: 'IMPORTING', Later: 'OF_A_NEWER_SERVER' };
+  const looks = { count: 0 };
+  const all = () => Object.entries(states).map(([name, state], at) => ({ id: `0190000${at}-0000-7000-8000-000000000000`, name, state: `ORGANIZATION_STATE_${state}`, createdAt: '2026-01-02T03:04:05Z', ...(state === 'DELETING' && { deletion: { startedAt: '2026-01-02T03:04:05Z', eventCount: '9', deletedRowCount: String(looks.count) } }) }));
+  looks.end = await answered(tab, 'ListOrganizations', (request) => {
+    const { idPrefix } = JSON.parse(request.postData());
+    looks.count += idPrefix ? 0 : 1;
+    respond(request, { organizations: all().filter((one) => !idPrefix || one.id === idPrefix) });
+  });
+  return looks;
+}
+
+// While one is being deleted, the rows are read again each second; what is typed about another one stays.
+async function deletionBeside({ browser, Tab, server }) {
+  const tab = await signedIn({ browser, Tab }, server, '#/overview');
+  const looks = await changingList(tab);
+  const open = async (name) => {
+    await tab.page.$$eval('.list tbody .row-link', (nodes, wanted) => nodes.find((node) => node.innerText === wanted).click(), name);
+    await tab.until('the panel', (wanted) => document.querySelector('.panel-content h2')?.innerText === wanted, name);
+  };
+  await tab.go('#/administration/organisations');
+  await open('Kept');
+  await tab.press('Suspend', '.panel');
+  await tab.fill('reason', 'contract ended');
+  const before = looks.count;
+  await tab.until('further looks', (least) => Number(/(\d+) rows? deleted/.exec(document.querySelector('.list tbody').innerText)[1]) > least, before + 1);
+  equal(await tab.page.$$eval('.panel [name=reason]', (nodes) => nodes.map((node) => node.value)), ['contract ended'], 'what was typed');
+  await open('Doomed');
+  const shown = () => tab.page.$eval('.panel .facts', (node) => Number(/Rows deleted so far\s+(\d+)/.exec(node.innerText)[1]));
+  const first = await shown();
+  await tab.until('progress in the panel', (least) => Number(/Rows deleted so far\s+(\d+)/.exec(document.querySelector('.panel .facts')?.innerText)?.[1]) > least, first);
+  await looks.end();
   equal(tab.problems, [], 'problems');
   await tab.close();
 }
@@ -118,18 +167,6 @@ async function quotas({ browser, Tab, server }) {
   await tab.until('its row', (key) => document.querySelector(`.list tr[data-key="${key}"]`), keyId);
   equal(tab.problems, [], 'problems');
   await tab.close();
-}
-
-// Gives the calls of a method to `answer`, which responds, or returns false to let them through. Returns what ends it.
-async function answered(tab, method, answer) {
-  const take = (request) => (request.url().endsWith(method) && answer(request) !== false ? undefined : request.continue());
-  await tab.page.setRequestInterception(true);
-  tab.page.on('request', take);
-  return async () => { tab.page.off('request', take); await tab.page.setRequestInterception(false); };
-}
-
-function respond(request, reply, status = 200) {
-  request.respond({ status, contentType: 'application/json', body: JSON.stringify(reply) });
 }
 
 // Without a finished preview of the submitted times, the name is needed: after Enter at once, a failure, a late answer.
@@ -298,6 +335,6 @@ function effect({ browser, Tab, bin }) {
 }
 
 export const cases = [
-  ['organisations are suspended, and deleted by their names', organisations], ['tokens are replaced', rotatedToken], ['quotas are changed, and undone', quotas],
+  ['organisations are suspended, and deleted by their names', organisations], ['what is typed stays while an organisation is being deleted', deletionBeside], ['tokens are replaced', rotatedToken], ['quotas are changed, and undone', quotas],
   ['retention shows what it would remove', retention], ['dead letters are tried again', deadLetters], ['the effect of guidelines has intervals', effect],
 ];

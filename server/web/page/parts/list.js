@@ -369,11 +369,13 @@ export class List {
   // Loads list and panel again, after something changed.
   async refresh() {
     await this.reload({ quiet: true });
-    const key = this.openKey;
-    if (key) {
-      const content = this.panelPlace.querySelector('.panel-content');
-      if (content) await this.fillPanel(key, content);
-    }
+    await this.refillPanel();
+  }
+
+  // Loads the open panel again; what is typed in it is lost.
+  async refillPanel() {
+    const content = this.openKey && this.panelPlace.querySelector('.panel-content');
+    if (content) await this.fillPanel(this.openKey, content);
   }
 
   onEvent(event) {

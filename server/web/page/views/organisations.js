@@ -88,6 +88,22 @@ function createForm(close) {
   });
 }
 
+// Reads the rows again while an organisation is being deleted, and its panel; what is typed in that of another one stays.
+function lookAtDeletions(list) {
+  let isLooking = false;
+  return async () => {
+    const deleted = list().rows.filter((one) => isIn(one, 'DELETING'));
+    if (isLooking || document.hidden || !deleted.length) return;
+    isLooking = true;
+    try {
+      await list().reload({ quiet: true });
+      if (deleted.some((one) => one.id === list().openKey)) await list().refillPanel();
+    } finally {
+      isLooking = false;
+    }
+  };
+}
+
 export function open(root, route) {
   const place = h('div', null);
   const adding = h('div', { class: 'card narrow', hidden: true });
@@ -104,6 +120,6 @@ export function open(root, route) {
     open: async (id) => panelOf(await readOrganization(id), () => list),
     concerns: (event) => /ORGANIZATION/.test(event.kind), empty: () => empty(t('No organisations.'), ''),
   });
-  const timer = setInterval(() => { if (!document.hidden && list.rows.some((one) => isIn(one, 'DELETING'))) list.refresh(); }, LOOK_MS);
+  const timer = setInterval(lookAtDeletions(() => list), LOOK_MS);
   return { update: (next) => list.update(next), close: () => { clearInterval(timer); list.close(); } };
 }

@@ -97,6 +97,23 @@ async function changingList(tab) {
   return looks;
 }
 
+// An organisation is shown as active only if it is; one that is being imported can be deleted.
+async function otherStates({ browser, Tab, server }) {
+  const tab = await signedIn({ browser, Tab }, server, '#/overview');
+  const looks = await changingList(tab);
+  await tab.go('#/administration/organisations');
+  equal(await tab.page.$$eval('.list tbody tr', (rows) => rows.map((row) => [row.querySelector('.row-link').innerText, ...[row.querySelector('.badge')].map((node) => [node.innerText, node.classList.contains('right')])])),
+    [['Doomed', ['being deleted', false]], ['Kept', ['active', true]], ['Copied', ['being imported', false]], ['Later', ['of a newer server', false]]], 'states');
+  await tab.page.$$eval('.list tbody .row-link', (nodes) => nodes.find((node) => node.innerText === 'Copied').click());
+  await tab.sees('It can only be imported further, or deleted.');
+  await tab.press('Delete', '.panel');
+  equal(await tab.page.$$eval('.panel form [name]', (nodes) => nodes.map((node) => node.name)), ['confirm_name', 'reason'], 'the form of the deletion');
+  equal(await tab.barriers(), [], 'barriers of an import');
+  await looks.end();
+  equal(tab.problems, [], 'problems');
+  await tab.close();
+}
+
 // While one is being deleted, the rows are read again each second; what is typed about another one stays.
 async function deletionBeside({ browser, Tab, server }) {
   const tab = await signedIn({ browser, Tab }, server, '#/overview');
@@ -335,6 +352,6 @@ function effect({ browser, Tab, bin }) {
 }
 
 export const cases = [
-  ['organisations are suspended, and deleted by their names', organisations], ['what is typed stays while an organisation is being deleted', deletionBeside], ['tokens are replaced', rotatedToken], ['quotas are changed, and undone', quotas],
+  ['organisations are suspended, and deleted by their names', organisations], ['organisations have their states', otherStates], ['what is typed stays while an organisation is being deleted', deletionBeside], ['tokens are replaced', rotatedToken], ['quotas are changed, and undone', quotas],
   ['retention shows what it would remove', retention], ['dead letters are tried again', deadLetters], ['the effect of guidelines has intervals', effect],
 ];

@@ -5,7 +5,7 @@ import { t, tn } from '../core/words.js';
 import { href, go, changed } from '../core/route.js';
 import { readPage, write } from '../core/call.js';
 import { say, sayDone } from '../core/notes.js';
-import { when, timeText, number, count, mono } from '../core/format.js';
+import { enumWords, when, timeText, number, count, mono } from '../core/format.js';
 import { heading, section, empty, badge, button, facts } from '../parts/frame.js';
 import { form, field } from '../parts/form.js';
 import { List } from '../parts/list.js';
@@ -21,7 +21,8 @@ function isIn(one, state) {
 function stateBadge(one) {
   if (isIn(one, 'SUSPENDED')) return badge(t('suspended'), 'wrong');
   if (isIn(one, 'DELETING')) return badge(t('being deleted'), 'wrong');
-  return badge(t('active'), 'right');
+  if (isIn(one, 'IMPORTING')) return badge(t('being imported'));
+  return isIn(one, 'ACTIVE') ? badge(t('active'), 'right') : badge(enumWords(one.state, STATE));
 }
 
 function links(one) {
@@ -61,7 +62,8 @@ function stateActions(one, list) {
       await list().refresh();
     } }, 'confirm_name');
   const reset = () => show(place, h('div', { class: 'actions' }, isIn(one, 'ACTIVE') && button(t('Suspend'), suspend, { kind: 'danger' }),
-    isIn(one, 'SUSPENDED') && [button(t('Resume'), resume, { kind: 'primary' }), button(t('Delete'), remove, { kind: 'danger' })]));
+    isIn(one, 'SUSPENDED') && [button(t('Resume'), resume, { kind: 'primary' }), button(t('Delete'), remove, { kind: 'danger' })],
+    isIn(one, 'IMPORTING') && button(t('Delete'), remove, { kind: 'danger' })));
   reset();
   return place;
 }
@@ -72,7 +74,8 @@ function panelOf(one, list) {
     facts([[t('Id'), mono(one.id)], [t('Created'), timeText(one.createdAt)], [t('Suspended'), one.suspendedAt && timeText(one.suspendedAt)], [t('Deletion began'), deletion.startedAt && timeText(deletion.startedAt)],
       [t('Events'), deletion.startedAt && number(count(deletion.eventCount))], [t('Rows deleted so far'), deletion.startedAt && number(count(deletion.deletedRowCount))]]),
     section(t('Administration'), h('p', null, links(one))),
-    isIn(one, 'ACTIVE') && h('p', { class: 'muted' }, t('While it is suspended its tokens are refused, its streams are ended and its data stay. Only then it can be deleted.')),
+    isIn(one, 'ACTIVE') && h('p', { class: 'muted' }, t('While it is suspended its tokens are refused, its streams are ended and its data stay. Only then can it be deleted.')),
+    isIn(one, 'IMPORTING') && h('p', { class: 'muted' }, t('Events of an export are being stored in it. It can only be imported further, or deleted.')),
     isIn(one, 'SUSPENDED') && h('p', { class: 'muted' }, t('Its tokens are refused, and its data stay.')), stateActions(one, list)];
 }
 

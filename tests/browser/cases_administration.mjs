@@ -58,6 +58,7 @@ async function organisations({ browser, Tab, server }) {
   };
   await suspend();
   await tab.sees('Doomed Ltd is suspended.');
+  await tab.until('the panel of a suspended one', () => [...document.querySelectorAll('.panel button')].some((node) => node.innerText === 'Resume'));
   await tab.key('u');
   await comes('the state after the undo', state, 'ORGANIZATION_STATE_ACTIVE');
   await tab.until('the button again', () => [...document.querySelectorAll('.panel button')].some((node) => node.innerText === 'Suspend'));

@@ -184,12 +184,18 @@ async function administer({ browser, Tab, server }) {
   await tab.sees('of 1.0 GiB');
   await tab.go('#/administration/settings');
   await tab.fill('holdout_percent', '20');
+  const { settings: before } = await server.call('AdminService/GetSettings');
+  await server.call('AdminService/UpdateSettings', { settings: { fakeAt: 0.7 } });
   await tab.press('Save settings');
   await tab.sees('Settings saved.');
   equal((await server.call('AdminService/GetSettings')).settings.holdoutPercent, 20, 'the setting');
+  await server.call('AdminService/UpdateSettings', { settings: { contentRetention: { verdictsDays: 700 } } });
   await tab.press('Undo', '.notes');
   for (let tries = 0; tries < 100 && (await server.call('AdminService/GetSettings')).settings.holdoutPercent; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
   equal((await server.call('AdminService/GetSettings')).settings.holdoutPercent, 0, 'the setting after the undo');
+  const { settings: after } = await server.call('AdminService/GetSettings');
+  equal([after.fakeAt, after.contentRetention.verdictsDays], [0.7, 700], 'settings that others changed meanwhile');
+  await server.call('AdminService/UpdateSettings', { settings: { fakeAt: before.fakeAt, contentRetention: before.contentRetention } });
   await tab.go('#/administration/settings');
   await tab.fill('suspicious_at', '0.9');
   await tab.fill('fake_at', '0.1');

@@ -250,12 +250,16 @@ function retention({ browser, Tab, bin }) {
     await tab.press('Save');
     await tab.sees('not its name; expected default');
     equal(await days(), 365, 'the days after the refusal');
+    await server.call('AdminService/UpdateSettings', { settings: { contentRetention: { verdictsDays: 700 } } });
     await tab.fill('confirm_name', 'default');
     await tab.press('Save');
     await tab.sees('Retention saved.');
     equal([await days(), await tab.hash()], [3, '#/administration/retention'], 'the days, and the address');
+    await server.call('AdminService/UpdateSettings', { settings: { contentRetention: { reviewsDays: 800 } } });
     await tab.press('Undo', '.notes');
     await comes('the days after the undo', days, 365);
+    const { contentRetention: { verdictsDays, reviewsDays } } = (await server.call('AdminService/GetSettings')).settings;
+    equal([verdictsDays, reviewsDays], [700, 800], 'days that others set meanwhile');
     await tab.until('the field after the undo', () => document.querySelector('[name=corrections_days]')?.value === '365');
     await nameWithoutPreview(tab, days);
     await nameAfterPartialPreview(tab, days);

@@ -4,7 +4,7 @@ import { h, show } from '../core/dom.js';
 import { t, tn } from '../core/words.js';
 import { go, changed } from '../core/route.js';
 import { read, write, CallError } from '../core/call.js';
-import { sayDone } from '../core/notes.js';
+import { say, sayDone } from '../core/notes.js';
 import { number, count, bytesText, dateText } from '../core/format.js';
 import { heading, fillFrom } from '../parts/frame.js';
 import { form, field } from '../parts/form.js';
@@ -21,9 +21,12 @@ function daysText(days) {
   return days ? String(days) : '';
 }
 
-// The typed days by member; an empty field is 0, forever.
-function timesOf(values) {
-  return Object.fromEntries(CLASSES.map((one) => [one.member, Number(values[one.name]) || 0]));
+// The typed days that differ from those that are stored, by member; an empty field is 0, forever. And the same the other way,
+// for the undo.
+function changesOf(values, stored) {
+  const days = (one) => Number(values[one.name]) || 0;
+  const differing = CLASSES.filter((one) => days(one) !== stored[one.member]);
+  return { next: Object.fromEntries(differing.map((one) => [one.member, days(one)])), before: Object.fromEntries(differing.map((one) => [one.member, stored[one.member]])) };
 }
 
 function removedText(preview, least) {
@@ -62,7 +65,7 @@ function retentionForm({ stored, organization, org, route, signal, reload }) {
     newest += 1;
     const turn = newest;
     try {
-      const reply = await ask(timesOf(typed()));
+      const reply = await ask(changesOf(typed(), stored).next);
       if (turn === newest) showPreview(reply);
     } catch (error) {
       if (turn !== newest || signal.aborted) return;
@@ -87,9 +90,11 @@ function retentionForm({ stored, organization, org, route, signal, reload }) {
       return place;
     }), confirm],
     run: async (values) => {
-      await checkName(timesOf(values), values.confirm_name);
-      await write('AdminService/UpdateSettings', { orgId: org || undefined, settings: { contentRetention: timesOf(values) } });
-      sayDone(t('Retention saved.'), async () => { await write('AdminService/UpdateSettings', { orgId: org || undefined, settings: { contentRetention: stored } }); reload(); });
+      const { next, before } = changesOf(values, stored);
+      if (!Object.keys(next).length) { say(t('Nothing was changed.')); return; }
+      await checkName(next, values.confirm_name);
+      await write('AdminService/UpdateSettings', { orgId: org || undefined, settings: { contentRetention: next } });
+      sayDone(t('Retention saved.'), async () => { await write('AdminService/UpdateSettings', { orgId: org || undefined, settings: { contentRetention: before } }); reload(); });
       go(changed({ corrections_days: '', verdicts_days: '', reviews_days: '' }), { replace: true });
       reload();
     },

@@ -203,6 +203,11 @@ async function administer({ browser, Tab, server }) {
   await tab.until('the error', () => document.querySelector('.form-problem .error-box'));
   equal(await tab.page.$eval('[name=suspicious_at]', (node) => node.value), '0.9', 'what was typed');
   await tab.go('#/administration/organisations');
+  await tab.go('#/administration/settings');
+  await tab.fill('gates', 'HITL-1');
+  await tab.press('Save settings');
+  await tab.until('the error beside the field of the gates', () => document.querySelector('[name=gates][aria-invalid]'));
+  await tab.go('#/administration/organisations');
   await tab.press('Create');
   await tab.fill('name', 'second');
   await tab.press('Create', '.card form');

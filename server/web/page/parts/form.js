@@ -51,15 +51,20 @@ export function valuesOf(form) {
   return values;
 }
 
+// The control of a path: the one that is named as its innermost part that has one.
+function controlOf(form, path) {
+  const names = path.replace(/\[\d+\]/g, '').split('.').reverse();
+  return names.map((name) => form.elements[name]).find((one) => one && one.closest);
+}
+
 // Shows the server's errors beside their fields; true if every error has a field.
 function markFields(form, error) {
   form.querySelectorAll('.field-error').forEach((one) => one.remove());
   form.querySelectorAll('[aria-invalid]').forEach((one) => one.removeAttribute('aria-invalid'));
   let all = (error.fields || []).length > 0;
   for (const { field: path, description } of error.fields || []) {
-    const last = path.replace(/\[\d+\]/g, '').split('.').pop();
-    const control = form.elements[last];
-    if (!control || !control.closest) { all = false; continue; }
+    const control = controlOf(form, path);
+    if (!control) { all = false; continue; }
     control.setAttribute('aria-invalid', 'true');
     control.closest('.field').append(h('p', { class: 'field-error' }, description));
   }

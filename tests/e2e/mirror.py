@@ -11,10 +11,12 @@ import signal
 import subprocess
 import tempfile
 
-from erratad import Server, decision, decision_service, guideline, guideline_service, main, roles, wait_until
+from erratad import (Server, admin, decision, decision_service, guideline, guideline_service, main, organization_settings,
+                     roles, wait_until)
 from errata_cli import ERRATA, CliCase
 
 REJECTED = decision.DECISION_OUTCOME_REJECTED
+EDGE = decision.DECISION_CLASS_EDGE_CASE
 
 
 class MirrorCase(CliCase):
@@ -135,6 +137,22 @@ class Mirror(MirrorCase):
             self.run_program("decisions", "retract", one, "--reason", "a test")
         self.run_mirror()
         self.assertEqual(self.read("rules", drafted + ".json")["proposal"]["status"], "REJECTED")
+
+    def test_another_evaluator_rewrites_its_decisions(self):
+        judged, other = self.record(), self.record()
+        self.mine.decisions.SubmitEvaluation(decision_service.SubmitEvaluationRequest(
+            feedback_id=judged, evaluation=decision.Evaluation(evaluator_id="judge", classification=EDGE, confidence=0.75)))
+        self.run_mirror()
+        self.assertNotEqual(self.read("decisions", judged + ".json")["evaluation"]["classification"], "edge_case")
+        for evaluator, files in (("judge", [judged + ".json"]), ("", [])):
+            self.mine.admin.UpdateSettings(admin.UpdateSettingsRequest(
+                settings=organization_settings.OrganizationSettings(evaluator_id=evaluator)))
+            self.assertIn("1 event in 1 commit", self.run_mirror())
+            self.assertEqual(self.listed("edge_cases"), files)
+            self.assertEqual(self.read("decisions", judged + ".json")["evaluation"]["evaluator_id"], evaluator or "errata-1")
+            self.assertNotIn(other, self.git("log", "-1", "--format=%s", "--name-only"))
+        self.assertEqual(self.git("log", "-1", "--format=%s"), "change evaluator\n")
+        self.expect_mirrored()
 
     def test_erased_content_leaves_the_files(self):
         self.record("Zebra stripes must be even.")

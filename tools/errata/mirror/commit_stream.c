@@ -25,6 +25,8 @@
 #define COMMIT_BYTES_MAX ((size_t)256 << 20)
 /* The author and committer where no person acted. */
 #define SERVER_NAME SLICE("errata")
+/* The evaluator of the server. */
+#define SERVER_EVALUATOR "errata-1"
 
 /* A commit that is being written. */
 struct commit {
@@ -95,11 +97,11 @@ static enum cli_exit add_refs(struct commit *commit, struct mirror_event *event)
     return result;
 }
 
-/* Adds the rules that name a decision: those in the last commit; later ones are written with it as it is now. */
-static enum cli_exit add_rules_of(struct commit *commit, const struct mirror_ref *decision)
+/* Adds the files of the last commit that `git grep` finds, each as `HEAD:FOLDER/ID.json`. Later ones need not be found: they
+ * are written as they are now. */
+static enum cli_exit add_found(struct commit *commit, const char *const *grep,
+                               enum mirror_file_kind kind)
 {
-    const char *const grep[] = {"grep",       "-l",   "-z", "-F",    "-e",
-                                decision->id, "HEAD", "--", "rules", NULL};
     struct slice output = {NULL, 0};
     bool found = false;
     enum cli_exit result = CLI_OK;
@@ -110,16 +112,42 @@ static enum cli_exit add_rules_of(struct commit *commit, const struct mirror_ref
     result = git_ask(&commit->stream->repository->git, &(struct git_call){grep, -1, &commit->arena},
                      &found, &output);
     while (result == CLI_OK && output.size > 0) {
-        const char *path = (const char *)output.data; /* HEAD:rules/ID.json */
+        const char *path = (const char *)output.data;
         const char *name = strrchr(path, '/');
-        struct mirror_ref rule = {.kind = MIRROR_RULE};
+        struct mirror_ref ref = {.kind = kind};
 
         if (name != NULL && strlen(name + 1) > UUID_TEXT_BYTES) {
-            memcpy(rule.id, name + 1, UUID_TEXT_BYTES);
-            result = add_ref(commit, &rule);
+            memcpy(ref.id, name + 1, UUID_TEXT_BYTES);
+            result = add_ref(commit, &ref);
         }
         output = slice_after(output, strlen(path) + 1);
     }
+    return result;
+}
+
+/* Adds the rules that name a decision. */
+static enum cli_exit add_rules_of(struct commit *commit, const struct mirror_ref *decision)
+{
+    const char *const grep[] = {"grep",       "-l",   "-z", "-F",    "-e",
+                                decision->id, "HEAD", "--", "rules", NULL};
+
+    return add_found(commit, grep, MIRROR_RULE);
+}
+
+/* Adds the decisions that others than the server classified. */
+static enum cli_exit add_evaluated(struct commit *commit, struct mirror_event *event)
+{
+    static const char *const grep[] = {"grep",      "-l",
+                                       "-z",        "-F",
+                                       "-e",        "\"evaluator_id\": \"",
+                                       "--and",     "--not",
+                                       "-e",        "\"evaluator_id\": \"" SERVER_EVALUATOR "\"",
+                                       "HEAD",      "--",
+                                       "decisions", NULL};
+    size_t before = commit->ref_count;
+    enum cli_exit result = add_found(commit, grep, MIRROR_DECISION);
+
+    event->is_mirrored = commit->ref_count > before;
     return result;
 }
 
@@ -154,7 +182,7 @@ static enum cli_exit find_refs(struct commit *commit, struct mirror_event *event
     for (size_t i = 0; i < event->seq_count && result == CLI_OK; i++) {
         result = add_refs_of(commit, event, event->seqs[i]);
     }
-    return result;
+    return result == CLI_OK && event->reevaluates ? add_evaluated(commit, event) : result;
 }
 
 /* --- the files --- */
@@ -303,7 +331,7 @@ static void put_event(struct buffer *message, const struct mirror_event *event)
         buffer_printf(message, " %.*s", SLICE_ARGS(event->subject));
     } else if (event->seq_count == 1) {
         buffer_printf(message, " of event %" PRIu64, event->seqs[0]);
-    } else {
+    } else if (event->seq_count > 1) {
         buffer_printf(message, " of %zu events", event->seq_count);
     }
 }

@@ -102,7 +102,7 @@ static enum cli_exit take_event(struct mirror *mirror, struct slice message)
     }
     if (result == CLI_OK) {
         mirror->next_seq = event->seq + 1;
-        mirror->count += event->ref_count + event->seq_count > 0;
+        mirror->count += event->ref_count + event->seq_count > 0 || event->reevaluates;
     }
     return result;
 }

@@ -13,8 +13,8 @@
 struct event_shape {
     const char *kind;
     const char *member; /* the payload */
-    const char
-        *id; /* its member with the id of a decision or rule; NULL: the event names other events */
+    const char *
+        id; /* its member with the id of a decision or rule; NULL: the event names other events, or none */
     enum mirror_file_kind file;
     const char *verb;
 };
@@ -34,6 +34,7 @@ static const struct event_shape shapes[] = {
      "set state of rule"},
     {"EVENT_KIND_RETRACTED", "eventRetracted", NULL, MIRROR_DECISION, "retract decision"},
     {"EVENT_KIND_CONTENT_ERASED", "contentErased", NULL, MIRROR_DECISION, "erase content"},
+    {"EVENT_KIND_SETTINGS_UPDATED", "settingsUpdated", NULL, MIRROR_DECISION, "change evaluator"},
 };
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
@@ -173,6 +174,17 @@ static bool read_seqs(struct reading *reading)
     return is_right;
 }
 
+/* Of the settings only the evaluator is in files. */
+static void read_evaluator(const struct reading *reading)
+{
+    struct slice before =
+        reply_text(reading->cli, reply_member(reading->payload, "before"), "evaluatorId");
+    struct slice after =
+        reply_text(reading->cli, reply_member(reading->payload, "after"), "evaluatorId");
+
+    reading->event->reevaluates = !slice_equal(before, after);
+}
+
 /* The members that every event has. */
 static bool read_head(struct reading *reading, struct json_value json)
 {
@@ -209,6 +221,7 @@ enum cli_exit mirror_event_read(struct cli *cli, struct arena *arena, struct jso
     }
     reading.payload = reply_member(event, reading.shape->member);
     ret_event->erases = strcmp(reading.shape->member, "contentErased") == 0;
+    read_evaluator(&reading);
     return read_head(&reading, event) && read_refs(&reading) && read_seqs(&reading) &&
                    arena_copy(arena, ret_event->subject, &ret_event->subject)
                ? CLI_OK

@@ -30,6 +30,8 @@ struct mirror_event {
     struct slice reason; /* may be empty */
     bool retracts; /* rules that were drafted from the decision changed, too */
     bool erases;
+    bool
+        reevaluates; /* another evaluator is in effect: decisions that it or the one before classified changed */
     bool is_mirrored; /* set by the commit: the event changed files */
     struct mirror_ref *refs; /* what it names */
     size_t ref_count;

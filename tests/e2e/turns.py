@@ -302,21 +302,21 @@ class Settings(TurnCase):
 class Commands(CliCase):
     def test_each_command_works_in_a_conversation(self):
         """Each command of `errata turns`, in the order of a conversation."""
-        said = self.run_cli("turns", "record", "chat-1", "turn-1", "--query", "laptops under 1000 dollars", "--outcome", "APPROVE",
-                            "--tool", "shop", "--text", "laptop price<1000", "--quality", "0.8")[0]
+        said = self.run_cli("turns", "record", "chat-1", "turn-1", "--query", "kettles for long journeys", "--outcome", "APPROVE",
+                            "--tool", "shop", "--text", "kettle", "--quality", "0.8")[0]
         self.assertEqual(len(said.strip()), 36)
         said = self.run_cli("turns", "detect", "chat-1", "turn-2", "--message", "that's wrong", "--advice", "Ask first")[0]
         for words in ("REJECTED", "EXPLICIT", "that's wrong", "rejection probability", "- Ask first"):
             self.assertIn(words, said)
         self.assertIn("rejections in sequence", self.run_cli("turns", "session", "chat-1")[0])
-        said = self.run_cli("turns", "search", "laptops under 1000 dollars")[0]
-        self.assertRegex(said, r"^AVOID .*\nREJECTED +1\.0 +chat-1 +turn-1 +shop +laptop price<1000\n$")
+        said = self.run_cli("turns", "search", "kettles for long journeys")[0]
+        self.assertRegex(said, r"^AVOID .*\nREJECTED +1\.0 +chat-1 +turn-1 +shop +kettle\n$")
         said = self.run_cli("turns", "judge", "chat-1", "turn-1", "--status", "ACCEPTED", "--reason", "it was a joke",
                             "--actor", "anna")[0]
         self.assertEqual(said, "ACCEPTED\n")
-        self.assertIn("laptops under", self.run_cli("turns", "list", "--session", "chat-1")[0])
-        said = self.run_cli("turns", "search", "laptops under 1000 dollars")[0]
-        self.assertRegex(said, r"^STATUS .*\nACCEPTED +1\.0 +chat-1 +turn-1 +shop +laptop price<1000 .*\n$")
+        self.assertIn("kettles for", self.run_cli("turns", "list", "--session", "chat-1")[0])
+        said = self.run_cli("turns", "search", "kettles for long journeys")[0]
+        self.assertRegex(said, r"^STATUS .*\nACCEPTED +1\.0 +chat-1 +turn-1 +shop +kettle .*\n$")
 
     def test_conversation_is_read_from_a_file_and_exported(self):
         """A conversation is read from a file: the feedback in each message and its reason; then its turns and their mean."""

@@ -12,7 +12,7 @@ import grpc
 from google.protobuf import timestamp_pb2
 
 from erratad import bad_fields, main, organization_settings, roles, turn, turn_feedback, turn_service, turn_service_grpc
-from errata_cli import CliCase
+from errata_cli import ERRATA, CliCase, Terminal
 
 APPROVE, REVISE, RETRY, FAIL = range(1, 5)
 REJECTED, ACCEPTED, NEUTRAL = turn.TURN_STATUS_REJECTED, turn.TURN_STATUS_ACCEPTED, turn.TURN_STATUS_NEUTRAL
@@ -334,6 +334,17 @@ class Commands(CliCase):
                                                            "confidence", "user_said"])
         said = self.run_cli("turns", "satisfaction", "--since", "1d")[0]
         self.assertRegex(said, r"mean satisfaction +0?\.?\d+(.*\n)*DAY +INTENT +TURNS")
+
+    def test_conversation_on_a_terminal_has_prompts(self):
+        """On a terminal each line is asked for before it is typed, and an empty message ends the conversation."""
+        terminal = Terminal([ERRATA, "turns", "chat", "typed-1"], self.here(), self.folder)
+        for prompt, line in (("message> ", "kayaks on a lake"), ("answer>  ", "Here are two kayaks."), ("message> ", "")):
+            terminal.read(until=prompt)
+            terminal.out = ""
+            terminal.send(line + "\n")
+        terminal.read()
+        self.assertEqual(terminal.close(), 0)
+        self.assertIn("1 turn is stored", terminal.out)
 
     def test_offered_strategy_is_cited_and_explained(self):
         """A strategy that a search offered is cited by a turn, rejected by a message, and explained."""

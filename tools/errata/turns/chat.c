@@ -29,7 +29,7 @@ struct chat {
 /* Reads a line; false at the end of the input. */
 static bool read_line(struct chat *chat, const char *question, char *line)
 {
-    if (chat->asks && feof(stdin) != 0) {
+    if (chat->asks) {
         print_text(&chat->cli->out, "%s", question);
         (void)fflush(chat->cli->out.stream);
     }

@@ -116,6 +116,24 @@ class Transfer(Transfers):
         self.assertIn("everything holds", self.cli("admin", "verify"))
         self.compare(imported, last["seq"])
 
+    def test_content_that_was_sent_before_its_removal_is_removed(self):
+        self.fill()
+        before = self.export("Acme")
+        events = [json.loads(line)["event"] for line in before[1:-1]]
+        ids = [event["id"] for event in events if "content" in event]
+        list(self.theirs.admin.EraseContent(admin.EraseContentRequest(event_ids=ids, reason="request 4"), timeout=60))
+        after = self.export("Acme")
+        erased = [json.loads(line)["event"].get("contentRemoved", False) for line in after[1:len(before) - 1]]
+        kinds = {event["kind"] for event, removed in zip(events, erased) if removed}
+        self.assertLess({"EVENT_KIND_FEEDBACK", "EVENT_KIND_DECISION_RECORDED", "EVENT_KIND_TURN_RECORDED"}, kinds)
+        sent = [after[0], *before[1:-1], *after[len(before) - 1:-1]]
+        done = self.import_part("Copy", sent, end=json_format.Parse(after[-1], organization_transfer.ExportLine()).end)
+        self.assertTrue(done.completed)
+        again = self.export("Copy")
+        marks, marks_again = ([re.sub(f"{self.org}|{done.org_id}", "ORG", line) for line in given] for given in (after, again))
+        self.assertEqual(marks[2:-1], marks_again[2:len(after) - 1])
+        self.assertIn("everything holds", self.cli("admin", "verify"))
+
     def compare(self, imported, last_seq):
         """The imported organisation has no token, and answers as the exported one did at the export."""
         self.assertEqual(self.client.admin.ListTokens(admin.ListTokensRequest(org_id=imported)).tokens[:], [])

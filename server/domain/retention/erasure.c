@@ -30,10 +30,8 @@ static enum err list_events(struct ctx *ctx, struct store_txn *txn, const struct
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Removes the content of an event. What was made of that of a decision is taken back first, while it can be read: a replay never
- * sees it. */
-static enum err remove_content(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                               uint64_t seq)
+enum err erasure_remove_event(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                              uint64_t seq)
 {
     struct event event;
     enum err err = log_read_copy(ctx->arena, txn, org, seq, &event);
@@ -119,6 +117,6 @@ enum err erasure_remove_content(struct ctx *ctx, struct store_txn *txn,
     if (err != OK || list->count == 0) {
         return err;
     }
-    err = retention_list_each(ctx, txn, org, list, remove_content);
+    err = retention_list_each(ctx, txn, org, list, erasure_remove_event);
     return err != OK ? err : append(ctx, txn, step, list, ret_seq);
 }

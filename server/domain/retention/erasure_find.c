@@ -107,9 +107,7 @@ static enum err is_about(struct arena *arena, const struct event *event,
     return OK;
 }
 
-/* Returns whether apply is defined for events of this kind without content. The others are texts of artifacts, and reasons
- * that the audit shows. */
-static bool is_erasable(enum event_kind_number kind)
+bool erasure_is_of_kind(enum event_kind_number kind)
 {
     return removal_class_of(kind) != CONTENT_CLASS_UNSPECIFIED || kind == EVENT_TURN_RECORDED ||
            kind == EVENT_FEEDBACK_DETECTED || kind == EVENT_TURN_FEEDBACK_SET ||
@@ -130,7 +128,7 @@ static enum err take(struct ctx *ctx, struct store_txn *txn, const struct event 
         *(event->content_removed ? &count->removed_before : &count->facts) += 1;
         return OK;
     }
-    if (!is_erasable(event->kind)) {
+    if (!erasure_is_of_kind(event->kind)) {
         count->kept_artifact++;
         return OK;
     }

@@ -65,5 +65,9 @@ MUST_CHECK enum err retention_preview(struct store_txn *txn, struct org_id org,
 MUST_CHECK enum err retention_sweep(struct ctx *ctx, struct store_txn *txn,
                                     const struct retention_step *step,
                                     struct retention_done *ret_done);
+/* Removes the content that an imported event removes, before it is applied; does nothing for other events. ERR_CORRUPT if it
+ * lists what no removal would have listed. */
+MUST_CHECK enum err retention_remove_imported(struct ctx *ctx, struct store_txn *txn,
+                                              const struct event *event);
 
 #endif

@@ -26,4 +26,12 @@ typedef enum err retention_event_fn(struct ctx *ctx, struct store_txn *txn, stru
 MUST_CHECK enum err retention_list_each(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                         const struct retention_list *list, retention_event_fn *run);
 
+/* Removes the content of an event. What was made of that of a decision is taken back first, while it can be read: a replay
+ * never sees it. */
+MUST_CHECK enum err erasure_remove_event(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                         uint64_t seq);
+/* Returns whether apply is defined for events of this kind without content. The others are texts of artifacts, and reasons
+ * that the audit shows. */
+bool erasure_is_of_kind(enum event_kind_number kind);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "server/domain/admin/organization_state.h"
 #include "server/domain/events/subject.h"
+#include "server/domain/retention/retention.h"
 #include "server/domain/transfer/import_check.h"
 #include "store/log_deletion.h"
 #include "store/log_import.h"
@@ -146,6 +147,9 @@ static enum err store_event(const struct importing *importing, struct ctx *ctx,
     err = replace_facts(importing, ctx->arena, &event);
     if (err == OK) {
         err = log_append_imported(ctx, importing->txn, &event, &stored);
+    }
+    if (err == OK) {
+        err = retention_remove_imported(ctx, importing->txn, &stored);
     }
     if (err == OK) {
         err = domain_apply(ctx, importing->txn, &stored);

@@ -7,6 +7,7 @@
 #include "server/domain/events/subject.h"
 #include "server/domain/retention/retention.h"
 #include "server/domain/transfer/import_check.h"
+#include "server/domain/transfer/import_facts.h"
 #include "store/log_deletion.h"
 #include "store/log_import.h"
 
@@ -123,6 +124,8 @@ static void replace_subjects(const struct importing *importing, char id[UUID_TEX
 static enum err replace_facts(const struct importing *importing, struct arena *arena,
                               struct event *event)
 {
+    const struct import_ids ids = {importing->import->source.org_id, importing->org.uuid};
+
     if (event->kind == EVENT_ORGANIZATION_CREATED) {
         return organization_import_created(arena, importing->org, importing->import->name,
                                            &event->facts);
@@ -130,7 +133,7 @@ static enum err replace_facts(const struct importing *importing, struct arena *a
     if (event->kind == EVENT_TOKEN_CREATED) {
         return organization_export_token(arena, event->facts, &event->facts);
     }
-    return OK;
+    return import_facts_replace(arena, event, &ids, &event->facts);
 }
 
 /* Stores one event, and applies it; `ctx` has memory of its own. */

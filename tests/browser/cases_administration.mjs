@@ -187,6 +187,35 @@ async function quotas({ browser, Tab, server }) {
   await tab.close();
 }
 
+// The panel of a token that is not on the list's page shows its limits; tokens that have expired are not offered.
+async function quotaOfAnotherPage({ browser, Tab, server }) {
+  const { organization: { id: orgId } } = await server.call('AdminService/CreateOrganization', { organization: { name: 'Many tokens' } });
+  const create = async (token) => (await server.call('AdminService/CreateToken', { orgId, token: { role: 'ROLE_SERVICE', ...token } })).token.keyId;
+  const end = Date.now() + 1000;
+  const expired = await create({ expiresAt: new Date(end).toISOString() });
+  const keys = [];
+  for (let number = 0; number < 26; number += 1) {
+    keys.push(await create({}));
+    await server.call('AdminService/SetQuota', { orgId, keyId: keys[number], quota: { pdfJobs: 7, requestsPerSecond: 100 } });
+  }
+  const key = keys.sort()[25];
+  const tab = await signedIn({ browser, Tab }, server, `#/administration/quotas?org=${orgId}&size=25&open=${key}`);
+  await tab.until('the form', () => document.querySelector('.panel [name=pdf_jobs]'));
+  equal(await tab.page.$eval('.panel [name=pdf_jobs]', (node) => node.value), '7', 'the limit that is set');
+  await tab.fill('requests_per_second', '200');
+  await tab.press('Save limits');
+  await tab.sees('Limits saved.');
+  await tab.press('Undo', '.notes');
+  const quotaOf = async () => (await server.call('AdminService/ListQuotas', { orgId, pageSize: 100 })).quotas.find((one) => one.keyId === key).quota;
+  await comes('the limit after the undo', async () => (await quotaOf()).requestsPerSecond, 100);
+  await comes('the end of a token', () => Date.now() > end, true);
+  await tab.press('Limit a token');
+  await tab.until('the choice', () => document.querySelector('[name=key_id]'));
+  equal((await tab.page.$$eval('[name=key_id] option', (nodes) => nodes.map((node) => node.value))).includes(expired), false, 'an expired token is offered');
+  equal(tab.problems, [], 'problems');
+  await tab.close();
+}
+
 // Without a finished preview of the submitted times, the name is needed: after Enter at once, a failure, a late answer.
 async function nameWithoutPreview(tab, days) {
   await tab.fill('corrections_days', '3');
@@ -358,5 +387,6 @@ function effect({ browser, Tab, bin }) {
 
 export const cases = [
   ['organisations are suspended, and deleted by their names', organisations], ['organisations have their states', otherStates], ['what is typed stays while an organisation is being deleted', deletionBeside], ['tokens are replaced', rotatedToken], ['quotas are changed, and undone', quotas],
+  ['quotas of other pages of the list are read', quotaOfAnotherPage],
   ['retention shows what it would remove', retention], ['dead letters are tried again', deadLetters], ['the effect of guidelines has intervals', effect],
 ];

@@ -3,7 +3,7 @@
 import { h, show } from '../core/dom.js';
 import { t } from '../core/words.js';
 import { go, changed } from '../core/route.js';
-import { read, readPage, write } from '../core/call.js';
+import { readPage, write } from '../core/call.js';
 import { sayDone } from '../core/notes.js';
 import { number, count, bytesText, enumWords, mono } from '../core/format.js';
 import { heading, empty, facts, button } from '../parts/frame.js';
@@ -20,6 +20,22 @@ const LIMITS = [
   { name: 'pdf_jobs', member: 'pdfJobs', label: () => t('PDFs at a time') },
   { name: 'stored_bytes', member: 'storedBytes', label: () => t('Stored, in MiB'), help: () => t('Of events; without indexes.'), unit: MIB, ownOnly: true },
 ];
+
+const PAGE_ROWS = 1000;
+const PAGES_MAX = 20;
+
+// The rows of all pages of a list of the organisation.
+async function readEach(method, member, org) {
+  const all = [];
+  let token = '';
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const { rows, next } = await readPage(method, { orgId: org || undefined, pageSize: PAGE_ROWS, pageToken: token }, member);
+    all.push(...rows);
+    if (!next) return all;
+    token = next;
+  }
+  throw new Error(t('There are more than {n} of them, too many for the page: use the command errata.', { n: number(PAGE_ROWS * PAGES_MAX) }));
+}
 
 function keyOf(one) {
   return one.keyId || OWN;
@@ -72,12 +88,21 @@ function panelOf(one, org, list) {
     h('p', { class: 'muted' }, one.keyId ? t('A call counts for its token and for the organisation: of two limits the lower one takes effect first.') : t('A call beyond a limit is refused with the time after which another attempt may succeed.')), quotaForm(one, org, list)];
 }
 
+// The quota of a key, from any page of the list; one without limits only if no limit is set.
+async function readQuota(key, org) {
+  return (await readEach('AdminService/ListQuotas', 'quotas', org)).find((one) => keyOf(one) === key) || { keyId: key };
+}
+
+function isValid(token) {
+  return !token.revokedAt && !(token.expiresAt && new Date(token.expiresAt) < new Date());
+}
+
 // Selects a token that has no limit yet.
 function tokenChoice(org, close) {
   const place = h('div', null);
   const load = async () => {
-    const { rows } = await readPage('AdminService/ListTokens', { orgId: org || undefined, pageSize: 1000 }, 'tokens');
-    const options = rows.filter((one) => !one.revokedAt).map((one) => [one.keyId, [one.keyId, enumWords(one.role, 'ROLE_'), one.userId].filter(Boolean).join(', ')]);
+    const rows = await readEach('AdminService/ListTokens', 'tokens', org);
+    const options = rows.filter(isValid).map((one) => [one.keyId, [one.keyId, enumWords(one.role, 'ROLE_'), one.userId].filter(Boolean).join(', ')]);
     show(place, form({
       submit: t('Set its limits'), cancel: close, fields: [field({ name: 'key_id', label: t('Token'), kind: 'select', options })],
       run: async ({ key_id: key }) => { close(); go(changed({ open: key })); },
@@ -102,7 +127,7 @@ export function open(root, route) {
       { head: t('Open streams'), cell: (one) => useOf(one.concurrentStreams, one.quota?.concurrentStreams), text: (one) => count(one.concurrentStreams) }, { head: t('PDFs at a time'), cell: (one) => useOf(one.pdfJobs, one.quota?.pdfJobs), text: (one) => count(one.pdfJobs) },
       { head: t('Stored'), cell: storedText, text: (one) => (one.keyId ? '' : count(one.storedBytes)) }],
     load: ({ size, token, signal }) => readPage('AdminService/ListQuotas', { orgId: org || undefined, pageSize: size, pageToken: token }, 'quotas', { signal }),
-    open: async (key, row) => panelOf(row || { keyId: key === OWN ? '' : key }, org, () => list),
+    open: async (key, row) => panelOf(row || await readQuota(key, org), org, () => list),
     concerns: (event) => /QUOTA|TOKEN/.test(event.kind), empty: () => empty(t('No quotas.'), ''),
   });
   return list;

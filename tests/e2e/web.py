@@ -9,7 +9,7 @@ import http.client
 import os
 import re
 
-from erratad import ROOT, ServerCase, main
+from erratad import ROOT, ServerCase, event_log, main
 
 PAGE = os.path.join(ROOT, "server", "web", "page")
 PACKED_BYTES_MAX = 150_000
@@ -67,6 +67,13 @@ class Web(ServerCase):
             packed += len(self.ask(folder + name, accept_encoding="gzip")[2])
         print(f"the page has {packed:,} bytes compressed")
         self.assertLess(packed, PACKED_BYTES_MAX)
+
+    def test_event_log_filters_by_every_kind(self):
+        """Each kind of event in the contract is in the list of the filter, once."""
+        source = sources()["views/event_log.js"].decode()
+        kinds = re.findall(r"'(\w+)'", re.search(r"const KINDS = \[([^\]]+)\]", source).group(1))
+        wanted = [name.removeprefix("EVENT_KIND_") for name, number in event_log.EventKind.items() if number != event_log.EVENT_KIND_UNSPECIFIED]
+        self.assertEqual(sorted(kinds), sorted(wanted))
 
     def test_files_of_the_page_are_known_to_it(self):
         """All files that index.html names and modules import exist."""

@@ -292,6 +292,10 @@ function retention({ browser, Tab, bin }) {
     await tab.until('the field after the undo', () => document.querySelector('[name=corrections_days]')?.value === '365');
     await nameWithoutPreview(tab, days);
     await nameAfterPartialPreview(tab, days);
+    await tab.fill('corrections_days', '4');
+    await tab.go('#/administration/settings');
+    await tab.page.evaluate(() => new Promise((resolve) => { setTimeout(resolve, 400); }));
+    equal(await tab.hash(), '#/administration/settings', 'the address of the next view');
     equal(tab.problems, [], 'problems');
     await tab.close();
   });

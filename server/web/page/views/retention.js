@@ -45,7 +45,7 @@ function warningOf({ previews = [], partial }) {
   return tn(removed, 'The content of {n} event is removed for good, within hours.', 'The content of {n} events is removed for good, within hours.');
 }
 
-function retentionForm({ stored, organization, org, route, signal, reload }) {
+function retentionForm({ stored, organization, org, route, signal, timer, reload }) {
   const results = Object.fromEntries(CLASSES.map((one) => [one.kind, h('p', { class: 'help', 'aria-live': 'polite' })]));
   const confirm = h('div', null);
   const typed = () => Object.fromEntries(CLASSES.map((one) => [one.name, node.elements[one.name].value.trim()]));
@@ -90,6 +90,7 @@ function retentionForm({ stored, organization, org, route, signal, reload }) {
       return place;
     }), confirm],
     run: async (values) => {
+      clearTimeout(timer.id);
       const { next, before } = changesOf(values, stored);
       if (!Object.keys(next).length) { say(t('Nothing was changed.')); return; }
       await checkName(next, values.confirm_name);
@@ -99,11 +100,10 @@ function retentionForm({ stored, organization, org, route, signal, reload }) {
       reload();
     },
   });
-  let timer = 0;
   node.addEventListener('input', (event) => {
     if (event.target.name === 'confirm_name') return;
-    clearTimeout(timer);
-    timer = setTimeout(() => {
+    clearTimeout(timer.id);
+    timer.id = setTimeout(() => {
       const values = typed();
       const tried = CLASSES.map((one) => [one.name, values[one.name] === daysText(stored[one.member]) ? '' : values[one.name] || '0']);
       go(changed(Object.fromEntries(tried)), { replace: true });
@@ -117,12 +117,13 @@ function retentionForm({ stored, organization, org, route, signal, reload }) {
 export function open(root, route, signal) {
   const org = route.parameters.get('org') || '';
   const place = h('div', { class: 'card narrow' });
+  const timer = { id: 0 }; // of the next preview
   const load = (now) => fillFrom(place, async () => {
     const [{ settings }, organization] = await Promise.all([read('AdminService/GetSettings', { orgId: org || undefined }, { signal }), readOrganization(org, signal)]);
-    return retentionForm({ stored: { correctionsDays: 0, verdictsDays: 0, reviewsDays: 0, ...settings.contentRetention }, organization, org, route: now, signal, reload: () => load({ parameters: new URLSearchParams() }) });
+    return retentionForm({ stored: { correctionsDays: 0, verdictsDays: 0, reviewsDays: 0, ...settings.contentRetention }, organization, org, route: now, signal, timer, reload: () => load({ parameters: new URLSearchParams() }) });
   }, signal);
   show(root, heading(t('Retention'), t('For how long the content of events is kept: values, snippets, notes. After that it is removed for good; facts, hashes and counts stay. Turns, decisions, rules and proposals are kept.')),
     adminTabs('retention', org), orgLine(org), place);
   load(route);
-  return { update: () => {} };
+  return { update: () => {}, close: () => clearTimeout(timer.id) };
 }

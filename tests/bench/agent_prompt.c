@@ -157,7 +157,7 @@ static void measure(struct bench *bench, const char *name, size_t prompts)
     arena_deinit(&arena);
 }
 
-/* Appends the first event of the organisation, without which it has no settings. */
+/* Appends the first event of the organisation, which its settings need. */
 static void make_org(struct bench *bench, struct store_txn *txn)
 {
     struct event_draft draft = {.org = bench->org,

@@ -1,9 +1,9 @@
 /*
- * analytics_domain.c: what one GetLearningAnalytics costs below the services: a snapshot, the walk over
- * the counters of a range, and the answer. Fills a new data folder with the counters of DAYS days, each
- * with FIELDS names in both kinds of corrections (shared by all days, or but for one the day's own),
- * then asks for the whole range. One thread, no network; CPU time.
- * Usage: bench_analytics_domain NEW_FOLDER DAYS FIELDS [own|shared [ROUNDS]]
+ * analytics_domain.c: the cost of one GetLearningAnalytics below the services: a snapshot, the walk
+ * over the counters of a range, and the answer. Fills a new data folder with the counters of DAYS days,
+ * each with FIELDS names in both kinds of corrections (shared by all days, or different on each day
+ * except for one), then requests the whole range. One thread, no network; CPU time. Usage:
+ * bench_analytics_domain NEW_FOLDER DAYS FIELDS [own|shared [ROUNDS]]
  */
 #include "server/domain/analytics/coverage.h"
 #include "server/domain/analytics/learning.h"
@@ -75,7 +75,7 @@ static void fill(struct bench *bench)
     must("sync", store_lmdb_end_bulk(bench->backend));
 }
 
-/* CPU time: on a shared machine it reports more than the clock on the wall. */
+/* CPU time, which is more reliable than wall time on a shared machine. */
 static int64_t cpu_us(void)
 {
     struct timespec now;

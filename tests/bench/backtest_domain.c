@@ -1,8 +1,8 @@
 /*
- * backtest_domain.c: what a Backtest costs below the services: it fills a new data folder with submissions that have
+ * backtest_domain.c: the cost of a Backtest below the services: fills a new data folder with submissions that have
  * features of the given size, an indicator in one of ten and a document profile, then runs a rule over all of them, in
- * steps with a snapshot each. One thread, no network; wall time.
- * Usage: bench_backtest_domain NEW_FOLDER [SUBMISSIONS [FEATURE_BYTES [PATTERN]]]
+ * steps with one snapshot each. One thread, no network; wall time. Usage: bench_backtest_domain NEW_FOLDER
+ * [SUBMISSIONS [FEATURE_BYTES [PATTERN]]]
  */
 #include "server/domain/backtest/backtest.h"
 #include "server/domain/settings/settings.h"

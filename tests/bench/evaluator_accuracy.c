@@ -1,9 +1,9 @@
 /*
- * evaluator_accuracy.c: how well the evaluator of decisions and the detection of conflicts agree with people. Reads
- * decisions with labels and themes, and pairs of rules with labels (JSON lines). Clusters the decisions in their order as
- * the server does, classifies each with all of them recorded, and prints accuracy, macro-F1, B-cubed of the clusters, and
- * F1 of conflicts. The score from which on two decisions are of one cluster is chosen on four fifths of the agents'
- * decisions and measured on the last fifth, five times; `--errors` lists what was wrong at the score in use.
+ * evaluator_accuracy.c: the agreement of the evaluator of decisions and of the detection of conflicts with people.
+ * Reads decisions with labels and themes, and pairs of rules with labels (JSON lines). Clusters the decisions in their
+ * order as the server does, classifies each with all of them recorded, and prints accuracy, macro-F1, B-cubed of the
+ * clusters, and F1 of conflicts. The score from which on two decisions are of one cluster is chosen on four fifths of
+ * the agents' decisions and measured on the last fifth, five times; `--errors` lists the errors at the score in use.
  *
  *   bench_evaluator_accuracy MODEL|- DECISIONS.jsonl RULE_PAIRS.jsonl [--errors]
  */
@@ -35,7 +35,7 @@ struct row {
     struct evaluator_input input;
     struct rule_parts parts;
     struct theme vector;
-    size_t cluster; /* the first row of it */
+    size_t cluster; /* first row of the cluster */
     enum evaluator_class found;
 };
 
@@ -74,7 +74,7 @@ static struct slice read_file(const char *path)
     return slice_of(bytes, size);
 }
 
-/* Takes the next line; false at the end. */
+/* Takes the next line; returns false at the end. */
 static bool next_line(struct slice *rest, struct slice *ret_line)
 {
     const uint8_t *end = rest->size > 0 ? memchr(rest->data, '\n', rest->size) : NULL;

@@ -1,8 +1,8 @@
 /*
- * examples_domain.c: what one GetExamples costs below the services: snapshot, seek, steps, and the
- * answer's bytes, against the walk over the same rows that does nothing with them. Fills a new data
- * folder with corrections of LAYOUTS layouts, then asks for layouts in random order; each answer has
- * its reference. One thread, no network. Usage: bench_examples_domain NEW_FOLDER [LAYOUTS [LOOKUPS]]
+ * examples_domain.c: the cost of one GetExamples below the services: snapshot, seek, steps, and the
+ * answer's bytes, compared with only a walk over the same rows. Fills a new data folder with
+ * corrections of LAYOUTS layouts, then looks up layouts in random order; each answer has its
+ * reference. One thread, no network. Usage: bench_examples_domain NEW_FOLDER [LAYOUTS [LOOKUPS]]
  */
 #include "server/domain/corrections/capture.h"
 #include "server/domain/corrections/examples.h"
@@ -20,7 +20,7 @@
 #define SNIPPET_BYTES 500
 #define START_US INT64_C(1770000000000000)
 #define ROUNDS 5
-/* Of the store: small enough to run under valgrind. */
+/* Size of the store: small enough to run under valgrind. */
 #define MAP_BYTES (UINT64_C(8) << 30)
 
 struct bench {
@@ -59,7 +59,7 @@ static void fill_layout(struct bench *bench, struct store_txn *txn, unsigned lay
     char meta[SNIPPET_BYTES + 64] = {0};
     struct capture_input input = {
         .event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
-        .actor_user_id = SLICE("ada"), /* a person's: those of programs are not served */
+        .actor_user_id = SLICE("ada"), /* by a person, since those of programs are not served */
         .layout_fingerprint = slice_of(name, layout_name(name, layout)),
         .before_json = SLICE("{\"qty\":10}"),
         .after_json = slice_text(after),
@@ -69,7 +69,7 @@ static void fill_layout(struct bench *bench, struct store_txn *txn, unsigned lay
         struct capture_event event;
         uint64_t seq = 0;
 
-        /* Each with a snippet of its own: copies are not served. */
+        /* Each has a unique snippet, since copies are not served. */
         (void)snprintf(meta, sizeof(meta), "{\"input_snippet\":\"%0*u\"}", SNIPPET_BYTES, i);
         input.meta_json = slice_text(meta);
         must("prepare", capture_prepare(&bench->ctx, &caller, &input, SLICE("event"), &event));
@@ -92,7 +92,7 @@ static void fill(struct bench *bench)
     }
 }
 
-/* The rows of an answer, read and left alone. */
+/* Reads the rows of an answer, and makes no answer from them. */
 static void walk_only(struct bench *bench, struct store_txn *txn, struct slice layout)
 {
     struct key_fingerprint fingerprint = key_fingerprint_of(layout);
@@ -131,7 +131,7 @@ static void look_up(struct bench *bench, struct store_txn *txn, struct slice lay
     arena_reset(&bench->arena);
 }
 
-/* Nanoseconds of processor time of one lookup; `view` UNSPECIFIED walks only. */
+/* Returns the nanoseconds of CPU time of one lookup; `view` UNSPECIFIED only walks. */
 static double measure(struct bench *bench, struct store_txn *txn, unsigned lookups,
                       enum example_view view)
 {

@@ -1,5 +1,5 @@
 /*
- * family_scan.c: what it costs to find the layout family of a document among all sketches of an
+ * family_scan.c: the cost of finding the layout family of a document among all sketches of an
  * organisation. Stores sketches in an LMDB file, and assigns documents that match one of them, and
  * documents that match none. Prints the median and the 99th percentile of CPU time.
  *
@@ -17,7 +17,7 @@
 
 #define RUNS 200
 #define SKETCHES_DEFAULT 5000
-/* The median of real documents. */
+/* Default number of features: the median of real documents. */
 #define FEATURES_DEFAULT 54
 /* Number of features that pages of different layouts share, such as the size of the page. */
 #define SHARED_FEATURES 4

@@ -1,10 +1,9 @@
 /*
- * feedback_detection.c: how well messages are read as feedback on the turn before, and what it costs. Reads labelled
- * messages, one JSON object a line (prev_query, prev_response, next_message, feedback_type, correction_type), applies the
- * table and the veto with the server's embedder, and prints the confusion matrix, accuracy, F1 of each class, the share of false
- * rejections, and the CPU time of a decision without embedding. With `--errors` also each message that was read wrongly;
- * with `--features` only the features and the label of each, for fitting; with `--table` no
- * veto.
+ * feedback_detection.c: the accuracy and the cost of reading messages as feedback on the turn before. Reads labelled
+ * messages, one JSON object per line (prev_query, prev_response, next_message, feedback_type, correction_type), applies
+ * the table and the veto with the server's embedder, and prints the confusion matrix, accuracy, F1 of each class, the
+ * share of false rejections, and the CPU time of a decision without embedding. With `--errors` also each message that
+ * was read wrongly; with `--features` only the features and the label of each, for fitting; with `--table` no veto.
  *
  *   bench_feedback_detection MODEL|- MESSAGES.jsonl [--errors|--features|--table]
  */

@@ -1,7 +1,7 @@
 /*
- * grpc_echo_server.c: only the transport, to be measured beside the floor program: every call of any
- * path is answered with the same N bytes, through the same net, HTTP/2 and gRPC code that the server
- * has, and nothing else. Prints the address that it listens on.
+ * grpc_echo_server.c: only the transport, for a comparison with the floor program: every call of any
+ * path is answered with the same N bytes, through only the net, HTTP/2 and gRPC code of the server.
+ * Prints the address that it listens on.
  *
  *   bench_echo PORT BYTES
  */

@@ -1,8 +1,8 @@
 /*
  * layout_families.c: how accurately layout families are recognised. Measures the documents of a
  * folder whose manifest.tsv names their layouts (path, source, licence, kind, layout_group), and
- * ingests them in random orders, as one organisation would. Prints, for the documents of real
- * suppliers and for generated ones (source "own") apart:
+ * ingests them in random orders, like one organisation. Prints, for the documents of real suppliers
+ * and for generated ones (source "own") apart:
  * - the pairs of documents that are similar enough to be of one family, of one layout and of two;
  * - the later documents of a layout whose newest example is of the right layout, of a wrong one, or
  *   missing, and the first documents of a layout that get an example, which can only be wrong;
@@ -103,7 +103,7 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* ---- reading and measuring ---- */
+/* ---- input and measurement ---- */
 
 static size_t split(char *line, char *fields[FIELDS_MAX])
 {
@@ -234,7 +234,8 @@ static bool is_exact(const struct sample *a, const struct sample *b)
            memcmp(a->fingerprint, b->fingerprint, sizeof(a->fingerprint)) == 0;
 }
 
-/* The family that keeps the most similar sketch, the newest among equals; NONE. */
+/* Returns the family with the most similar sketch, the newest among equals; NONE if there is
+ * none. */
 static size_t find_family(const struct run *run, size_t place)
 {
     struct family_similarity best = {.of = 0};
@@ -281,8 +282,8 @@ static void join_family(struct run *run, size_t place, size_t found)
     run->family_of[place] = found;
 }
 
-/* The newest document before `place` of the same fingerprint, if asked for, and of `family`, unless
- * NONE. */
+/* Returns the newest document before `place` of the same fingerprint, if requested, and of
+ * `family`, unless NONE. */
 static size_t find_newest(const struct run *run, size_t place, bool exact, size_t family)
 {
     for (size_t i = place; i > 0; i--) {
@@ -456,7 +457,7 @@ static int compare_numbers(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Prints the median and the 99th percentile. */
+/* Prints the median and the 99th percentile of times. */
 static void print_cost(const char *name, double *values, size_t count)
 {
     qsort(values, count, sizeof(*values), compare_numbers);

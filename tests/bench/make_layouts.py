@@ -1,14 +1,14 @@
-"""Writes invoices of made-up suppliers, to measure on layouts that no rule was tuned on.
+"""Writes invoices of made-up suppliers, for measurements on layouts for which no rule was tuned.
 
 usage: make_layouts.py FOLDER [--kind plain|flow|languages|cousins|siblings] [--suppliers N] [--documents N] [--seed N]
 
 Writes PDFs and a manifest.tsv that tests/bench/layout_families.c reads. Each supplier is one layout.
-  plain      blocks have fixed places; items, customers, numbers and dates differ; some have a second page
-  flow       blocks follow each other, so that a longer address or an optional block moves the rest
-  languages  as plain, and each supplier writes half of its invoices in a second language
-  cousins    as plain, but groups of four suppliers share language, fonts, margins, table and footer, as by one
-             program with settings: the blocks above the table have other places
-  siblings   as plain, but groups of four suppliers use one template: only name, logo, colour and footer differ
+plain      blocks have fixed places; items, customers, numbers and dates differ; some have a second page
+flow       blocks follow each other, so that a longer address or an optional block moves the rest
+languages  as plain, and each supplier writes half of its invoices in a second language
+cousins    as plain, but groups of four suppliers share language, fonts, margins, table and footer, as by one
+program with settings: the blocks above the table have other places
+siblings   as plain, but groups of four suppliers use one template: only name, logo, colour and footer differ
 The same seed gives the same bytes.
 """
 import argparse
@@ -177,7 +177,8 @@ def add_head(page, rng, supplier, labels, flow):
 
 
 def add_rows(page, rng, t, labels, y, count):
-    """Adds a table of `count` rows, or as many as fit; returns how many, and where it ends."""
+    """Adds a table of `count` rows, or as many as fit; returns their number and the end of the
+    table."""
     fit = min(count, int((HEIGHT - BOTTOM - 60 - y) / t.row))
     start = y
     for row in range(fit + 1):

@@ -1,7 +1,7 @@
 /*
- * memtable.c: what the newest rows in memory cost a transaction that writes as a captured correction does: four rows under
- * random keys, three at the end of their table, six counters of a hundred; each is read before and after its put. Prints
- * the CPU time of a transaction, the best of some memtables, each filled to the size that the server gives it.
+ * memtable.c: the cost of the rows in memory for a transaction that writes like a captured correction: four rows under
+ * random keys, three at the end of their table, six counters of a hundred; each is read before and after its put.
+ * Prints the CPU time of a transaction, the best of some memtables, each filled to the size that the server gives it.
  */
 #include "store/journal/memtable.h"
 #include "store/base/random.h"

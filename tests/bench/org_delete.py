@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 
 BATCH = 1000
-QUIET_SECONDS = 10  # the first time without a deletion; later ones take as long as the deletion before
+QUIET_SECONDS = 10  # seconds of the first interval without a deletion; others last as long as the deletion before
 
 
 def parse():
@@ -50,7 +50,8 @@ class Captures(threading.Thread):
             self.latencies.append((time.monotonic(), time.monotonic() - began))
 
     def report(self, name, spans):
-        """Prints the latencies of the captures that ended within the spans, and when the longest ones did."""
+        """Prints the latencies of the captures that ended within the spans, and the times of the longest
+        ones."""
         took = sorted((latency, at - begin) for at, latency in self.latencies for begin, end in spans if begin <= at <= end)
         if took:
             print(f"{name:<24} {len(took):6} captures, p50 {took[len(took) // 2][0] * 1e3:.2f} ms, "
@@ -77,7 +78,7 @@ def make_org(server, client, events, name):
 
 
 def delete(client, org, name):
-    """Deletes an organisation; when that began and ended, and about how many rows it had."""
+    """Deletes an organisation; returns the start, the end, and the approximate number of rows."""
     began, rows = time.monotonic(), 0
     client.admin.DeleteOrganization(organization.DeleteOrganizationRequest(org_id=org, confirm_name=name, reason="bench"))
     while True:

@@ -1,10 +1,10 @@
 /*
- * pdf_tables.c: measures how well tables are found, on a folder with a manifest.tsv (path, kind, group, page
- * count, size of page 1 before its rotation, expected tables) and a regions.tsv (path, table, page from 1,
- * box in points from the lower left of the page as displayed). Prints region precision, recall and F1, and
- * how many pages and files have the exact number of tables, by method; then, if the manifest names groups,
- * the same by group, with 95% intervals. A region is found if a table that no other region uses has an
- * intersection with it of at least half of their union.
+ * pdf_tables.c: measures the accuracy of finding tables, on a folder with a manifest.tsv (path, kind, group,
+ * page count, size of page 1 before its rotation, expected tables) and a regions.tsv (path, table, page from
+ * 1, box in points from the lower left of the page as displayed). Prints region precision, recall and F1,
+ * and how many pages and files have the exact number of tables, by method; then, if the manifest names
+ * groups, the same by group, with 95% intervals. A region is found if a table that no other region uses has
+ * an intersection with it of at least half of their union.
  *
  * pdf_tables FOLDER [--verbose | --exact-min PERCENT]
  *

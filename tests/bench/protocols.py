@@ -22,14 +22,14 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 METHOD = "/errata.v1.PromptService/GetExamples"
 LAYOUT = "ab" * 32
 GOALS = {"connect proto": 1.2, "connect json": 2.0}
-STATIC_ENTRIES = 61  # of HPACK (RFC 7541, appendix A); dynamic ones follow
+STATIC_ENTRIES = 61  # number of static entries of HPACK (RFC 7541, appendix A); dynamic ones follow
 DATA, HEADERS, SETTINGS, WINDOW_UPDATE = 0, 1, 4, 8
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 WINDOW = 1 << 30
 
 
 def cpu_ns(pid):
-    """CPU time that the threads of a process have used."""
+    """Returns the CPU time of the threads of a process."""
     total = 0
     for thread in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as f:
@@ -53,7 +53,7 @@ class Http1:
         self.open()
 
     def open(self):
-        """Makes a new connection: one takes a bounded number of requests."""
+        """Makes a new connection, since each accepts a bounded number of requests."""
         self.socket = connect(self.address)
         self.bytes = b""
 
@@ -216,7 +216,7 @@ def make_sides(server, request):
 
 
 def check(sides):
-    """Every reply has the examples: by a member that only they have."""
+    """Checks that every reply has the examples, by a member that only they have."""
     for name, side in sides.items():
         reply = side.run(1, 1)
         if "text" in name:

@@ -23,11 +23,11 @@ import grpc
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 LAYOUTS = 100
-LOOKUPS = 500  # a second, of the measured organisation
+LOOKUPS = 500  # calls per second of the measured organisation
 GOAL = 1.3
 LIMITS = {"requests": {"requests_per_second": 200}, "streams": {"concurrent_streams": 10}, "stored bytes": {"stored_bytes": 1},
           "PDFs": {"pdf_jobs": 1}}
-CALLS = {"requests": 2000, "streams": 300, "stored bytes": 1000, "PDFs": 200}  # a second, beyond the quota
+CALLS = {"requests": 2000, "streams": 300, "stored bytes": 1000, "PDFs": 200}  # calls per second beyond the quota
 PDF = os.path.join("tests", "data", "pdf", "layout", "gen-L01-3.pdf")
 
 
@@ -56,18 +56,19 @@ class Bench:
                 "--connections", "4", "--lag-max", "1s", "--allow-writes", "--quiet", "--json", "-", *more]
 
     def lookups(self):
-        """The p99 of lookups of the measured organisation, in us."""
+        """Returns the p99 of lookups of the measured organisation, in us."""
         done = subprocess.run(self.command(0, LOOKUPS, self.options.seconds, "--mix", "examples"), capture_output=True, text=True,
                               check=True)
         return json.loads(done.stdout)["runs"][0]["total"]["latency_us"]["p99"]
 
     def beyond(self, kind):
-        """Calls of the other organisation beyond its quota."""
+        """Makes calls of the other organisation beyond its quota."""
         return {"requests": ("--mix", "examples"), "stored bytes": ("--mix", "capture"),
                 "PDFs": ("--requests", f"pdf=errata.v1.LayoutService/IngestDocument@{self.requests}")}[kind]
 
     def beside(self, kind):
-        """The p99 of the same lookups while the other organisation calls; how many of its calls were served, and made."""
+        """Returns the p99 of the same lookups while the other organisation calls, and the numbers of its served calls
+        and of all its calls."""
         if kind == "streams":
             return self.beside_streams()
         other = subprocess.Popen(self.command(1, CALLS[kind], self.options.seconds + 2, *self.beyond(kind)),
@@ -141,7 +142,7 @@ def measure(options):
 
 
 def write_documents(path, layout):
-    """Requests to ingest a small PDF, each with an id of its own."""
+    """Requests to ingest a small PDF, each with a unique id."""
     from measure import wire
 
     with open(os.path.join(ROOT, PDF), "rb") as f:

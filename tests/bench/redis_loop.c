@@ -1,6 +1,7 @@
 /*
- * redis_loop.c: the floor of reading a stream: reads a group's new entries 64 at a time and acknowledges them, by hiredis'
- * blocking client, and stores nothing. `bench_redis_loop SOCKET STREAM GROUP` prints entries and microseconds.
+ * redis_loop.c: the lower bound of the time to read a stream: reads a group's new entries 64 at a time and acknowledges
+ * them with hiredis' blocking client, and stores nothing. `bench_redis_loop SOCKET STREAM GROUP` prints entries and
+ * microseconds.
  */
 #include <hiredis/hiredis.h>
 #include <stdio.h>

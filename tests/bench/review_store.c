@@ -1,8 +1,8 @@
 /*
- * review_store.c: fills an organisation of a data folder with reviews, as SubmitReview would write them, and measures what
- * ResolvePlaceholders and GetTriggers cost on them below the services. Runs have three reviews and an item, of which one in
- * four is reviewed; the subcategories are equally large. The server of the folder must not run. One thread; wall time.
- * Usage: bench_review_store FOLDER ORGANISATION [REVIEWS [SUBCATEGORIES [LOOKUPS]]]
+ * review_store.c: fills an organisation of a data folder with reviews, like SubmitReview writes them, and measures the
+ * cost of ResolvePlaceholders and GetTriggers on them below the services. Runs have three reviews and an item, of which
+ * one in four is reviewed; the subcategories are equally large. The server of the folder must not run. One thread; wall
+ * time. Usage: bench_review_store FOLDER ORGANISATION [REVIEWS [SUBCATEGORIES [LOOKUPS]]]
  */
 #include "server/domain/reviews/placeholders.h"
 #include "server/domain/reviews/reviews.h"
@@ -173,7 +173,7 @@ static int compare(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-/* Measures one kind of read; each has a snapshot of its own, as in the server. */
+/* Measures one kind of read; each has a separate snapshot, as in the server. */
 static void measure(struct bench *bench, const char *name,
                     void (*read)(struct bench *bench, struct store_txn *txn))
 {

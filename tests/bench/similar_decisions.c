@@ -1,9 +1,10 @@
 /*
- * similar_decisions.c: finds similar decisions among many of an organisation, alone and while another thread records
- * decisions: wall times of the search by the index, of a scan of the newest 20,000 themes, and of a scan of all; and the
- * recall beside the last. The three take turns, so that each has the same machine. Themes are those of real comments (a file
- * with one per line) and variations of them: each is a comment's vector plus a share of another's and noise. Queries are
- * comments that are not rows. Themes are put into the table directly; those that the thread records are real events.
+ * similar_decisions.c: finds similar decisions among many of an organisation, without writes and while another thread
+ * records decisions: wall times of the search by the index, of a scan of the newest 20,000 themes, and of a scan of
+ * all; and the recall relative to the last. The three alternate, so that each has the same conditions. Themes are those
+ * of real comments (a file with one per line) and variations of them: each is a comment's vector plus a share of
+ * another's and noise. Queries are comments that are not rows. Themes are put into the table directly; those that the
+ * thread records are real events.
  *
  *   bench_similar_decisions FOLDER MODEL|- COMMENTS DECISIONS [SEARCHES]
  */
@@ -35,7 +36,7 @@
 #define SEARCHES_PER_SCAN 10
 #define SCANS_OF_ALL_MAX 20
 
-/* A thread's store context. */
+/* Store context of one thread. */
 struct context {
     struct arena arena;
     struct fault fault;
@@ -50,7 +51,7 @@ struct bench {
     struct arena arena;
     struct embedder *embedder;
     size_t width;
-    float *vectors; /* of comments */
+    float *vectors; /* vectors of comments */
     struct comment_signals signals[COMMENTS_MAX];
     struct slice comments[COMMENTS_MAX];
     size_t comment_count;
@@ -103,7 +104,7 @@ static double wall_ms(void)
     return read_clock_ms(CLOCK_MONOTONIC);
 }
 
-/* Of this thread, which other programs of the machine change less. */
+/* CPU time of this thread, on which other programs have less influence. */
 static double cpu_ms(void)
 {
     return read_clock_ms(CLOCK_THREAD_CPUTIME_ID);

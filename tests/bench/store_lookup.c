@@ -32,27 +32,27 @@ struct layout {
 
 struct store {
     const char *folder;
-    struct store_backend *backend; /* NULL: the floor's */
+    struct store_backend *backend; /* NULL: the floor program's store */
     struct store_txn *txn; /* read transaction; reset between lookups */
     MDB_env *env; /* environment for direct calls of LMDB */
-    MDB_txn *raw_txn; /* the same */
+    MDB_txn *raw_txn; /* environment for the service's lookup */
     MDB_cursor *raw_cursor;
     struct layout *layouts;
     size_t layout_count;
 };
 
 struct bench {
-    struct store stores[STORES_MAX + 1]; /* the floor's first */
+    struct store stores[STORES_MAX + 1]; /* the floor program's store is the first */
     size_t store_count;
     size_t rounds;
-    size_t lookups; /* a round */
+    size_t lookups; /* number of lookups of a round */
     struct arena arena;
     struct fault fault;
     uint64_t draws;
     uint8_t out[ANSWER_BYTES_MAX]; /* copy of the examples, as in a response */
 };
 
-/* Returns how many bytes it copied. */
+/* Returns the number of copied bytes. */
 typedef size_t lookup_fn(struct bench *bench, struct store *store, const struct layout *layout);
 
 static _Noreturn void fail(const char *what, const char *why)
@@ -136,7 +136,7 @@ static size_t look_up_examples(struct bench *bench, struct store *store,
     return size;
 }
 
-/* Nanoseconds of processor time a lookup, over layouts drawn from the first `among`. */
+/* Returns the nanoseconds of CPU time per lookup, over layouts drawn from the first `among`. */
 static double measure(struct bench *bench, lookup_fn *look_up, struct store *store, size_t among)
 {
     double start_s = cpu_s();
@@ -308,7 +308,7 @@ static void close_store(struct store *store)
 
 int main(int argc, char **argv)
 {
-    static struct bench bench; /* an answer's 64 KB in it */
+    static struct bench bench; /* contains an answer of 64 KB */
     uint32_t layouts = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
 
     bench.rounds = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;

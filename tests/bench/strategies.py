@@ -23,7 +23,7 @@ from errata.v1 import text_service_pb2 as text_service  # noqa: E402
 from errata.v1 import text_service_pb2_grpc as text_service_grpc  # noqa: E402
 
 IN_FLIGHT = 64
-NOISE = 0.35  # length of what is added to a vector of length 1
+NOISE = 0.35  # length of the noise that is added to a vector of length 1
 STATUSES = {0: turn.TURN_STATUS_ACCEPTED, 5: turn.TURN_STATUS_REJECTED}
 
 
@@ -89,7 +89,7 @@ class Load:
 
 
 def cpu_seconds(server):
-    """The CPU time that the server has used."""
+    """Returns the CPU time of the server."""
     with open(f"/proc/{server.process.pid}/stat", encoding="ascii") as f:
         fields = f.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -11,7 +11,8 @@ if(TARGET domain_corrections AND TARGET store_lmdb)
     add_dependencies(bench bench_store_lookup)
 endif()
 
-# Reads a stream of Redis and stores nothing, beside a server that stores it (tools/bench-redis).
+# Reads a stream of Redis and stores nothing, for a comparison with a server that stores it
+# (tools/bench-redis).
 add_executable(bench_redis_loop EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/redis_loop.c)
 target_link_libraries(bench_redis_loop PRIVATE warnings defines part_hiredis)
 add_dependencies(bench bench_redis_loop)
@@ -89,7 +90,7 @@ if(TARGET pdf_measure)
     add_dependencies(bench bench_layout_families)
 endif()
 
-# Finding a document's layout family among all sketches of an organisation.
+# Measures the search of a document's layout family among all sketches of an organisation.
 if(TARGET domain_layouts AND TARGET store_lmdb)
     add_executable(bench_family_scan EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/family_scan.c)
     target_link_libraries(bench_family_scan PRIVATE warnings defines)
@@ -97,7 +98,7 @@ if(TARGET domain_layouts AND TARGET store_lmdb)
     add_dependencies(bench bench_family_scan)
 endif()
 
-# The floor program that Errata is measured beside.
+# The floor program with which Errata is compared.
 set(floor ${CMAKE_SOURCE_DIR}/tests/bench/floor)
 set(floor_gen ${CMAKE_BINARY_DIR}/gen/floor)
 add_custom_command(
@@ -176,7 +177,7 @@ target_link_libraries(bench_evaluator_accuracy PRIVATE warnings defines m)
 errata_link(bench_evaluator_accuracy "domain_embed;domain_evaluator;domain_conflicts")
 add_dependencies(bench bench_evaluator_accuracy)
 
-# Reads labelled messages as feedback.
+# Measures the accuracy of reading messages as feedback.
 if(TARGET domain_cues AND TARGET domain_embed)
     add_executable(bench_feedback_detection EXCLUDE_FROM_ALL
                    ${CMAKE_SOURCE_DIR}/tests/bench/feedback_detection.c)

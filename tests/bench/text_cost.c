@@ -1,7 +1,7 @@
 /*
- * text_cost.c: what the vector of a text costs: CPU time of this thread for the steps of a sentence of 14 tokens, alone
- * and in a batch of 32, by each path; a comparison's vetoes; and start and memory of an embedder that has used its whole
- * cache. The model file is mapped, as the server does it.
+ * text_cost.c: the cost of a text's vector: CPU time of this thread for the steps of a sentence of 14 tokens, alone and
+ * in a batch of 32, by each path; a comparison's vetoes; and start and memory of an embedder that has used its whole
+ * cache. The model file is mapped, like in the server.
  *
  *   bench_text_cost MODEL
  */
@@ -58,7 +58,7 @@ static struct slice map_file(const char *path)
     return slice_of(bytes, (size_t)status.st_size);
 }
 
-/* The memory of this process that is in use, shared files included. */
+/* Returns the resident memory of this process, including shared files. */
 static double resident_mb(void)
 {
     FILE *file = fopen("/proc/self/statm", "r");
@@ -136,7 +136,7 @@ static void measure_memory(const char *path, double before)
     struct slice file = map_file(path);
     struct embedder *embedder = NULL;
     static float vector[EMBEDDER_WIDTH_MAX];
-    static char long_text[1024]; /* a text with more tokens than are read */
+    static char long_text[1024]; /* a text with more tokens than the limit */
 
     check(embedder_new(&arena, file, &embedder));
     (void)printf("start: %.1f ms\n", (cpu_us() - from) / 1000);

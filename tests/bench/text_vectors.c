@@ -1,6 +1,6 @@
 /*
- * text_vectors.c: the vectors of texts, for the tools that fit what the server computes from them. Reads a text from
- * each line, and writes its vector as floats in the machine's order, one after the other.
+ * text_vectors.c: the vectors of texts, for the tools that fit the server's parameters. Reads a text from each line,
+ * and writes its vector as floats in the machine's order, one after the other.
  *
  * With `--paths` it writes no vectors, but checks that the encoder gives the same bits by every path of this machine, so
  * that every decision by vectors is the same on every machine.

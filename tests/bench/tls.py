@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Measures TLS of erratad: memory of idle connections, and what handshakes cost other clients.
+"""Measures TLS of erratad: memory of idle connections, and the cost of handshakes for other clients.
 
-    tests/bench/tls.py [--build build/release] [--idle 10000] [--rate 500] [--seconds 10]
+tests/bench/tls.py [--build build/release] [--idle 10000] [--rate 500] [--seconds 10]
 
-Goals: an idle connection under 80 KB, and 500 handshakes a second (ECDSA P-256) that
-leave the p99 of another client under 10 ms. Needs the targets erratad, tls_connections and python_stubs.
+Goals: an idle connection under 80 KB, and 500 handshakes per second (ECDSA P-256) that leave the p99 of
+another client under 10 ms. Needs the targets erratad, tls_connections and python_stubs.
 """
 import argparse
 import os

@@ -1,7 +1,7 @@
 /*
  * tls_connections.c: TLS connections to a running erratad: `idle COUNT` opens as many, each with a handshake and the
  * settings of HTTP/2, and keeps them until standard input ends; `shake RATE SECONDS` opens and closes RATE a second
- * while another thread asks for /healthz 200 times a second on a connection of its own, and prints what that took;
+ * while another thread requests /healthz 200 times a second on a separate connection, and prints the latencies;
  * `resume RATE SECONDS` does the same with the session of the first one. tls_connections HOST PORT CA WHAT ...
  */
 #include "store/base/assert.h"
@@ -20,13 +20,13 @@
 
 #define PROBES_MAX 100000
 #define PROBE_US 5000
-#define SOURCE_ADDRESSES 100 /* connections come from 127.0.0.1 to 127.0.0.100 */
+#define SOURCE_ADDRESSES 100 /* connections use the source addresses 127.0.0.1 to 127.0.0.100 */
 
 struct load {
     SSL_CTX *context;
     const char *host;
     uint16_t port;
-    SSL_SESSION *session; /* resumed by each handshake; NULL: whole handshakes */
+    SSL_SESSION *session; /* session that each handshake resumes; NULL: full handshakes */
     unsigned sources; /* number of connections so far */
     atomic_bool done;
     size_t probe_count;
@@ -56,7 +56,7 @@ static int connect_socket(struct load *load)
     return fd;
 }
 
-/* Connects and completes a handshake with one protocol of ALPN, whose length is in front. */
+/* Connects and completes a handshake with one protocol of ALPN, which its length precedes. */
 static SSL *open_connection(struct load *load, const char *protocol)
 {
     SSL *ssl = SSL_new(load->context);
@@ -184,7 +184,7 @@ static SSL_SESSION *take_session(struct load *load)
     char answer[512];
 
     ASSERT(SSL_write(ssl, ask, sizeof(ask) - 1) > 0);
-    ASSERT(SSL_read(ssl, answer, sizeof(answer)) > 0); /* the ticket comes before it */
+    ASSERT(SSL_read(ssl, answer, sizeof(answer)) > 0); /* the ticket precedes it */
     session = SSL_get1_session(ssl);
     close_connection(ssl);
     return session;

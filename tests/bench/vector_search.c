@@ -19,7 +19,7 @@
 #define TEXTS_MAX 20000
 #define QUERIES 50
 #define TOP 10
-#define ROUNDS 4 /* of all queries */
+#define ROUNDS 4 /* results of all queries */
 
 static struct arena arena;
 static float *texts; /* their vectors */

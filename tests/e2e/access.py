@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Access control: every method by every role, and tokens in every state.
 
-Goal: no method answers a caller whose role is not in its options.
-Method: walk the descriptors, so that later methods are tested automatically.
+Goal: no method serves a caller whose role is not in its options. Method: a walk over the
+descriptors, so that later methods are tested automatically.
 """
 import secrets
 import time
@@ -44,7 +44,7 @@ class Roles(ServerCase):
                         self.assertNotEqual(code, grpc.StatusCode.PERMISSION_DENIED, where)
 
     def test_integrator_may_only_backfill(self):
-        """INTEGRATOR captures history with its time; others may not give a time at all."""
+        """INTEGRATOR captures history with its time; others may not specify a time."""
         integrator = self.server.client(self.admin.create_token(roles.ROLE_INTEGRATOR).secret)
         service = self.server.client(self.admin.create_token(roles.ROLE_SERVICE).secret)
         old = feedback.FeedbackEvent(event_type=LINE, after_json='{"a":1}')
@@ -56,7 +56,7 @@ class Roles(ServerCase):
                          feedback_service.CaptureFeedbackEventRequest(event=old))
 
     def test_viewer_sees_no_content(self):
-        """VIEWER: no `*_json`, no diff, no free text, in any shape of an event."""
+        """A VIEWER gets no `*_json`, diff or free text in any form of an event."""
         canary = "canary-" + secrets.token_hex(8)
         event = self.admin.capture(event_type=LINE, layout_fingerprint="viewer",
                                    after_json='{"note":"%s"}' % canary,
@@ -171,8 +171,9 @@ class Tokens(ServerCase):
                          self.blind(self.answer(plain, unknown), unknown))
 
     def test_org_id_needs_the_server_flag(self):
-        """Every method that takes an org_id: another organisation's is served only to the server
-        flag, with a role that may call the method; all others get the reply for an unknown one."""
+        """Every method that takes an org_id: another organisation is served only for a token with
+        the server flag and a role that may call the method; all others get the reply for an unknown
+        one."""
         org = self.admin.create_org("named-" + secrets.token_hex(4))
         mine = self.admin.create_org("asking-" + secrets.token_hex(4))
         plain, flagged = ({role: self.server.client(self.admin.create_token(
@@ -195,14 +196,14 @@ class Tokens(ServerCase):
         self.assertGreaterEqual(asked, 3)
 
     def ended_org(self):
-        """A suspended organisation, which is called as `naming` confirms it."""
+        """A suspended organisation, whose name `naming` confirms."""
         ended = self.admin.create_org("ended")
         self.admin.admin.SuspendOrganization(organization.SuspendOrganizationRequest(org_id=ended.id, reason="ended"))
         return ended
 
     @staticmethod
     def naming(method, org_id, key_id):
-        """A request that names an organisation, with what else is required."""
+        """A request that names an organisation, with the other required fields."""
         request = method.input_type._concrete_class(org_id=org_id)
         if "key_id" in method.input_type.fields_by_name:
             request.key_id = key_id

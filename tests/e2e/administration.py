@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""Access to the server as a whole: the last ADMIN token with the server flag, and a new one offline.
+"""Administration of the whole server: the last ADMIN token with the server flag, and a new one offline.
 
-Goal: a server always has a token that can administer it, or says well before that it will have none; and
-who lost it gets another one without losing anything else. Method: real servers, the command line, health
-and the log.
+Goal: a server always has a token that can administer it, or warns early that it will have none; a lost
+token is replaced without a loss of data. Method: real servers, the command line, health and the log.
 """
 import json
 import os
@@ -82,7 +81,7 @@ class LastToken(unittest.TestCase):
         self.assertEqual(end.exception.code(), grpc.StatusCode.FAILED_PRECONDITION)
 
     def test_last_token_that_ends_soon_is_a_warning(self):
-        """14 days before; a token that ends later, or never, ends the warning."""
+        """Health warns 14 days before the end; a token that ends later, or never, ends the warning."""
         self.wait_for_health(SERVING)
         first = self.server.admin_token
         self.use(self.server_token(15))
@@ -99,7 +98,7 @@ class LastToken(unittest.TestCase):
         self.assertIn(key_id_of(later), line.group())
         self.assertIn("--new-admin-token", line.group())
         shown = errata(self.server, "health")
-        self.assertEqual(shown.returncode, 0, shown)  # the server serves
+        self.assertEqual(shown.returncode, 0, shown)  # the server is ready
         self.assertRegex(shown.stdout, r"errata\.admin +NOT_SERVING +warning")
         self.assertEqual(errata(self.server, "health", "errata.admin").returncode, 1)
         self.server_token(None)
@@ -148,7 +147,7 @@ class ExpiringTokens(unittest.TestCase):
         self.client.create_token(roles.ROLE_VIEWER, expire_us=int((now + 13 * DAY_SECONDS) * 1e6))
         end = int(now + 14 * DAY_SECONDS) + 4
         secret = self.client.create_token(roles.ROLE_VIEWER, expire_us=end * 1000000).secret
-        if time.time() < now + 2:  # else the machine is too busy to see the time before
+        if time.time() < now + 2:  # otherwise the machine is too busy to observe the time before
             self.assertEqual(self.health(), SERVING)
             self.assertEqual(self.counters()["tokens_expiring"], 0)
         wait_until(lambda: self.health() == NOT_SERVING, "the warning", SECONDS)
@@ -158,7 +157,7 @@ class ExpiringTokens(unittest.TestCase):
                           "a line in the log", SECONDS)
         self.assertIn(f"errata token rotate {key_id_of(secret)}", line.group())
         shown = errata(self.server, "health")
-        self.assertEqual(shown.returncode, 0, shown)  # the server serves
+        self.assertEqual(shown.returncode, 0, shown)  # the server is ready
         self.assertRegex(shown.stdout, r"errata\.tokens +NOT_SERVING +warning")
         self.assertEqual(errata(self.server, "health", "errata.tokens").returncode, 1)
         done = errata(self.server, "token", "rotate", key_id_of(secret))
@@ -265,7 +264,7 @@ class NewToken(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done)
 
     def test_lost_token_is_replaced(self):
-        """The store has the same content and one more event, which verify and rebuild accept."""
+        """The store has the same content and one more event, and passes verify and rebuild."""
         old = self.server.admin_token
         client = self.server.client()
         stored = client.capture(event_type=LINE, layout_fingerprint="kept", after_json='{"a":1}')

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Analytics through a real client: what an administrator sees of the learning loop.
+"""Analytics through a real client: an administrator's view of the learning loop.
 
 Goal: the scenarios of document 000 on the dashboard hold for what it is drawn from, and every figure equals
 a recount of the log. Method: one erratad; each test has an organisation of its own, and history that an
@@ -136,7 +136,8 @@ class Scenarios(AnalyticsCase):
         self.assert_recount()
 
     def test_us5_3_layouts_have_their_counts(self):
-        """Ten layouts, three of them seen as documents: how often, how often corrected, and when last."""
+        """Ten layouts, three of them seen as documents: the number of documents and corrections, and the
+        time of the last one."""
         rows = [row for row in pdf_data.rows("layout") if row["path"].startswith("layout/gen-")]
         seen = collections.Counter()
         for n, row in enumerate(rows[:4] + rows[:2]):
@@ -186,7 +187,7 @@ class Scenarios(AnalyticsCase):
         self.assert_recount()
 
     def test_us5_5_corrections_of_one_layout_are_listed(self):
-        """An operator sees one layout's events, newest first, with what each changed."""
+        """An operator sees one layout's events, newest first, with their changes."""
         self.capture_all([self.correction("qty", layout_fingerprint=f"p-{n % 2}", document_id=f"d-{n}")
                           for n in range(6)])
         operator = self.client_of(roles.ROLE_OPERATOR)
@@ -199,7 +200,8 @@ class Scenarios(AnalyticsCase):
 
 class Requirements(AnalyticsCase):
     def test_fr_016_range_of_days_is_counted(self):
-        """Both ends included, days of UTC; what is outside is not counted; bad ranges are refused."""
+        """Ranges are days of UTC, both ends included; other events are not counted; invalid ranges
+        are refused."""
         for text, seconds in (("2025-01-31", 86399), ("2025-02-01", 0), ("2025-02-28", 86399),
                               ("2025-03-01", 0)):
             self.capture_all([self.correction("qty", created_at=day(text, seconds))])
@@ -267,7 +269,7 @@ class Requirements(AnalyticsCase):
         self.assertEqual((sum(d.count for d in reported.events_by_day), list(reported.layout_stats)), (0, []))
 
     def test_field_names_beyond_the_bound_count_as_other(self):
-        """A thousand names a day are counted by name; the rest together, as `other`."""
+        """A thousand names per day are counted by name; the others together, as `other`."""
         self.capture_all([self.correction(f"f{n:04d}", created_at=day("2025-04-01")) for n in range(1005)])
         self.capture_all([self.correction("f0003", created_at=day("2025-04-01"))])
         reported = self.learned(start_date="2025-04-01", end_date="2025-04-01", top_fields=1000)
@@ -276,7 +278,8 @@ class Requirements(AnalyticsCase):
         self.assertEqual(counts["other"], 5)
 
     def test_sc_006_ninety_days_take_less_than_two_seconds(self):
-        """20,000 events of 200 layouts over 90 days: all that the page shows, by the slowest of 5."""
+        """20,000 events of 200 layouts over 90 days: all requests of the page, timed by the slowest
+        of 5."""
         first = datetime.date(2025, 1, 1)
         events = [self.correction(f"field-{n % 37}", FIELD if n % 5 == 0 else LINE,
                                   layout_fingerprint=f"layout-{n % 200}", document_id=f"d-{n % 3000}",
@@ -296,7 +299,7 @@ class Requirements(AnalyticsCase):
 
 class Random(AnalyticsCase):
     def test_counters_equal_a_scan(self):
-        """A few hundred writes of every kind in random order, some of them history, some sent twice."""
+        """A few hundred writes of every kind in random order, some backdated, some sent twice."""
         draw = random.Random(11)
         self.client.update_settings(holdout_percent=30)
         references = []

@@ -25,7 +25,7 @@ from erratad import BIN, Server, admin, feedback, feedback_service, leave_free, 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 SECONDS = 120  # time limit for busy machines
 NOTE = "x" * 5000
-EDGE = 64  # bytes of a backup's head, and of its end
+EDGE = 64  # bytes of a backup's header, and of its trailer
 STALL_SECONDS = 30  # server/app/backup.h
 
 
@@ -57,7 +57,7 @@ FILLED = {}  # number of batches: the data folder of a stopped server that has t
 
 
 def filled(batches):
-    """Fills such a folder once; tests copy it, which takes a tenth of the time."""
+    """Fills a data folder once; tests copy it, which takes a tenth of the time."""
     if batches not in FILLED:
         data = tempfile.mkdtemp(prefix="errata-test-")
         unittest.addModuleCleanup(shutil.rmtree, data, True)
@@ -70,7 +70,8 @@ def filled(batches):
 
 
 class Case(unittest.TestCase):
-    """A folder of its own, and a server with a store that no buffer on the way has room for."""
+    """A separate folder, and a server with a store larger than all buffers between server and
+    client."""
 
     BATCHES = 40
     ARGUMENTS = ()
@@ -91,7 +92,7 @@ class Case(unittest.TestCase):
         return run(command(self.server, "admin", "backup", self.path(name), *words), text=True)
 
     def started(self, path, token):
-        """A server on a restored folder, and a client; both go."""
+        """A server on a restored folder, and a client; both are removed at the end."""
         server = Server(data=path).start()
         self.addCleanup(server.close)
         client = server.client(token)
@@ -157,7 +158,8 @@ class Backup(Case):
         client.capture(event_type=LINE, layout_fingerprint="after", after_json='{"qty":1}')
 
     def test_idempotency_keys_hold_after_a_restore(self):
-        """The first answer, byte for byte, and the same answers of all reads."""
+        """The restored server returns the first response byte for byte, and the same responses to
+        all reads."""
         request = feedback_service.CaptureFeedbackEventRequest(event=feedback.FeedbackEvent(
             event_type=LINE, actor_user_id="ada", layout_fingerprint="once", after_json='{"qty":9}'))
         key = [("idempotency-key", "once")]
@@ -172,7 +174,8 @@ class Backup(Case):
                              self.client.feedback.ListFeedbackEvents(listed).events)
 
     def test_backup_overwrites_no_file(self):
-        """Never over another one unasked; `-` is a pipe; a refused one leaves nothing."""
+        """A backup never replaces a file without a request; `-` is a pipe; a refused backup leaves
+        no file."""
         with open(self.path("b"), "w", encoding="ascii") as f:
             f.write("mine")
         done = self.back_up()
@@ -204,7 +207,7 @@ class CutOff(Case):
     ARGUMENTS = ("--drain-timeout", "1s")
 
     def held_command(self):
-        """`errata admin backup`, stopped while bytes come."""
+        """`errata admin backup`, stopped while it receives bytes."""
         process = subprocess.Popen(command(self.server, "admin", "backup", self.path("b")),
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.stdout.close)
@@ -284,7 +287,7 @@ class CutOff(Case):
             list(call)
 
     def test_killed_restore_is_repeated(self):
-        """Each time nothing, or the whole store."""
+        """Each time the folder has no store, or the whole store."""
         self.assertEqual(self.back_up().returncode, 0)
         data = self.path("restored")
         whole = 0

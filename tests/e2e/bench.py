@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """errata-bench against real servers: its measurements are correct, and it reports errors.
 
-Goal: a report can be trusted: calls that were counted were made, a stall is in the times, wrong
-replies and mistakes of the command line are described in a sentence. Method: erratad, and a
-server of grpcio for another service, under small loads; the machine may be busy, so only results
-that do not depend on its speed are compared.
+Goal: a report can be trusted: calls that were counted were made, times include stalls, wrong
+replies and invalid command lines are described in a sentence. Method: erratad, and a server of
+grpcio for another service, under small loads; the machine may be busy, so only results that do not
+depend on its speed are compared.
 """
 import concurrent.futures
 import copy
@@ -104,7 +104,7 @@ class Measures(Case):
         self.assertEqual(curve, sorted(curve))
 
     def check_report(self, report):
-        """Every promised key is there, and the figures agree with each other."""
+        """Every documented key exists, and the figures agree with each other."""
         self.assertEqual(set(report), REPORT)
         self.assertEqual(report["schema"], "errata-bench/1")
         self.assertEqual(set(report["settings"]), SETTINGS)
@@ -154,7 +154,7 @@ class Measures(Case):
         self.assertEqual(self.calls_of(EXAMPLES) - before, 200)
 
     def test_report_has_the_servers_cpu(self):
-        """The process that listens is found, or the one that is named is taken."""
+        """The listening process is found, or the named one is used."""
         for arguments in ((), ("--server-pid", self.server.process.pid)):
             usage = self.report("--calls", 300, *arguments)["runs"][0]["server"]
             self.assertEqual(usage["pids"], [self.server.process.pid])
@@ -173,7 +173,7 @@ class Measures(Case):
         self.assertEqual(self.bench("--calls", 20, "--quiet").stdout, "")
 
     def test_each_form_of_headers_is_accepted(self):
-        """Both ways of writing header fields are understood, with keys and fields of one's own."""
+        """Both notations of header fields are accepted, with keys and fields of the user."""
         for way in ("indexed", "literal"):
             report = self.report("--headers", way, "--mix", "capture,examples", "--calls", 200,
                                  "--idempotency-keys", "--header", "x-own: 7")
@@ -230,8 +230,8 @@ class Measures(Case):
 
 class Times(Case):
     def test_stall_is_in_the_latencies(self):
-        """The server stops for a second in the middle: in an open loop the calls that came due
-        meanwhile have waited, one after the other; a closed loop has a single slow call."""
+        """The server stops for a second in the middle: in an open loop the calls that were due
+        meanwhile have waited; a closed loop has a single slow call."""
         results = {}
         for name, loop in (("open", ("--rate", 200)), ("closed", ("--in-flight", 1))):
             bench = subprocess.Popen(self.command(*loop, "--duration", "4s", "--json", "-"),
@@ -282,7 +282,7 @@ class Times(Case):
 
 class Requests(Case):
     def test_templates_are_filled_in(self):
-        """Each capture has keys of its own, and all of them arrive."""
+        """Each capture has unique keys, and all captures are stored."""
         template = self.path("capture.json", """{"event": {
             "eventType": "EXTRACTION_LINE_CORRECTED", "actorUserId": "u-${hex:4}",
             "documentId": "doc-${serial}", "entityId": "${uuid}",
@@ -305,7 +305,7 @@ class Requests(Case):
         self.assertTrue(all(10 <= json.loads(e.after_json)["n"] <= 99 for e in events))
 
     def test_ready_made_bodies_are_sent(self):
-        """Groups go with connections, and so do tokens: each organisation gets its own requests."""
+        """Groups and tokens belong to connections: each organisation gets its own requests."""
         other = self.client.create_org("bench")
         token = self.client.create_token(1 + 5, org_id=other.id)  # ROLE_ADMIN
         tokens = self.path("tokens", f"{self.server.admin_token}\n{token.secret}\n")
@@ -591,7 +591,7 @@ class Csv(Case):
                                    run["server"]["cpu_us_per_call"], delta=0.011)
 
     def test_csv_is_written_to_standard_output(self):
-        """The table gives way to the CSV; JSON and CSV cannot both be there."""
+        """CSV replaces the table; JSON and CSV exclude each other."""
         done = self.bench("--calls", 5, "--csv", "-")
         self.assertTrue(done.stdout.startswith("run,call,valid,"), done.stdout)
         self.assertIn("calls/s", done.stderr)
@@ -708,7 +708,7 @@ class Compare(Case):
 
 
 class Tls(Case):
-    """Servers with certificates made by openssl; `strict` has no address in its own, and requires one of clients."""
+    """Servers with certificates made by openssl; the certificate of `strict` has no address, and clients need one."""
 
     @classmethod
     def setUpClass(cls):
@@ -734,7 +734,8 @@ class Tls(Case):
                 "token": os.path.join(server.data, "admin.token")}
 
     def test_calls_are_measured_over_tls(self):
-        """Small and large messages on several connections, by name and by address; the guard connects by TLS too."""
+        """Small and large messages on several connections, by name and by address; the check before writes connects
+        by TLS too."""
         large = f'large={CAPTURE}{{"event":{{"eventType":"CUSTOMER_SELECTED","actorUserId":"bench-op-1",' \
                 '"layoutFingerprint":"tls","afterJson":"{\\"note\\":\\"${text:30000}\\"}"}}'
         for host in ("localhost", "127.0.0.1"):
@@ -856,7 +857,7 @@ class CommandLine(Case):
         self.assertRegex(self.bench("--version").stdout, r"^errata-bench \d+\.\d+\.\d+\n$")
 
     def test_preload_fills_a_store(self):
-        """A store that it filled is served, and has the layouts that its mix requests."""
+        """A server serves a preloaded store, which has the layouts that the mix requests."""
         data = self.path("preloaded")
         self.bench("--preload", 600, "--data", data, "--organizations", 2, "--layouts", 20)
         with Server(data=data) as server:

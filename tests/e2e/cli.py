@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """The command `errata` against a real server, as operators and scripts use it.
 
-Goal: each command does what its help says, exit codes show the result, and no text from outside
-reaches a terminal unescaped. Method: the program is run; scripts read its JSON, a
+Goal: each command works as its help describes, exit codes report the result, and no text from
+outside reaches a terminal unescaped. Method: real runs of the program; scripts read its JSON, a
 pseudo-terminal its tables.
 """
 import concurrent.futures
@@ -36,8 +36,8 @@ PDF = pathlib.Path(ROOT, "tests", "data", "pdf")
 # Three invoices of one supplier with equal measurements.
 INVOICES = [str(PDF / "layout" / f"MustangGnuaccountingBeispielRE-{name}.pdf")
             for name in ("20150613_503", "20151008_504", "20170509_505")]
-# Two of another; only test_documents_are_ingested_and_read stores any of the above in the server that
-# all share.
+# Two invoices of another supplier; only test_documents_are_ingested_and_read stores these documents
+# in the shared server.
 SHEETS = [str(PDF / "layout" / f"p1-nics-{day}.pdf") for day in ("2016-04-04", "2016-11-01")]
 COLUMNS = ["FILE", "PAGES", "PAGE 1", "TABLES", "COVERAGE", "LAYOUT", "DOCUMENTS", "NOTE"]
 
@@ -70,7 +70,7 @@ NEVER = "do not come again"  # the message of a status that is sent with a pushb
 
 
 def busy(code, message, retry_ms):
-    """A status that states when to come again."""
+    """A status with a retry delay."""
     detail = any_pb2.Any()
     detail.Pack(error_details_pb2.RetryInfo(
         retry_delay=duration_pb2.Duration(nanos=retry_ms * 1_000_000)))
@@ -138,7 +138,7 @@ class Cli(ServerCase):
         self.assertEqual(self.run_cli("examples", "cli-none"), "")
 
     def test_repeated_import_stores_nothing_twice(self):
-        """Batches with keys of their own; a bad line names itself and its batch stores nothing."""
+        """Batches have separate keys; an invalid line is named, and its batch is not stored."""
         lines = [json.dumps({"event_type": LINE, "layout_fingerprint": "cli-import",
                              "after_json": json.dumps({"qty": n})}) for n in range(25)]
         path = self.file("history.jsonl", "\n\n".join(lines) + "\n")
@@ -156,7 +156,7 @@ class Cli(ServerCase):
         self.assertEqual(len(listed.splitlines()), 1 + 25)
 
     def test_tokens_are_created_listed_and_revoked(self):
-        """A created token works until it is revoked; what is missing is requested."""
+        """A created token works until it is revoked; missing arguments are requested."""
         secret = self.run_cli("token", "create", "--role", "SERVICE", "--expires", "1d").strip()
         file = self.file("service", secret)
         self.run_cli("examples", "any", ERRATA_TOKEN_FILE=file)
@@ -169,7 +169,8 @@ class Cli(ServerCase):
         self.assertIn("--role: missing", self.run_cli("token", "create", code=2))
 
     def test_any_method_is_called_by_json(self):
-        """Any method by a short name; unknown members and names are refused with what is near."""
+        """Any method is called by a short name; unknown members and names are refused with similar
+        names."""
         reply = json.loads(self.run_cli("call", "GetExamples", '{"layoutFingerprint": "x"}'))
         self.assertEqual(reply["matchLevel"], "MATCH_LEVEL_NONE")
         self.assertIn('unknown field "layout"',
@@ -184,7 +185,8 @@ class Cli(ServerCase):
         self.assertLessEqual(measured["p50_us"], measured["p99_us"])
 
     def test_published_files_are_written(self):
-        """The published files by name, and all of them as a folder that protoc takes."""
+        """Prints the published files by name, and writes all of them to a folder that protoc
+        accepts."""
         names = self.run_cli("proto").splitlines()
         self.assertIn("errata/v1/role.proto", names)
         self.assertIn("google/rpc/status.proto", names)
@@ -207,7 +209,8 @@ class Cli(ServerCase):
         self.assertIn("cannot be written", self.run_cli("proto", "--out", "/dev/null/x", code=4))
 
     def test_failures_have_their_exit_codes(self):
-        """Usage 2, no server 3, a file that is not one 4, output that can't be written 4."""
+        """Exit codes: invalid usage 2, no server 3, an invalid file 4, output that cannot be
+        written 4."""
         self.run_cli("health")
         self.assertIn('did you mean "corrections"?', self.run_cli("corections", code=2))
         with socket.socket() as free:
@@ -234,7 +237,8 @@ class Cli(ServerCase):
         return run.stdout, run.stderr
 
     def test_documents_are_ingested_and_read(self):
-        """Three of a layout: a table, a list, a profile; a correction of one is the next one's example."""
+        """Three documents of a layout: a table, a list, a profile; the correction of one is an example for
+        the next."""
         out, said = self.run_both("layouts", "ingest", *INVOICES, "--id-prefix", "read/", code=0)
         lines = out.splitlines()
         self.assertEqual(" ".join(lines[0].split()), " ".join(COLUMNS))
@@ -414,18 +418,19 @@ class Cli(ServerCase):
         self.assertLessEqual(len(servicer.seen), 2)
         self.assertIn("PERMISSION_DENIED: no", said)
         self.assertIn("0 of 40 stored, 40 not sent", said)
-        # Too large for good: no RetryInfo, so no second try.
+        # A document that is too large gets no RetryInfo, so there is no second attempt.
         with busy_server(lambda *_: status_pb2.Status(
                 code=grpc.StatusCode.RESOURCE_EXHAUSTED.value[0], message="x")) as (address, servicer):
             self.run_both("--server", address, "layouts", "ingest", *files, code=1)
         self.assertEqual(sorted(servicer.seen), ["a", "b"])
-        # A pushback below 0 counts more than RetryInfo.
+        # A negative pushback takes precedence over RetryInfo.
         with busy_server(lambda *_: busy(grpc.StatusCode.UNAVAILABLE, NEVER, 10)) as (address, servicer):
             self.run_both("--server", address, "layouts", "ingest", *files, code=1)
         self.assertEqual(sorted(servicer.seen), ["a", "b"])
 
     def start_ingesting(self, server, token, count):
-        """Starts `errata layouts ingest` on that many files; the process, once a few are stored."""
+        """Starts `errata layouts ingest` on that many files; returns the process once a few are
+        stored."""
         folder = pathlib.Path(self.folder.name, f"many-{count}-{server.address.rsplit(':', 1)[1]}")
         folder.mkdir()
         for number in range(count):
@@ -441,7 +446,8 @@ class Cli(ServerCase):
         return process
 
     def test_an_interrupted_ingest_reports_its_progress(self):
-        """SIGINT in the middle: a table of what is stored, and 130; once more stores the rest."""
+        """SIGINT in the middle prints a table of the stored documents, and exits with 130; a second
+        run stores the rest."""
         with Server() as server:
             token = self.file("int", server.admin_token)
             process = self.start_ingesting(server, token, 40)
@@ -511,7 +517,7 @@ class Cli(ServerCase):
                                                        "/nonexistent", code=4))
 
     def test_table_of_documents_fits_the_terminal(self):
-        """Long paths lose their fronts; the text of a PDF can't steer the terminal."""
+        """Long paths lose their fronts; the text of a PDF cannot control the terminal."""
         sent = self.on_terminal(90, "layouts", "ingest", *SHEETS, "--no-color", "--id-prefix", "w-")
         table = [line for line in sent.split("\x1b[K")[-1].splitlines() if "1008 x 612" in line]
         self.assertEqual(len(table), 2)
@@ -536,7 +542,7 @@ class Cli(ServerCase):
         return out.decode().replace("\r\n", "\n")
 
     def test_terminal_gets_tables_of_its_width(self):
-        """Stored text can't steer the terminal, and tables keep to its width."""
+        """Stored text cannot control the terminal, and tables are not wider than it."""
         made = self.admin.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
                                   layout_fingerprint="cli-evil", document_id="d" * 100,
                                   before_json='{"note": "a"}',

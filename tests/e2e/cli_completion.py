@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Completion in real shells: bash, zsh and fish on a pseudo-terminal, each with its own script.
 
-Goal: what is typed and completed is what the program then reads, in each shell alike; a server that
-is not there costs no one time. Method: a line is typed with a tab, and the shell then prints the line
-it holds; what no shell needs is asked of `__complete`. A shell that is not installed is left out.
+Goal: the program reads the words as typed and completed, in each shell; an unreachable server causes
+no delay. Method: a line is typed with a tab, and the shell then prints it; cases that need no shell
+call `__complete`. A shell that is not installed is skipped.
 """
 import os
 import pathlib
@@ -20,7 +20,7 @@ import time
 from erratad import ServerCase, feedback, main
 
 ERRATA = os.path.join(os.environ["ERRATA_BIN"], "errata")
-SECONDS = 20  # a shell's answer: machines are busy
+SECONDS = 20  # time limit for a shell's answer on a busy machine
 # Commands that start each shell and load its completion.
 SHELLS = {
     "bash": (["bash", "--norc", "--noprofile", "-i"],
@@ -120,7 +120,7 @@ class Completion(ServerCase):
     # --- candidates ---
 
     def test_commands_and_options_are_completed(self):
-        """The tables are walked as the program walks them; nothing is offered where nothing fits."""
+        """The tables are searched like by the program; nothing is offered if nothing fits."""
         self.assertEqual(self.candidates("lay"), ["layouts"])
         self.assertIn("help", self.candidates(""))
         self.assertFalse([word for word in self.candidates("") if word.startswith("_")])
@@ -159,7 +159,7 @@ class Completion(ServerCase):
         self.assertEqual(self.candidates("--token-file=to"), [":files --token-file="])
 
     def test_ids_of_the_server_are_completed(self):
-        """Ids come from the server that the line names; text from there can't break the line."""
+        """Ids come from the server that the line names; text from the server cannot break the line."""
         event = self.admin.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED,
                                    document_id="a\u202eb").id
         self.assertIn(event, self.candidates("corrections", "show", ""))
@@ -186,7 +186,7 @@ class Completion(ServerCase):
                 self.assertLess(time.monotonic() - start, 3)  # 0.3 s on an idle machine
 
     def test_bash_words_are_split_as_typed(self):
-        """Bash breaks words where it likes; the answer is what belongs after its part."""
+        """Bash splits words at its own delimiters; the answer is the part after the last one."""
         def answer(rest, line):
             return self.run_cli("__complete", "bash", "--", rest, line).splitlines()
 
@@ -235,11 +235,11 @@ class Completion(ServerCase):
         self.check_shell("bash")
 
     def test_zsh_completes_commands(self):
-        """The same, in zsh."""
+        """Each kind of word, in zsh."""
         self.check_shell("zsh")
 
     def test_fish_completes_commands(self):
-        """The same, in fish."""
+        """Each kind of word, in fish."""
         self.check_shell("fish")
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Contexts: servers and tokens by name, in a file of the user's own.
+"""Contexts: servers and tokens by name, in a file of the user.
 
-Goal: whoever has several servers asks the right one, with the right token, and no one else reads the
-tokens. Method: the program is run as people run it; the file is looked at, and spoilt.
+Goal: with several servers, a command calls the right one with the right token, and no other user can
+read the tokens. Method: real runs of the program; the file is examined, and damaged.
 """
 import json
 import os
@@ -33,7 +33,8 @@ class Contexts(CliCase):
         return json.loads(self.config.read_text())
 
     def test_first_context_becomes_current(self):
-        """Added, it is the current one; its file's path is absolute; the token is not copied."""
+        """An added context is the current one; the path of its token file is absolute; the token is
+        not copied."""
         _, said = self.add("home", "--token-file", "admin.token")
         self.assertIn("is the current one", said)
         self.assertEqual(self.stored()["contexts"]["home"], {
@@ -70,7 +71,7 @@ class Contexts(CliCase):
         self.assertEqual(self.stored()["contexts"]["typed"]["token"], token)
 
     def test_contexts_are_selected_renamed_and_removed(self):
-        """The current one follows its name, and is unset once it is removed."""
+        """The current context is updated by a rename, and unset by its removal."""
         self.add("one", "--token-file", "admin.token")
         self.add("two")
         self.cli("context", "use", "two")

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Small things that people meet first: servers without ports, variables, options as typed, health.
+"""Details of first use: servers without ports, variables, options as typed, health.
 
-Goal: both programs take the same forms and report problems in the form that was requested. Method: the
-programs are run; a server that has just started is asked at once.
+Goal: both programs accept the same forms and report problems in the requested form. Method: real runs
+of the programs; a server is called immediately after its start.
 """
 import json
 import os

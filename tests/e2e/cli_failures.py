@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 """Failures between a user and a server: each message states what happened and what to do next.
 
-Goal: users need not guess.
-Method: invalid servers, tokens and files of every kind; Python's gRPC plays a server of another version, and one with
-another clock.
+Goal: no message leaves the cause open. Method: invalid servers, tokens and files of every kind; Python's gRPC
+simulates a server of another version, and one with another clock.
 """
 import concurrent.futures
 import contextlib
@@ -90,7 +89,7 @@ class Failures(CliCase):
     # --- servers ---
 
     def test_unreachable_server_is_reported(self):
-        """The address, and where it comes from."""
+        """The message has the address and its source."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             address = f"127.0.0.1:{free.getsockname()[1]}"
@@ -123,7 +122,7 @@ class Failures(CliCase):
             self.assertIn("\r\x1b[K", sent.split("waiting for")[-1])
 
     def test_malformed_address_is_refused(self):
-        """An invalid address is reported before anything is asked."""
+        """An invalid address is reported before any request."""
         for server in ("here:", "here:0", ":7443", "http://here:7443"):
             self.assertIn("expected HOST or HOST:PORT", self.said("--server", server, "health",
                                                                   code=2))
@@ -179,8 +178,8 @@ class Failures(CliCase):
         self.assertIn("--token-file or --context selects another", said)
 
     def test_token_file_problems_are_explained(self):
-        """Readable only by its owner, and never replacing another file; no token is created without
-        a place for it."""
+        """A token file is readable only by its owner, and never replaces another file; no token is
+        created if it cannot be written."""
         path = self.token("--role", "SERVICE")
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
         self.run_cli("examples", "x", "--token-file", path)
@@ -214,7 +213,7 @@ class Failures(CliCase):
     # --- requests ---
 
     def test_invalid_correction_lists_every_field(self):
-        """Each is reported by the place where it was written, and nothing is stored."""
+        """Each error is reported with its place in the input, and nothing is stored."""
         before = self.run_cli("events", "list", "--limit", "1", "--json")[0]
         capture = ("corrections", "capture")
         typed = (*capture, "--type", "customer_selected")
@@ -240,7 +239,7 @@ class Failures(CliCase):
         self.assertEqual(self.run_cli("events", "list", "--limit", "1", "--json")[0], before)
 
     def test_failure_is_json_on_request(self):
-        """Code, message, fields and what to do, as one object."""
+        """Code, message, fields and remedy are one object."""
         said = json.loads(self.said("--json", "corrections", "capture", "--type", "CUSTOMER_SELECTED",
                                     "--before", "[]", "--after", "x", code=1))
         self.assertEqual(said["code"], "INVALID_ARGUMENT")

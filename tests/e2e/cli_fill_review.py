@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """`errata reviews fill` on a terminal.
 
-Goal: a reviewer sees the item of a run and answers the form by keys only; nothing is stored before the last one. Method: a
-pseudo-terminal against a real server; the keys of a person; the stored review is read back.
+Goal: a reviewer sees the item of a run and answers the form only by keys; nothing is stored before the last key.
+Method: a pseudo-terminal against a real server; simulated keys; the stored review is read back.
 """
 import re
 

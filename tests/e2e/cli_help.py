@@ -17,7 +17,7 @@ from erratad import ROOT, feedback, main
 
 PDF = pathlib.Path(ROOT, "tests", "data", "pdf")
 SECONDS = 60
-# Examples that end by themselves only where something happens, or that name an id that is made up.
+# Examples that do not end by themselves, or that name a made-up id.
 ENDLESS = ("errata events watch\n", "events watch --kind", "WatchEvents", " --follow")
 ON_TERMINAL = ("corrections review", "reviews fill")  # refused without a terminal; cli_review runs it on one
 NOT_THERE = ("fragments approve", "proposals show 0192f0c0", "proposals approve 0192f0c0", "proposals reject 0192f0c0",
@@ -40,7 +40,8 @@ class Help(CliCase):
         return [m[1].split() for m in re.finditer(r"^  (\S+(?: [a-z-]+)?)  ", listed, flags=re.M)]
 
     def test_every_level_has_help(self):
-        """All, groups, commands and topics; asked for by `help` or by an option, to standard output."""
+        """Help of all, groups, commands and topics, by `help` or by an option, is written to standard
+        output."""
         self.assertEqual(self.run_cli()[1], "")
         commands = self.commands()
         self.assertGreater(len(commands), 25)
@@ -67,7 +68,8 @@ class Help(CliCase):
                     self.assertTrue(example or len(line) <= width, (width, line))
 
     def test_typo_gets_a_suggestion(self):
-        """The nearest is named: of commands, groups, topics, options, words, methods."""
+        """The most similar name is suggested: of commands, groups, topics, options, words and
+        methods."""
         for words, said in ((["lyouts"], 'did you mean "layouts"?'),
                             (["layouts", "lst"], 'did you mean "layouts list"?'),
                             (["help", "contxts"], 'did you mean "contexts"?'),

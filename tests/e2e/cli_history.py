@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Imports of other tools' history: mapped as documented, stored once, complete or not at all.
+"""Imports of other tools' history: mapped as documented, stored once, completely or not at all.
 
-Goal: each documented shape of each tool's export becomes what tools/IMPORTS.md says, in any order and however often
-it is imported, and what an export lacks is reported. Method: samples made after the tools' documented formats
+Goal: each documented form of each tool's export is mapped as in tools/IMPORTS.md, in any order and for any number
+of imports, and missing data is reported. Method: samples made after the tools' documented formats
 (tests/data/imports), imported into organisations of one server.
 """
 import json
@@ -221,7 +221,7 @@ class Csv(HistoryCase):
 
 
 class Tools(HistoryCase):
-    """Each tool's documented shapes, by what is stored of them, what is left out, and what the export lacks."""
+    """For each tool's documented forms, the stored, omitted and missing data."""
 
     def check(self, source, files, words=(), code=0, pairs=(), outcomes=(), skipped=None, losses=()):
         org = self.org()
@@ -339,7 +339,7 @@ class Tools(HistoryCase):
                          ("ANNOTATOR_KIND_HUMAN", "ANNOTATOR_KIND_LLM", "ANNOTATOR_KIND_LLM"))
 
     def test_all_sources_in_any_order_give_the_same_store(self):
-        """By what is stored of each source's record, without ids and times of recording."""
+        """Compares the stored records of each source, without ids and times of recording."""
         words = {"argilla": ("--trust-status",)}
         sources = ("tensorzero", "langfuse", "langsmith", "argilla", "labelstudio", "phoenix", "mlflow")
         stores = []
@@ -352,7 +352,7 @@ class Tools(HistoryCase):
             corrections = [{k: v for k, v in e.items() if k not in ("id", "orgId")} for e in self.corrections(org)]
             reviews = [{k: v for k, v in r.items() if k not in ("id", "orgId")} for r in self.reviews(org)]
             self.assertGreater(len(corrections), 25)
-            # Records without a time of their own have that of the import.
+            # Records without a time have the time of the import.
             for row in corrections + reviews:
                 if row["createdAt"] > "2025-12":
                     row["createdAt"] = ""
@@ -548,7 +548,7 @@ class Damage(HistoryCase):
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(lambda: self.reviews(org), "the first review", seconds=60)
         running.send_signal(signal.SIGINT)
-        # Between two batches nothing runs that would have to be reported: the signal ends the program.
+        # Between two batches there is no call to report: the signal ends the program.
         self.assertIn(running.wait(60), (130, -signal.SIGINT))
         stored = len(self.reviews(org))
         self.assertTrue(0 < stored < count, stored)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Short ids: lists print them, every command takes them, and the server finds them.
 
-Goal: what a list prints can be typed back; a prefix is never taken for another id. Method: a terminal's
-tables are read; each List request's prefix filter is compared with filtering all rows here.
+Goal: printed prefixes can be typed as arguments; a prefix never selects another id. Method: a
+terminal's tables are read; each List request's prefix filter is compared with filtering all rows here.
 """
 import json
 import pathlib
@@ -63,7 +63,7 @@ class Ids(CliCase):
             self.assertEqual("FEEDBACK_EVENT_TYPE_" + LINE in types, "--type" not in words)
 
     def test_a_printed_id_is_taken(self):
-        """All that a prefix is compared with is listed, so that each printed one is unique."""
+        """Lists all ids that a prefix is compared with, so that each printed prefix is unique."""
         table = self.on_terminal(80, "corrections", "list", "--mappings", "--no-color")
         short = [row.split()[0] for row in table.splitlines()[1:]]
         self.assertEqual(len(set(short)), 4)
@@ -145,7 +145,7 @@ class Ids(CliCase):
             self.assertTrue(whole.startswith(short))
             out, _ = self.run_cli("layouts", "list", "--layout", short, "--json")
             self.assertEqual([d["layoutFingerprint"] for d in json.loads(out)["documents"]], [whole])
-        # Any text may be a layout: one that no fingerprint begins with stays as it is.
+        # Any text may be a layout: a text that is not the prefix of a fingerprint is unchanged.
         self.run_cli("examples", "deadbeef00")
 
     def test_examples_are_found_by_document(self):

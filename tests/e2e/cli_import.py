@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Imports: checked whole, stored once, counted.
+"""Imports: checked as a whole, stored once, counted.
 
 Goal: an import reports every problem and stores nothing of an invalid file unless requested, and a repeat is
 reported as one. Method: files of both imports, against a server of this class.
@@ -79,7 +79,7 @@ class Imports(CliCase):
         self.assertEqual(len(self.stored("im-refused")), 5)
 
     def test_events_around_refused_ones_are_stored(self):
-        """Refused ones are skipped on request, also in all places of a batch; a repeat stores nothing."""
+        """Refused events are skipped on request, at any place of a batch; a repeat stores nothing."""
         path = self.refused("skipped.jsonl", "im-skipped", (0, 5, 6, 11))
         for stored in ("8 new, 0", "0 new, 8"):
             _, said = self.run_cli("corrections", "import", path, "--batch", "6", "--skip-invalid", code=1)

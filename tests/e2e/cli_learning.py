@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""The commands of the order-intake loop: mappings, prompts, extractions, settings, what was learned.
+"""The commands of the order-intake loop: mappings, prompts, extractions, settings and reports of
+learning.
 
-Goal: a person at a terminal and a script in a pipe can do and see all of it. Method: each command against
-a real server; what figures look like, against a server that is played and answers chosen ones.
+Goal: all of it is available to a person at a terminal and to a script in a pipe. Method: each command
+against a real server; the form of figures, against a simulated server with chosen values.
 """
 import collections
 import concurrent.futures
@@ -283,7 +284,8 @@ class Learning(CliCase):
                                                         environment=self.token("VIEWER"))[1])
 
     def test_interrupted_import_is_resumed(self):
-        """Ctrl-C ends it at once and reports what is stored; the same command then does the rest."""
+        """Ctrl-C ends the import at once and reports the stored rows; the same command then stores
+        the rest."""
         path = self.file("long.csv", "customer_id,customer_sku,internal_sku\n" +
                          "".join(f"stopped,S-{n},I\n" for n in range(500)))
         with subprocess.Popen([ERRATA, "mappings", "import", path, "--jobs", "1", "--json"],
@@ -327,7 +329,8 @@ class Learning(CliCase):
         return self.run_cli("prompts", "put", name, "-", *words, stdin=text)[0].strip()
 
     def test_templates_are_stored_and_listed(self):
-        """Versions count from 1; a text comes back byte for byte; what ships is version 0."""
+        """Versions count from 1; a text is returned byte for byte; the shipped template is version
+        0."""
         self.assertEqual(self.put("t1", TEMPLATE, "--comment", "the first"), "1")
         self.assertEqual(self.put("t1", TEMPLATE + "\n\n"), "2")
         out, said = self.run_cli("prompts", "show", "t1", "--version", "1")
@@ -533,7 +536,7 @@ class Learning(CliCase):
         days = self.run_json("analytics", "learning", "--start=-7d", "--end", "today")["eventsByDay"]
         self.assertEqual(len(days), 8)
 
-    # --- how figures look ---
+    # --- the form of figures ---
 
     @contextlib.contextmanager
     def played(self):
@@ -549,7 +552,7 @@ class Learning(CliCase):
             server.stop(None)
 
     def test_experiment_is_summarised_in_a_sentence(self):
-        """Each result of a comparison, in words for people who decide."""
+        """Each result of a comparison is stated in words."""
         good = {"relative_improvement": 0.169, "improvement_low": 0.091, "improvement_high": 0.253,
                 "p_value": 0.0002, "target_reached": True}
         small = {"relative_improvement": 0.05, "improvement_low": 0.01, "improvement_high": 0.09,
@@ -589,7 +592,8 @@ class Learning(CliCase):
             self.assert_fits("analytics", "experiment", environment=environment)
 
     def test_trends_are_plotted(self):
-        """A quarter on every width, in the letters that the terminal has, with gaps and wide names."""
+        """A quarter is plotted at every width, in the terminal's character set, with gaps and wide
+        names."""
         start = datetime.date(2026, 8, 24)
         reply = analytics.GetLearningAnalyticsResponse(start_date=str(start), end_date="2026-11-21",
                                                        extraction_count=2000000, corrected_count=3)

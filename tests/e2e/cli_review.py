@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """`errata corrections review` on a terminal, and `errata corrections retract`.
 
-Goal: a person sees each correction with what became of it, and retracts a wrong one by one key; the terminal is left as
-it was. Method: a pseudo-terminal against a real server; the keys of a person.
+Goal: a person sees each correction with its result, and retracts a wrong one with one key; the terminal's settings are
+restored. Method: a pseudo-terminal against a real server; simulated keys.
 """
 import json
 import os
@@ -45,7 +45,7 @@ class Review(CliCase):
         return Terminal([ERRATA, "corrections", "review", *words], self.here(), self.folder, width)
 
     def press(self, terminal, keys):
-        """Sends keys after the prompt; what is printed until the next one."""
+        """Sends keys after the prompt; returns the output up to the next one."""
         terminal.read(until=PROMPT)
         terminal.out = terminal.out[terminal.out.index(PROMPT) + len(PROMPT):]
         terminal.send(keys)

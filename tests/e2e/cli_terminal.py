@@ -59,7 +59,7 @@ class TerminalCase(CliCase):
     # --- tables ---
 
     def test_tables_fit(self):
-        """Every list, every width: no line is wider, and no escape but colours comes through."""
+        """In every list, at every width, no line is wider, and there are no escapes except colours."""
         self.run_cli("layouts", "ingest", "inbox", "--id-prefix", "fit/", code=1)
         lists = (("corrections", "list"), ("examples", FINGERPRINT), ("events", "list"), ("layouts", "list"),
                  ("token", "list"), ("org", "list"), ("methods",), ("methods", "CaptureFeedbackEvent"),
@@ -87,13 +87,13 @@ class TerminalCase(CliCase):
                     self.assertLessEqual(columns(line), width, (words, width, line))
 
     def test_server_information_has_values(self):
-        """Each line of what a server is has a value."""
+        """Each line about the server has a value."""
         out = without_colours(self.on_terminal(80, "admin", "info"))
         for title in ("version", "store format", "log engine", "started"):
             self.assertRegex(out, rf"(?m)^{title} +\S")
 
     def test_columns_are_aligned(self):
-        """Wide letters too: the heading's words are where their columns begin."""
+        """Also with wide letters, the words of the heading are at the start of their columns."""
         lines = without_colours(self.on_terminal(200, "corrections", "list")).splitlines()
         start = lines[0].index("ACTOR")
         for line in lines[1:-1]:
@@ -104,7 +104,7 @@ class TerminalCase(CliCase):
             self.assertTrue(before.endswith("  ") and line[at] != " ", line)
 
     def test_pipe_gets_whole_values(self):
-        """Whole ids, exact times, no colours; JSON is the reply as it is."""
+        """Pipes get whole ids, exact times and no colours; JSON is the unchanged reply."""
         out, _ = self.run_cli("corrections", "list", "--layout", FINGERPRINT)
         self.assertIn(FINGERPRINT, out)
         self.assertRegex(out, r"  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  ")
@@ -134,7 +134,7 @@ class TerminalCase(CliCase):
         self.assertEqual((out, said), ("", "no corrections match\n"))
         self.assertEqual(len(self.run_cli("org", "list")[0].splitlines()), 2)
 
-    # --- the terminal's ways ---
+    # --- properties of terminals ---
 
     def test_colours_follow_terminal_and_no_color(self):
         """Colours appear only on a terminal, and only if they are not disabled."""
@@ -159,7 +159,7 @@ class TerminalCase(CliCase):
                                                          environment=ascii_only))
 
     def test_closed_pipe_ends_the_command(self):
-        """`head` ends a list, a watch and a stream at once, without a word."""
+        """`head` ends a list, a watch and a stream at once, without a message."""
         for words in ("corrections list --all", "events list --all --json", "events watch --from-seq 1",
                       "call WatchEvents '{\"from_seq\": 1}'"):
             run = subprocess.run(["bash", "-c", f"set -o pipefail; errata {words} | head -n 1"],
@@ -203,7 +203,7 @@ class TerminalCase(CliCase):
         self.assertNotIn("\r", sent)
 
     def test_import_shows_its_progress(self):
-        """A file has a bar; a pipe is read to its end first, and imported whole."""
+        """A file has a bar; a pipe is read to its end first, and imported as a whole."""
         (self.folder / "long.jsonl").write_text('{"event_type": "CUSTOMER_SELECTED"}\n' * 10000)
         sent = self.on_terminal(80, "corrections", "import", "long.jsonl", "--batch", "5", "--again")
         self.assertRegex(sent, r"\r█*░* \d+ events")

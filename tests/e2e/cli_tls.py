@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 """The command line over TLS.
 
-Goal: commands work by TLS as they do without, servers that are not who they should be get no token, contexts keep
-how a server is reached, and each failure says what is wrong.
-Method: a real server with certificates made by openssl.
+Goal: commands work with TLS like without, servers with a wrong identity get no token, contexts store the settings
+of TLS, and each failure states its reason. Method: a real server with certificates made by openssl.
 """
 import json
 import os
@@ -97,7 +96,7 @@ class CliTls(CliCase):
         self.assertTrue(json.loads(out)["tls"])
         self.run_cli("context", "add", "strict", "--replace", "--token-file", "strict.token",
                      environment=alone)
-        self.run_cli("admin", "info", environment=alone)  # TLS stays
+        self.run_cli("admin", "info", environment=alone)  # TLS is kept
         _, said = self.run_cli("context", "add", "bad", "--server", server, "--ca", "/nonexistent", code=4,
                                environment=alone)
         self.assertIn("/nonexistent", said)

@@ -1,12 +1,12 @@
 /*
- * client_driver.c: makes calls over the lasting channel, for the tests client_*.py, which play the
- * server's side of what may happen. A call is a line of standard input, PATH KEY HEX: the method's
- * path, its idempotency key or "-", and the request's bytes. As calls end, each is reported in a line:
+ * client_driver.c: makes calls over the lasting channel, for the tests client_*.py, which simulate
+ * failures of the server. A call is a line of standard input, PATH KEY HEX: the method's path, its
+ * idempotency key or "-", and the request's bytes. As calls end, each is reported in a line:
  *
  *     NUMBER CODE ATTEMPTS FROM_SERVER UNSEEN REPLIES MILLISECONDS KEY MESSAGE
  *
- * and the last line of what the channel counted: "channel" and its statistics. Times that users may
- * not make as short as a test needs are options here.
+ * and a last line has the channel's counts: "channel" and its statistics. Times that users may not
+ * make as short as a test needs are options here.
  */
 #include "client/channel_loop.h"
 #include "server/codec/contract.h"
@@ -60,7 +60,7 @@ _Noreturn static void fail(const char *what, const char *which)
     exit(2);
 }
 
-/* --- what is asked --- */
+/* --- input --- */
 
 static int64_t read_number(const char *text)
 {

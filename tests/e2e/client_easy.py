@@ -2,7 +2,7 @@
 """The easy functions of the C client library against a real server.
 
 Goal: a correction that was stored is in the examples of the next call, and each failure is described in
-one line. Method: bin/client_easy_driver, which does both.
+one line. Method: bin/client_easy_driver makes both calls.
 """
 import json
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""The C client library while the server, or the program that uses it, dies and comes back.
+"""The C client library while the server, or the program that uses it, is killed and restarted.
 
-Goal: no call is lost and none is done twice, whoever dies; a server that leaves kindly costs none a
-failure. Method: bin/client_driver has captures under way, against erratad on one port and one folder.
+Goal: no call is lost or executed twice; no call fails because of a graceful shutdown. Method:
+bin/client_driver has captures under way, against erratad on one port and one folder.
 """
 import os
 import socket
@@ -37,7 +37,7 @@ class Restart(unittest.TestCase):
                       at_once=AT_ONCE, timeout_ms=PATIENCE_MS, **options)
 
     def expect_all(self, outcomes, names):
-        """Every call ended well, and each event is there once."""
+        """Every call ended with OK, and each event is stored once."""
         self.assertEqual([o for o in outcomes if o.code != OK], [])
         self.assertEqual([o.number for o in outcomes], list(range(len(names))))
         client = self.server.client()

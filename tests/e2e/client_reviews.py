@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Reviews in the background queue of the C client library, against a real server.
 
-Goal: a run never waits for its review nor fails with it; each review is stored once, or its loss is reported. Method:
-bin/client_reviews_driver adds reviews while the server is there, away, or comes back.
+Goal: a run never waits for its review and never fails because of it; each review is stored once, or its loss is
+reported. Method: bin/client_reviews_driver adds reviews while the server is running, down, or restarted.
 """
 import collections
 import os
@@ -13,7 +13,7 @@ from erratad import BIN, ServerCase, main, review_service, roles
 
 REVIEWS = 220
 REFUSED = REVIEWS // 11
-WAIT_US_MAX = 500_000  # an addition copies some bytes; a machine that is busy may still take its thread away
+WAIT_US_MAX = 500_000  # an addition copies some bytes; on a busy machine its thread may be preempted
 
 
 class Reviews(ServerCase):
@@ -27,7 +27,8 @@ class Reviews(ServerCase):
             file.write(token + "\n")
 
     def start(self, address, queue_max=REVIEWS, drain_ms=60_000):
-        """The driver, after it has added all; how many did not fit."""
+        """Starts the driver; returns it after all additions, and the number of reviews that did not
+        fit."""
         driver = subprocess.Popen(
             [os.path.join(BIN, "client_reviews_driver"), address, self.token_file, str(REVIEWS), str(queue_max),
              str(drain_ms)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -1,8 +1,8 @@
 /*
- * client_reviews_driver.c: a pipeline that leaves its reviews to the background queue, for the test client_reviews.py: adds
- * reviews of the runs `run-0`, `run-1`, ... at once, prints the longest time of one addition in microseconds and how many
- * did not fit, waits for a line of standard input, stops the queue, and prints how many reviews were stored. Each dropped
- * one is a line with its reason. Each eleventh review has no subcategory, which the server refuses.
+ * client_reviews_driver.c: a pipeline that stores its reviews by the background queue, for the test client_reviews.py:
+ * adds reviews of the runs `run-0`, `run-1`, ... at once, prints the longest time of one addition in microseconds and
+ * how many did not fit, waits for a line of standard input, stops the queue, and prints how many reviews were stored.
+ * Each dropped one is a line with its reason. Each eleventh review has no subcategory, which the server refuses.
  *
  *   client_reviews_driver SERVER TOKEN_FILE REVIEWS QUEUE_MAX DRAIN_MS
  */
@@ -57,7 +57,7 @@ static enum errata_result add(struct errata_captures *captures, long number)
     return errata_captures_add_review(captures, &request);
 }
 
-/* Adds all reviews; prints the longest addition, and how many the queue refused. */
+/* Adds all reviews; prints the longest addition, and the number of refused reviews. */
 static void add_all(struct errata_captures *captures, long count)
 {
     int64_t longest_us = 0;

@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 """The C client library over TLS.
 
-Goal: its calls work by TLS, it refuses servers that are not who they should be, and it connects again after a
-restart with other certificates.
-Method: bin/client_easy_driver against real servers.
+Goal: its calls work over TLS, it refuses servers with a wrong identity, and it connects again after a restart
+with other certificates. Method: bin/client_easy_driver against real servers.
 """
 import json
 import os

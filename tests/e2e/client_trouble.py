@@ -2,8 +2,8 @@
 """The C client library with faulty networks and servers.
 
 Goal: each call ends once, in time, with a precise result; repeatable calls are repeated, with
-back-off. Method: bin/client_driver against erratad through a proxy that freezes, delays,
-dribbles and cuts, and against ports without an Errata server.
+back-off. Method: bin/client_driver against erratad through a proxy that stops, delays, splits and
+cuts traffic, and against ports without an Errata server.
 """
 import random
 import time
@@ -60,7 +60,7 @@ class Network(ServerCase):
         self.assertLess(failed[0].ms, KEEPALIVE_MS)
 
     def test_blocked_network_ends_calls_at_their_deadline(self):
-        """New connections are as dead: a call ends at its deadline, or when tries are used up."""
+        """New connections are silent too: a call ends at its deadline, or after its last attempt."""
         self.proxy.freezes_all = True
         outcomes, _ = self.run_calls([lookup_call()], timeout_ms=400)
         self.assertEqual(outcomes[0].code, DEADLINE_EXCEEDED)
@@ -74,7 +74,7 @@ class Network(ServerCase):
         self.assertEqual(statistics["attempts"], 0)
 
     def test_answer_after_the_deadline_is_ignored(self):
-        """A deadline holds, and an answer that comes after it disturbs no one."""
+        """A deadline is kept, and an answer after it has no effect."""
         driver = Driver(self.proxy.address, self.server.admin_token, [lookup_call()] * 100,
                         timeout_ms=300, pause_ms=10)
         driver.wait_for(20)
@@ -95,7 +95,7 @@ class Network(ServerCase):
         self.assertEqual([(o.code, o.replies) for o in outcomes], [(OK, 1)] * 3)
 
     def test_reset_in_an_answer_is_repeated(self):
-        """A call that reads is asked again, and gives one reply; one that may not be ends."""
+        """A call that reads is repeated, and has one reply; one that may not be repeated ends."""
         self.proxy.cuts = 2
         outcomes, statistics = self.run_calls([lookup_call()], backoff_ms=5)
         self.assertEqual([(o.code, o.attempts, o.replies) for o in outcomes], [(OK, 3, 1)])
@@ -142,7 +142,7 @@ class NoServer(unittest.TestCase):
                 self.assertEqual(statistics["attempts"], 0)
 
     def test_connection_attempts_back_off(self):
-        """A client waits longer and longer between attempts to connect to a server that closes each connection."""
+        """A client waits increasingly long between attempts to connect to a server that closes each connection."""
         with Peer(hang_up) as peer:
             began = time.monotonic()
             outcomes, _ = run(peer.address, "token", [lookup_call()] * 20, at_once=20,

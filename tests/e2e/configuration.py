@@ -17,7 +17,7 @@ def check(*arguments):
 
 class Configuration(unittest.TestCase):
     def test_valid_configuration_is_accepted(self):
-        """Goal: what the help shows is taken. Method: each option in each way of writing it."""
+        """Goal: all options of the help are accepted. Method: each option in each notation."""
         for arguments in (
             ["--data", "/tmp/x"],
             ["--data=/tmp/x", "--listen=[::1]:0"],
@@ -96,8 +96,8 @@ class Configuration(unittest.TestCase):
         return handle.name
 
     def test_file_and_variables_have_their_precedence(self):
-        """Goal: the file accepts the flags' names, a flag has precedence, and an error names its line. Method: files
-        right and wrong."""
+        """Goal: the file accepts the flags' names, a flag has precedence, and an error names its line. Method: valid
+        and invalid files."""
         right = "# where\ndata = /tmp/x\n\n  listen=0.0.0.0:80  \nlog-level = debug\n"
         self.assertEqual(check("--config", self.file(right))[0], 2)
         self.assertEqual(check("--config", self.file(right), "--listen", "127.0.0.1:80")[0], 0)

@@ -2,7 +2,8 @@
 """Connect calls over HTTP/1.1, on the port of gRPC.
 
 Goal: calls in JSON and proto, streams, errors, and refused requests have one documented response each,
-and a connection goes on exactly when it may. Method: raw sockets, whole and byte by byte.
+and a connection continues exactly if the protocol allows it. Method: raw sockets, whole and byte by
+byte.
 """
 import base64
 import gzip
@@ -186,7 +187,7 @@ class Connect(ServerCase):
         self.assertEqual(self.ask(post(CHECK, "", "Content-Type: application/grpc\r\n"))[0], 415)
 
     def test_server_stream_is_chunked(self):
-        """Events arrive as they commit; the peer that leaves ends its call."""
+        """Events arrive as they are committed; the end of the connection ends its call."""
         token = f"Authorization: Bearer {self.server.admin_token}\r\n"
         for step in (0, 1):
             peer = self.peer()

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Data folders that were copied by hand.
 
-Goal: a copy of a folder that a server has open is recognised when it is started: one that holds together
-is served with a warning, one that mixes states is refused with what to do; nothing else is mistaken for
-such a copy. Method: real servers and `cp`, beside writes and without; slow copies made by hand, so that
-commits fall between their pieces.
+Goal: a copy of a folder that a server has open is recognised at its start: a consistent copy is served
+with a warning, one that mixes states is refused with the remedy; no other folder counts as such a copy.
+Method: real servers and `cp`, with and without concurrent writes; slow copies made by hand, with commits
+between their pieces.
 """
 import os
 import shutil
@@ -83,7 +83,7 @@ class CopiedFolder(unittest.TestCase):
         with open(self.path("data", "db", "data.mdb"), "rb") as f:
             first = f.read(cut)
             data = self.copy()
-            for _ in range(3):  # LMDB uses no page again that the commit before the last one had
+            for _ in range(3):  # LMDB does not reuse pages of the commit before the last one
                 self.capture(20)
                 self.server.wait_until_stored(self.client)
             rest = f.read()
@@ -92,7 +92,7 @@ class CopiedFolder(unittest.TestCase):
         return data
 
     def test_torn_copy_is_refused(self):
-        """Pages of several commits: refused, as often as it is started, and left as it is."""
+        """A copy with pages of several commits is refused at each start, and unchanged."""
         data = self.copy_slowly(META_BYTES)
         with open(os.path.join(data, "db", "data.mdb"), "rb") as f:
             before = f.read()
@@ -115,7 +115,7 @@ class CopiedFolder(unittest.TestCase):
         self.assertNotIn(COPY, self.served(data)[0])
 
     def test_copy_during_writes_is_whole_or_refused(self):
-        """`cp -r` under load, again and again: each copy is served whole, or refused."""
+        """`cp -r` under load, repeatedly: each copy is served completely, or refused."""
         stop = threading.Event()
 
         def write():
@@ -153,7 +153,7 @@ class CopiedFolder(unittest.TestCase):
                 server.close()
 
     def test_restored_backup_is_not_a_copy(self):
-        """A backup that was taken while the store was open is restored as a store of its own."""
+        """A backup that was taken while the store was open is restored as an independent store."""
         file = self.path("backup")
         subprocess.run([os.path.join(BIN, "errata"), "admin", "backup", file, "--server",
                         self.server.address, "--token-file", self.path("data", "admin.token")],
@@ -171,7 +171,7 @@ class CopiedFolder(unittest.TestCase):
         self.assertGreaterEqual(count, 20)
 
     def test_folder_moved_after_a_kill_opens(self):
-        """A process that was killed leaves no copy, in its place nor where the folder is moved."""
+        """A folder whose process was killed does not count as a copy, in its place or moved."""
         self.client.close()
         self.server.kill9()
         os.rename(self.path("data"), self.path("moved"))
@@ -187,7 +187,7 @@ class CopiedFolder(unittest.TestCase):
         self.assertNotIn(COPY, self.served(self.path("data"))[0])
 
     def test_snapshot_of_the_volume_opens(self):
-        """The file system as it is at one moment, on other blocks: the files are the same."""
+        """A snapshot of the file system on other blocks: the files are the same."""
         image, mounted = self.path("image"), self.path("mounted")
         os.mkdir(mounted)
         mount = ["unshare", "-m", "sh", "-e", "-c"]

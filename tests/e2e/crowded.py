@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """A server without room for more connections.
 
-Goal: whoever is idle longest makes room, busy connections stay, the log and the command line give the
-reason. Method: few descriptors or connections, idle peers over plain sockets, and watchers that keep theirs.
+Goal: the connection that was idle longest is closed, busy ones stay open, and the log and the command line
+report the reason. Method: few descriptors or connections, idle peers over plain sockets, and watchers that
+keep theirs.
 """
 import os
 import re
@@ -20,7 +21,7 @@ PATIENCE_SECONDS = 20
 
 
 def greet(address):
-    """An idle peer, once the server has taken it."""
+    """Opens an idle connection; returns it once the server has accepted it."""
     host, port = address.rsplit(":", 1)
     peer = socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS)
     peer.sendall(GREETING)
@@ -63,7 +64,7 @@ class Crowded(unittest.TestCase):
                     pass
                 ended += 1
             except TimeoutError:
-                break  # the server can connect from here on
+                break  # the client can connect from here on
         self.assertGreater(ended, 100)
         self.assertTrue(watcher.is_active())
         wait_for(lambda: LINE in server.read_log())

@@ -1,6 +1,6 @@
 /*
  * damage_row.c: changes one row of a store that no one has open, bypassing the server: for tests of
- * what finds and mends such a thing.
+ * verification and rebuild.
  *   damage_row DIR TABLE missing|other|short|extra N    the table's N-th row, of all organisations,
  *   from 0
  * Prints the key in hex.

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Every way by which a decision can enter passes the same checks, and what it refuses is stored nowhere.
+"""Every entry point of decisions makes the same checks, and refused decisions are stored nowhere.
 
 Goal: a new protocol, tool, command or stream can't bypass RecordDecision. Method: the entry points are read from the
-descriptors, the tables of tools and of commands, and the page's document of aliases; each gets the same decision, for which
-the gate has no agent, and the same one with an id that has other content. One that this test does not know fails it; an import
-calls RecordDecision by gRPC.
+descriptors, the tables of tools and of commands, and the page's document of aliases; each gets the same decision, for
+which the gate has no agent, and the same one with an id that has other content. An entry point that this test does not
+know fails it; an import calls RecordDecision by gRPC.
 """
 import glob
 import http.client

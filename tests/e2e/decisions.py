@@ -112,7 +112,8 @@ class Classes(DecisionCase):
         self.assertEqual(self.class_of("Row 17 of data/towns.csv has another spelling"), EDGE)
 
     def test_support_grows_to_high(self):
-        """Three of two reviewers on several tasks; the first is HIGH too, once it is evaluated again."""
+        """Three decisions of two reviewers on several tasks; the first is HIGH too, once it is evaluated
+        again."""
         made = [self.record("Set a timeout on each remote call.", vector=[1, 0], reviewer_id=name)
                 for name in ("anna", "anna", "berta")]
         self.assertEqual([one.evaluation.classification for one in made], [LOW, LOW, HIGH])
@@ -138,7 +139,7 @@ class Classes(DecisionCase):
         self.assertEqual(len(made.evaluation.similar_feedback_ids), 1)
 
     def test_own_words_are_clustered(self):
-        """Without vectors of the caller: the same theme in other words, and another one."""
+        """Without vectors of the caller: the same theme rephrased, and another one."""
         first = self.record("All remote calls need a timeout.")
         same = self.record("Network requests without a timeout hang forever.")
         other = self.record("Sort the imports of every module.")
@@ -193,7 +194,8 @@ class Evaluators(DecisionCase):
         self.assertEqual(self.stored(made).evaluation, changed)
 
     def test_overrides_measure_evaluators(self):
-        """Each decision counts once, by its last classes: four of the server, three judged, one of them wrong."""
+        """Each decision counts once, by its last classes: four classified by the server, three of them judged,
+        one wrong."""
         made = [self.record("Always set a timeout on each remote call.", vector=[n == 0, n == 1, n == 2, n == 3])
                 for n in range(4)]
         self.assertEqual({one.evaluation.classification for one in made}, {LOW})
@@ -296,7 +298,8 @@ class Generating(DecisionCase):
         self.assertEqual(self.vote(proposal, "ralf").status, guideline.PROPOSAL_STATUS_APPROVED)
 
     def test_certain_cluster_is_expedited(self):
-        """The proposal comes with the decision that makes the cluster certain, and is listed first."""
+        """The proposal is created by the decision that makes the support of the cluster HIGH, and is
+        listed first."""
         self.reviewed(["Sort the imports of each module."] * 3, [0, 1])
         self.generate()
         made, count = [], 0
@@ -347,7 +350,8 @@ class Similar(DecisionCase):
             decision_service.FindSimilarRequest(**fields)).similar]
 
     def test_similar_decisions_are_found_by_text_and_by_vector(self):
-        """A text finds what its own decision would; vectors of the caller are compared in their own space."""
+        """A text has the search results of a decision with that text; vectors of the caller are compared in
+        their own space."""
         made = self.record("Set a timeout on each remote call.")
         self.record("Sort the imports of each module.")
         mine = self.record("Close each file.", vector=[1, 0])
@@ -391,7 +395,7 @@ class CommandLine(DecisionCase):
         return made.strip(), said
 
     def wish(self):
-        """Three reviewers ask for the same; the ids of their decisions."""
+        """Records the same request by three reviewers; returns the ids of the decisions."""
         return [self.decide(name, number, "--comment", "Set a timeout on each remote call.")[0]
                 for number, name in enumerate(("anna", "berta", "carl"))]
 
@@ -445,7 +449,7 @@ class CommandLine(DecisionCase):
         self.assertEqual((changed.classification, changed.evaluator_id, changed.rationale), (EDGE, "paul", "only here"))
 
     def test_each_line_of_a_prompt_has_an_origin(self):
-        """From decisions to a rule in the prompt, back to the decisions and to those who approved it."""
+        """Follows decisions to a rule in the prompt, and the rule back to its decisions and approvers."""
         made = self.wish()
         drafted = self.run_as("paul", "proposals", "generate")[0].strip()
         self.assertIn(drafted, self.run_as("paul", "proposals", "generate", made[0], code=1)[1])

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""tools/demo-all: one organisation has something in every view of the page.
+"""tools/demo-all: one organisation has data in every view of the page.
 
-Goal: who starts the demonstration sees each capability at work. Method: a small run that keeps its data, and a server on it:
-each list of the page has rows, of the last days too, and something waits for a person.
+Goal: the demonstration shows each capability. Method: a small run that keeps its data, and a server on it: each list of
+the page has rows, also of the last days, and some entries are pending for a person.
 """
 import datetime
 import os

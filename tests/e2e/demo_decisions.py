@@ -1,7 +1,9 @@
 #!/usr/bin/python3
-"""tools/demo-decisions: rules help, what changed nothing is retired, and nothing of the hostile reviewer gets through.
+"""tools/demo-decisions: rules help, those without an effect are retired, and no text of the hostile reviewer has an
+effect.
 
-Goal: the report shows what reviewers taught. Method: a small run with held-out tasks; the figures of its tables add up.
+Goal: the report shows the effect of reviewers. Method: a small run with held-out tasks; the figures of its tables add
+up.
 """
 import os
 import re

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""tools/demo-orders: what it prints is what the server answers, and one seed prints it twice.
+"""tools/demo-orders: it prints the server's answers, and the same text for the same seed.
 
 Goal: the report that people decide by has the server's figures. Method: a small run whose data is kept, a
 server on that data, and its own answers beside the text; the log is counted again as well.
@@ -87,7 +87,8 @@ class Demo(unittest.TestCase):
             self.assertEqual(f.read() + "\n", self.done.stdout)
 
     def test_a_model_that_ignores_examples_gains_nothing(self):
-        """The gain is not in the report, nor in who is held out: it is what the model makes of examples."""
+        """The gain is neither in the report nor in the choice of the held-out documents: it is the model's
+        use of examples."""
         done = run(*self.words, "--follows", "0")
         self.assertIn("does not show that examples help", done.stdout)
         self.assertNotIn("does not show that examples help", self.done.stdout)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """tools/demo-turns: strategies help, and the figures add up.
 
-Goal: the report shows what users' own words taught. Method: a small run without held-out sessions twice, whose reports are
-equal; one with half of the sessions held out has both rows.
+Goal: the report shows the effect of users' messages. Method: a small run without held-out sessions twice, whose reports
+are equal; one with half of the sessions held out has both rows.
 """
 import os
 import re

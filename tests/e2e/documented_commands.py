@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """The commands of tools/*.md and of the READMEs of tests/.
 
-Goal: a command that a document shows exists, with the options that it shows. Method: every `sh` block runs in order, in a
-shell that ends at the first failure, with paths, ports and placeholders of this test, and shorter loads (VALUES).
+Goal: a command that a document shows exists, with the options that it shows. Method: every `sh` block runs in order, in
+a shell that ends at the first failure, with paths, ports and placeholders of this test, and shorter loads (VALUES).
 Commands that build, install or take longer than a minute are not run (NOT_RUN): their `--help` must list the shown
-options and names. So must the help of each command that a sentence or a table shows. readme.py runs README.md.
+options and names. The same applies to each command in a sentence or a table. readme.py runs README.md.
 """
 import functools
 import glob
@@ -90,7 +90,7 @@ def blocks(document):
 
 
 def reason_not_run(command):
-    """Why the command is not run; None if it is."""
+    """Returns the reason why the command is not run; None if it is run."""
     if command.endswith((" --help", " --list")):
         return None
     return NOT_RUN.get(command.split()[0])

@@ -82,7 +82,8 @@ class Feedback(EffectCase):
 
 class Sunset(EffectCase):
     def test_only_what_changed_nothing_is_proposed(self):
-        """As much similar feedback as before: proposed after 50 decisions, once; it stays in effect until a person acts."""
+        """With unchanged feedback a retirement is proposed once, after 50 decisions; the guideline stays in effect
+        until a person acts."""
         self.decide(20, 10)
         made = self.guideline()
         self.decide(49, 25)
@@ -115,7 +116,7 @@ class Sunset(EffectCase):
             learning.SetArtifactStateRequest(artifact_id=made.id, state=artifact.ARTIFACT_STATE_ACTIVE, reason="r")))
 
     def test_kept_written_one_is_not_proposed_at_once(self):
-        """Its outcomes still show no benefit, but it is proposed again after 50 more decisions only."""
+        """Its outcomes still show no benefit, but it is proposed again only after 50 more decisions."""
         self.mine.update_settings(holdout_percent=50)
         made = self.reviewer("paul").guidelines.ProposeGuideline(guideline_service.ProposeGuidelineRequest(
             proposal=dict(rule_type=2, rule_content="Use UTC.", affected_agents=["coder"]))).proposal
@@ -131,7 +132,8 @@ class Sunset(EffectCase):
         self.assertEqual(list(self.generate().sunset_guideline_ids), [made.id])
 
     def cite_both_arms(self, served):
-        """Rejected decisions that cite prompts of many subjects, until so many of them had the guideline."""
+        """Records rejected decisions that cite prompts of many subjects, until `count` of the prompts had
+        the guideline."""
         left = {extraction.EXPERIMENT_ARM_TREATMENT: served, extraction.EXPERIMENT_ARM_CONTROL: 5}
         for n in range(1000):
             prompt = self.mine.guidelines.BuildAgentPrompt(guideline_service.BuildAgentPromptRequest(

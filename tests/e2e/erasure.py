@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Erasure at a person's request: the content of events goes at once, from every file of the journal too.
+"""Erasure at a person's request: the content of events is removed at once, also from every file of the journal.
 
-Goal: `errata admin erase` removes what the report says, of each subject; facts and the store's consistency stay. Method: both
-engines; a text of each person in events of each kind, which is searched for in the journal before and after.
+Goal: `errata admin erase` removes the content that it reports, for each subject; facts and the store's consistency are
+kept. Method: both engines; a text of each person in events of each kind, which is searched for in the journal before
+and after.
 """
 import json
 import os
@@ -134,7 +135,7 @@ class Erasure(unittest.TestCase):
         found = str(self.search())
         self.assertNotIn("Okapi", found)
         self.assertIn("Tapir", found)
-        self.talk("s1", "Ibis", ["three"])  # the session goes on
+        self.talk("s1", "Ibis", ["three"])  # the session continues
         self.client.turns.DetectFeedback(turn_service.DetectFeedbackRequest(
             session_id="s1", turn_id="last", message="no, not that", embedding=[0, 1]))
         report = self.erase("--user", "ada")
@@ -146,7 +147,7 @@ class Erasure(unittest.TestCase):
         self.assertIn("Tapir", str(self.client.events()))
 
     def test_similar_decisions_of_an_erased_one_are_named(self):
-        """The evaluation of a decision without content names those of its cluster that were before it."""
+        """The evaluation of a decision without content names the earlier decisions of its cluster."""
         made = [self.decide(number, "a service") for number in range(3)]
         read = decision_service.GetDecisionRequest(feedback_id=made[1].feedback_id)
         self.assertNotEqual(self.client.decisions.GetDecision(read).decision.reviewer_comment, "")
@@ -207,7 +208,7 @@ class ErasureWithJournal(Erasure):
     test_kept_content_is_reported = test_erased_item_is_missing_in_the_past = test_customer_is_erased = None
 
     def test_killed_server_has_whole_steps(self):
-        """A second call goes on where a killed server ended."""
+        """A second call continues after the last step of a killed server."""
         for number in range(3 * CORRECTIONS):
             self.correct(number, "d1", "Zebra")
         call = self.client.admin.EraseContent(admin.EraseContentRequest(document_id="d1", reason="request 17"))

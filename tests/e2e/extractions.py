@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Recorded extractions through a real client: what was corrected of them, and whether examples help.
+"""Recorded extractions through a real client: their corrections, and the effect of examples.
 
-Goal: correction rates, confidence trends and the experiment are what was recorded, to the last one. Method:
-one erratad; each test has an organisation of its own, so that whole reports can be compared; arms are
-computed here by the formula, and reports by a recount of the log.
+Goal: correction rates, confidence trends and the experiment equal the recorded events exactly. Method: one
+erratad; each test has an organisation of its own, so that whole reports can be compared; arms are computed
+here by the formula, and reports by a recount of the log.
 """
 import itertools
 import json
@@ -45,7 +45,7 @@ class ExtractionCase(ServerCase):
         return [call.result().extraction for call in calls]
 
     def correct(self, field="qty", **fields):
-        """Each of another line, so that none is a copy of another."""
+        """Each correction is of another line, so that none is a copy of another."""
         fields.setdefault("meta_json", json.dumps({"input_snippet": f"line {next(LINES)}"}))
         return self.client.capture(event_type=LINE, before_json=json.dumps({field: 0}),
                                    after_json=json.dumps({field: 1}), **fields)
@@ -195,7 +195,8 @@ class Recorded(ExtractionCase):
             extraction_service.RecordExtractionRequest(extraction=one)).extraction
 
     def test_fr_018_layouts_have_their_correction_rate(self):
-        """Corrected by all, for each layout; a layout without extractions has no rate."""
+        """The rate is corrected extractions over all, by layout; a layout without extractions has
+        no rate."""
         wanted = {}
         for n, (layout, count, corrected) in enumerate((("a", 10, 3), ("b", 4, 4), ("c", 5, 0))):
             self.record_all([{"document_id": f"{n}-{i}", "layout_fingerprint": layout, "confidence": 0.5}
@@ -359,7 +360,7 @@ class Experiment(ExtractionCase):
         self.assert_recount()
 
     def populate(self, layout, count, wrong_in_treatment, wrong_in_control):
-        """`count` documents; of each arm every so-many-th is corrected: the truth is known."""
+        """Records `count` documents, with corrections at a known rate in each arm."""
         names = [f"{layout}-{n}" for n in range(count)]
         self.record_all([{"document_id": name, "layout_fingerprint": layout, "confidence": 0.5,
                           "field_count": 8} for name in names])
@@ -379,8 +380,8 @@ class Experiment(ExtractionCase):
 
     def test_sc_005_the_uplift_is_measured(self):
         """Two layouts, a quarter held out: one tenth wrong with examples, one third without. The report has
-        the truth, its interval and p-value are those of the formulas, and 15% is reached; in the layout
-        where both arms are as good it is not."""
+        the known rates, its interval and p-value are those of the formulas, and 15% is reached; in the
+        layout with equal arms it is not."""
         self.client.update_settings(holdout_percent=25)
         self.ready("helps")
         self.ready("same")

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Requests whose every field is at its documented limit: stored, or refused for another reason than their size.
+"""Requests whose every field is at its documented limit: stored, or refused for a reason other than their size.
 
-Goal: no limit of the store, of an event or of a message is smaller than what the contract allows, also of fields and methods that
-are added later. Method: requests of each method that writes, filled by the field rules of the contract; those that refer to
-something of the server's are refused for that.
+Goal: no limit of the store, of an event or of a message is smaller than the limits of the contract, also of fields and
+methods that are added later. Method: requests of each method that writes, filled by the field rules of the contract;
+requests that refer to data of the server are refused for that reason.
 """
 import time
 import uuid
@@ -14,15 +14,15 @@ from google.protobuf import message_factory
 from erratad import ServerCase, is_output_only, is_plain_message, main, methods, one_of_each, options
 
 ID_BYTES = 128
-TEXT_BYTES = 60 << 10  # of a text without a limit of its own: more than a value that is cut, less than the metadata of an event
-ITEMS = 100  # of a list without a limit of its own
+TEXT_BYTES = 60 << 10  # size of a text without its own limit: more than a value that is cut, less than the metadata of an event
+ITEMS = 100  # size of a list without its own limit
 REQUEST_BYTES_MAX = 15 << 20  # a little less than the limit of requests
 LETTERS = 0x20000  # four bytes each, so that limits in characters are reached with those in bytes
 # Limits that a field's rules do not have: those of its characters, and of different items.
 BYTES = {"missing_spec": 400}
 ITEMS_OF = {"missing_spec": 50}
 GIVEN = {"suggestions_json": '{"suggestions":["a"]}', "cue_class": "NEGATION", "insertion_point": "a" * 64}
-# References to what only the server makes, and what excludes another field: a request that has one is refused for it.
+# References to data that only the server makes, and fields that exclude others: a request with one is refused for it.
 LEFT_OUT = {"exposure_ref", "exposure_refs", "id", "org_id", "replaces_guideline_ids", "example_ids", "rejected_indicators",
             "missed_indicators"}
 STORED = {
@@ -86,7 +86,7 @@ def put(message, field, number):
 
 
 def fill(message, number=0):
-    """Sets every field but references; of lists as many items as the rules allow, and a request has room for."""
+    """Sets every field except references; lists get as many items as the rules and the size of a request allow."""
     message.SetInParent()
     for field in one_of_each(message.DESCRIPTOR):
         if is_output_only(field) or field.name in LEFT_OUT:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Guidelines for agents through a real client: proposals, votes, conflicts, capacity, prompts, and who may do what.
+"""Guidelines for agents through a real client: proposals, votes, conflicts, capacity, prompts, and permissions.
 
 Goal: the rules of guidelines hold over the wire, by every method that votes, and on the command line. Method: one erratad,
 stock gRPC and `errata`; an organisation of its own for each test.
@@ -138,8 +138,8 @@ class Voting(GuidelineCase):
         self.assertEqual(len(self.active("coder")), 2)
 
     def test_an_agent_has_at_most_20(self):
-        """The 21st names what could be merged and retired; replacing one, or retiring one with the approval, makes room.
-        By every method that votes, the limit holds."""
+        """The 21st proposal names guidelines that could be merged or retired; replacing or retiring one makes room. The
+        limit applies to every method that votes."""
         self.need(1)
         made = [self.propose(f"Topic{n} needs the remedy{n} of chapter{n}.") for n in range(21)]
         reported = self.person("anna").guidelines.ApproveProposals(guideline_service.ApproveProposalsRequest(

@@ -1,4 +1,4 @@
-"""Tests the result of `cmake --install` with programs that know only the prefix.
+"""Tests the result of `cmake --install` with programs that use only the prefix.
 
 The installed tree is moved first. The examples are copied from it and built against it in four ways (CMake package and
 pkg-config, shared and static), then run against the installed server: they request examples, capture a correction and
@@ -19,7 +19,7 @@ from erratad import ROOT
 
 BUILD = os.environ["ERRATA_BUILD"]
 PUBLIC = re.compile(r"errata_")
-# Names of the library's inside, and of the store's base, that a program may well have itself.
+# Internal names of the library, and of the store's base, that a program may define itself.
 PRIVATE = ("arena_init", "arena_alloc_slowly", "random_system", "err_text", "client_channel_new",
            "session_free_call", "captures_queue_step", "capture_new", "problem_say", "token_valid",
            "contract_methods", "logger_write")
@@ -41,7 +41,7 @@ def free_port():
 
 
 class Installed:
-    """The installed tree, moved away from where it was put, and the examples built with it."""
+    """The installed tree, moved from the place of its installation, and the examples built with it."""
 
     def __init__(self):
         self.scratch = tempfile.mkdtemp(prefix="errata-installed-")
@@ -129,7 +129,7 @@ class Tree(unittest.TestCase):
         self.assertTrue(os.access(installed.path("bin", "errata-bench"), os.X_OK))
 
     def test_expected_files_are_installed(self):
-        """Links of the shared library, and accompanying files, are where systems look for them."""
+        """Links of the shared library, and accompanying files, are in the standard places."""
         self.assertEqual(os.readlink(installed.path("lib", "liberrata.so")), "liberrata.so.0")
         for name in ("doc/errata/LICENSE", "doc/errata/NOTICE", "doc/errata/README.md",
                      "man/man1/errata.1", "man/man1/erratad.1", "man/man1/errata-bench.1",
@@ -271,7 +271,7 @@ class Headers(unittest.TestCase):
             installed.readme_program(number, "g++", "c++")
 
     def test_examples_compile_as_cpp(self):
-        """A program in C++ can take them over without a warning."""
+        """A program in C++ compiles them without a warning."""
         folder = installed.path("share", "doc", "errata", "examples")
         for name in ("first_call.c", "stub_call.c", "extractor.c", "order.c"):
             run("g++", "-Wall", "-Wextra", "-Werror", "-x", "c++", "-fsyntax-only",
@@ -299,7 +299,7 @@ class Examples(unittest.TestCase):
         return {**installed.environment, "ERRATA_SERVER": address, "ERRATA_TOKEN_FILE": self.token_file}
 
     def use(self, folder, orders):
-        """The main job: captured, and in the next prompt."""
+        """The main use case: a correction is captured, and is in the next prompt."""
         for program in ("first_call", "stub_call"):
             said = run(os.path.join(folder, program), env=self.environment)
             self.assertRegex(said, r"stored as [0-9a-f-]{36}\nfor the prompt: \[\{.*\"qty\": ?12")

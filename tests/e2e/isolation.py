@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""The walls between organisations, in the server as it runs: over LMDB, connections and its log.
+"""Isolation of organisations in a running server: over LMDB, connections and its log.
 
-Goal: nothing that one organisation has reaches another one's answers, streams, errors or anybody's log.
-Method: a text of its own in every field of every method, taken from the descriptors; then every method is
-asked by every role of another organisation, and all of what came back is searched. What needs the same
-clock and randomness (answers equal to the byte) is in tests/isolation.
+Goal: no data of an organisation reaches another one's answers, streams or errors, or any log. Method: a
+unique text in every field of every method, taken from the descriptors; then every role of another
+organisation calls every method, and all responses are searched. Tests that need the same clock and
+randomness (byte-equal answers) are in tests/isolation.
 """
 import re
 import secrets
@@ -47,7 +47,7 @@ def leaves(message, path=()):
 
 
 def shaped(field, canary):
-    """The canary in a value that the field's format takes; None where it takes no such text."""
+    """The canary in a value of the field's format; None if the format allows no such text."""
     if field.type == field.TYPE_BYTES:
         return canary.encode()
     if rules_of(field).format == options.FORMAT_JSON_OBJECT or field.name == "metadata_json":
@@ -59,7 +59,7 @@ def shaped(field, canary):
 
 
 def inner(message, field):
-    """The message in a field; a new element where it is repeated."""
+    """The message in a field; a new element if it is repeated."""
     child = getattr(message, field.name)
     if field.label == field.LABEL_REPEATED:
         return child[0] if len(child) else child.add()
@@ -71,7 +71,8 @@ def is_map(field):
 
 
 def put(message, path, value):
-    """Sets the value at a path, and makes what lies on the way; of a map a key or a value."""
+    """Sets the value at a path, and creates the messages on the path; in a map, sets a key or a
+    value."""
     field = path[-1]
     for above in path[:-1]:
         if is_map(above):
@@ -158,8 +159,8 @@ class Canaries(ServerCase):
         return said
 
     def listen(self, client):
-        """Everything that can be received: without parameters, with required ones, and the log from
-        the start."""
+        """Everything that can be received: by calls without parameters, with required ones, and
+        from the log."""
         heard = []
         for path, method, _ in methods():
             request = method.input_type._concrete_class()
@@ -195,7 +196,8 @@ class Canaries(ServerCase):
                 self.assertNotIn(canary.encode(), body, who)
 
     def test_replies_do_not_show_other_organisations(self):
-        """Fields, ids, the secret and the key id of one in everything that the others receive."""
+        """Searches for the fields, ids, secret and key id of one organisation in everything that
+        the others receive."""
         said = self.speak()
         token = self.last_token
         everything = b"".join(body + (message or "").encode() for _, message, body in said)
@@ -236,7 +238,7 @@ class OneConnection(ServerCase):
         self.proxy = self.server.client()
 
     def call(self, side, method, request):
-        """A call of one side on the common connection, under way."""
+        """A call of one organisation in progress on the common connection."""
         path, reply = method
         return self.proxy.plain.unary_unary(path, type(request).SerializeToString, reply.FromString
                                             ).future(request, timeout=30, metadata=self.sides[side][1])
@@ -359,7 +361,8 @@ class Walls(ServerCase):
         return code, message.replace(value, "ID"), shown
 
     def test_foreign_ids_are_unknown_ids(self):
-        """Every id field of every method: another organisation's id is answered as a random one."""
+        """Every id field of every method: another organisation's id gets the response to a random
+        id."""
         org = self.admin.create_org("asker-" + secrets.token_hex(4))
         self.admin_plain = self.server.client(
             self.admin.create_token(roles.ROLE_ADMIN, org_id=org.id).secret)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """The log engines: `erratad --log journal`, the default, and `--log lmdb`.
 
-Goal: the engine may be changed at any start, also after a kill, and no acknowledged write is lost; copies have what is
-only in memory. Method: real servers that are killed and started with each engine.
+Goal: the engine may be changed at any start, also after a kill, and no acknowledged write is lost; copies contain data
+that is only in memory. Method: real servers that are killed and started with each engine.
 """
 import glob
 import os
@@ -25,7 +25,7 @@ class Journal(unittest.TestCase):
         self.stored = []
 
     def start(self, engine, expected=None, data=None, arguments=()):
-        """With the engine, or `own`: the store's."""
+        """Starts a server with the engine; `own` selects the store's."""
         server = Server(data=data or self.data, arguments=arguments,
                         environment={"ERRATA_LOG": "" if engine == "own" else engine}).start()
         self.addCleanup(server.close)
@@ -70,7 +70,8 @@ class Journal(unittest.TestCase):
         self.verify(server)
 
     def test_store_keeps_its_engine(self):
-        """Without --log: after a kill, a clean end, a change, in a restored backup, and of a new store."""
+        """The engine without --log: after a kill, a clean end or a change, in a restored backup, and of a
+        new store."""
         server, client = self.start("own", NEW_STORE)
         server.stop()
         for engine in ("journal", "lmdb"):

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Explanations of what was served, through a real client and the command `errata`.
+"""Explanations of exposures, through a real client and the command `errata`.
 
-Goal: an explanation is what was served, after a restart, a rebuild, supersessions and further captures. Method: one
-erratad; each test keeps replies and compares them with explanations.
+Goal: an explanation equals the served reply, after a restart, a rebuild, supersessions and further captures.
+Method: one erratad; each test keeps replies and compares them with explanations.
 """
 import json
 import subprocess
@@ -136,7 +136,7 @@ class Reports(LearningCase):
                 layout_fingerprint="compared", document_id=f"document {number}", confidence=0.5,
                 exposure_refs=[served.exposure_ref])
             self.assertEqual(len(record.example_ids), 0 if held_out else 1)
-            if held_out:  # every document that got none is corrected
+            if held_out:  # every document without examples is corrected
                 self.correct("elsewhere", number + 10, document_id=f"document {number}")
             explained = self.client.explain(exposure_ref=served.exposure_ref)
             self.assertEqual([one.held_out for one in explained.artifacts], [held_out])

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""A server's life: first start, restart, drain, idempotency across both, and what it refuses.
+"""A server's life: first start, restart, drain, idempotency across both, and refused starts.
 
-Goal: whoever runs erratad without any set-up gets a working, closed store, and never loses an answer.
-Method: each test starts and stops its own server, with real signals.
+Goal: erratad without any set-up has a working, private store, and never loses a response. Method:
+each test starts and stops its own server, with real signals.
 """
 import os
 import re
@@ -88,7 +88,7 @@ class FirstStart(unittest.TestCase):
         self.assertRegex(self.refused("--listen", "0.0.0.0:0"), "speaks cleartext")
 
     def test_folder_that_is_not_a_store_is_refused(self):
-        """A damaged store is refused with the reason, and left as it is."""
+        """A damaged store is refused with the reason, and unchanged."""
         with Server() as server:
             server.stop()
             for folder, _, names in os.walk(server.data):
@@ -267,7 +267,7 @@ class Hangup(unittest.TestCase):
                     process.stdout.close()
 
     def test_hangup_while_draining_changes_nothing(self):
-        """A call that runs holds the end up, and is still finished."""
+        """A running call delays the shutdown, and is completed."""
         with Server() as server:
             client = server.client()
             go_on = threading.Event()

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """The event log through a real client: numbered without gaps, chained, and streamed without loss.
 
-Goal: a reader that follows the log sees each event once, in order, over cuts and after a slow wire.
-Method: writers and watchers side by side on one server.
+Goal: a reader that follows the log sees each event once, in order, across reconnections and on a
+slow connection. Method: concurrent writers and watchers on one server.
 """
 import hashlib
 import threading
@@ -28,7 +28,8 @@ class Log(ServerCase):
                 return events
 
     def test_events_are_numbered_chained_and_found(self):
-        """FR-001: seq gapless from 1, time never back, ids in order; by id and by seq the same."""
+        """FR-001: seq has no gaps from 1, times never decrease, ids are in order; Get by id and by
+        seq are equal."""
         for i in range(20):
             self.admin.capture(event_type=LINE, layout_fingerprint=f"log-{i % 3}",
                                after_json='{"qty":%d}' % i)

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""SKU mappings through a real client: what people confirm is applied, what they reject never again.
+"""SKU mappings through a real client: confirmed mappings are applied, rejected ones never again.
 
 Goal: the scenarios of document 000 on mappings, and each promise of the contract about them, hold on the
 wire. Method: one erratad, stock gRPC; each test has a customer of its own. The last test of each class
-compares what the server answers with a recount of its log.
+compares the server's answers with a recount of its log.
 """
 import base64
 import itertools
@@ -91,7 +91,7 @@ class MappingCase(ServerCase):
 
 class Scenarios(MappingCase):
     def test_us4_1_confirmation_is_stored(self):
-        """Status, confidence and support after each confirmation; the event is beside them."""
+        """Status, confidence and support after each confirmation; the response contains the event."""
         first = self.confirm("ABC-123", "INT-999")
         one = first.mapping
         self.assertEqual((one.status, one.confidence, one.support_count, one.use_count),
@@ -133,7 +133,8 @@ class Scenarios(MappingCase):
         self.assertFalse(other.HasField("confidence"))
 
     def test_us4_3_applying_makes_no_feedback_event(self):
-        """Neither the match, nor the outcome that cites it: only people's actions are feedback."""
+        """Neither the match nor the outcome that cites it is an event of feedback: only people's
+        actions are."""
         self.confirm("ABC-123", "INT-999")
 
         def feedback_count():
@@ -467,7 +468,7 @@ class References(MappingCase):
         yield "foreign", self.foreign_reference()
 
     def test_forged_truncated_and_foreign_ones_are_refused(self):
-        """Tests each write that takes a reference; the log's length shows that nothing is stored."""
+        """Tests each write that accepts a reference; the log's length shows that nothing is stored."""
         kept = self.confirm("F-1", "INT-1").mapping
         good = self.match("F-1").exposure_ref
         for what, reference in list(self.bad_references()):
@@ -483,7 +484,7 @@ class References(MappingCase):
             self.assertEqual(self.get(kept.id), kept, what)
 
     def test_only_matches_close_a_draft(self):
-        """A reference of GetExamples is true, and not RecordMatches's: refused, nothing stored."""
+        """A valid reference of GetExamples is refused by RecordMatches, and nothing is stored."""
         self.admin.capture(event_type=LINE, layout_fingerprint="not-mine", after_json='{"qty":1}')
         ref = self.admin.examples("not-mine").exposure_ref
         self.assertTrue(ref)
@@ -492,7 +493,8 @@ class References(MappingCase):
         self.assertEqual(self.newest_seq(), seq)
 
     def test_long_list_of_lines_is_answered(self):
-        """1000 lines: the reference stays within 4 KiB and is taken; too many to name credit none."""
+        """1000 lines: the reference is within 4 KiB and accepted; too many lines to name credit no
+        mapping."""
         for n in range(3):
             self.confirm(f"LONG-{n}", f"INT-{n}")
         reply = self.match(*[f"LONG-{n % 3}" for n in range(1000)])

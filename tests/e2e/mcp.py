@@ -2,7 +2,7 @@
 """The Model Context Protocol: agents list tools and call them at POST /mcp.
 
 Goal: each revision, refusal and limit has its documented answer; a token sees and calls only the tools of its role; a
-tool does what its method does. Method: Python's own HTTP client, hostile messages, and gRPC beside it.
+tool has the effect of its method. Method: Python's own HTTP client, hostile messages, and gRPC beside it.
 """
 import http.client
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""tools/measure-learning on small data sets whose figures are known.
+"""tools/measure-learning on small data sets with known figures.
 
 Goal: the table has the right figures, and a missing data set is named with its source. Method: receipts of two companies and
 forms of two templates, each drawn alike, so that the exact layout finds them; forms of a template that was not seen.
@@ -58,7 +58,7 @@ class MeasureLearning(unittest.TestCase):
         return run.stdout, run.stderr
 
     def figures(self, out, word):
-        """(with Errata, without, ceiling) of the row that has the word."""
+        """Returns (with Errata, without, ceiling) of the row that contains the word."""
         row, = [line for line in out.splitlines() if line.startswith("|") and word in line]
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         return cells[1].split(" ")[0], cells[2], cells[3]
@@ -124,7 +124,7 @@ class MeasureLearning(unittest.TestCase):
         self.assertEqual(self.run_tool(*words)[0], out)
 
     def test_intents_are_measured(self):
-        """Three intents with words of their own: all are found once they are stored, but a known question is left out."""
+        """Three intents with distinct words: all are found once they are stored, but a known question is left out."""
         words = {"card": "my card was stolen on the way", "cash": "the machine kept the cash of mine", "fee": "why is there a fee for payments"}
         for part, count in (("train", 10), ("test", 4)):
             lines = [f"{text} {part}{n},{label}" for n in range(count) for label, text in sorted(words.items())]

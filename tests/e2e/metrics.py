@@ -37,7 +37,7 @@ def base_name(name, types):
 
 
 def read(text):
-    """Types by metric, and values by (name, labels). Fails on anything that version 0.0.4 does not have."""
+    """Types by metric, and values by (name, labels). Fails on elements that version 0.0.4 does not have."""
     types, samples, current = {}, {}, None
     assert text.endswith("\n")
     lines = iter(text.splitlines())

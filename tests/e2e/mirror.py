@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """`errata decisions mirror`: decisions and rules as files of a git repository, committed with authors and reasons.
 
-Goal: the files have what the server has, and each event is in one commit, by the person who acted. Method: a real server and
-git; decisions and rules through their life, an erasure, and a run that follows the log while the server restarts.
+Goal: the files equal the server's data, and each event is in one commit, by its actor. Method: a real server and git;
+decisions and rules through their life, an erasure, and a run that follows the log while the server restarts.
 """
 import json
 import os
@@ -63,7 +63,7 @@ class MirrorCase(CliCase):
         return sorted(os.listdir(path)) if os.path.isdir(path) else []
 
     def expect_mirrored(self):
-        """The files are what the server has, and what git has; the commits have each event once."""
+        """The files equal the data of the server and of git; the commits have each event once."""
         decisions = self.mine.all_pages(self.mine.decisions.ListDecisions, decision_service.ListDecisionsRequest(), "decisions")
         self.assertEqual(self.listed("decisions"), sorted(one.id + ".json" for one in decisions))
         for one in decisions:

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """`errata decisions mirror` in trouble: killed runs, changes of others, older backups, hostile texts and configurations.
 
-Goal: no change is lost or repeated, whenever a run is killed; nothing of others is overwritten; nothing that a reviewer, a git
-configuration or an environment says runs a program. Method: a real server and git; runs that are killed at random moments with
-their processes of git; a restored backup.
+Goal: no change is lost or repeated, whenever a run is killed; nothing of others is overwritten; no text of a reviewer,
+a git configuration or an environment can run a program. Method: a real server and git; runs that are killed at random
+moments with their processes of git; a restored backup.
 """
 import os
 import random
@@ -128,7 +128,7 @@ class Hostile(MirrorCase):
 
 class Killed(MirrorCase):
     def test_killed_runs_lose_and_repeat_nothing(self):
-        """Killed with its processes of git at a random moment; the next run goes on."""
+        """Killed with its processes of git at a random moment; the next run continues."""
         seed = random.randrange(10**6)
         print("seed", seed)
         chance = random.Random(seed)

@@ -2,8 +2,8 @@
 """Nonsense in every field of every method: refused, naming all bad fields at once.
 
 Goal: no field can be forgotten by a check, also none that is added later. Method: requests are built
-from the descriptors and their field rules, as wire bytes, since no library would write them; what is
-expected follows from the same rules.
+from the descriptors and their field rules, as wire bytes, since no library would write them; the
+expected refusals follow from the same rules.
 """
 import struct
 import time
@@ -59,7 +59,7 @@ def rules_of(field):
 
 
 def breaks_a_rule(field):
-    """A value that the field's own rule refuses; None where it has no rule to break."""
+    """A value that the field's own rule refuses; None if the field has no rule."""
     rules = rules_of(field)
     if field.type == field.TYPE_BYTES and is_output_only(field):
         return b"x"
@@ -119,7 +119,7 @@ GOOD_TEXT = {
 
 
 def minimal(message):
-    """The least that a message's own rules take."""
+    """A minimal message that its rules accept."""
     wire = b""
     for field in message.fields:
         rules = rules_of(field)
@@ -201,7 +201,8 @@ class Nonsense(ServerCase):
                     self.assertIn(field.name, fields_in(details), path)
 
     def test_undecodable_bytes_are_refused(self):
-        """A wrong wire type, a cut field, an overlong varint, a group: INTERNAL, as gRPC has it."""
+        """A wrong wire type, a cut field, an overlong varint, a group: refused with INTERNAL, as
+        gRPC specifies."""
         for path, method, _ in methods():
             if not method.input_type.fields:
                 continue
@@ -212,7 +213,8 @@ class Nonsense(ServerCase):
                 self.assertEqual(code, grpc.StatusCode.INTERNAL, f"{path} {wire!r}: {message}")
 
     def test_unknown_fields_are_ignored(self):
-        """A newer client's field does no harm: the answer is that of the request without it."""
+        """An unknown field of a newer client has no effect: the response is that to the request
+        without it."""
         for path, method, _ in methods():
             if is_stream(path) or path.endswith("/GetServerInfo"):
                 continue

@@ -68,7 +68,7 @@ class WhileServing(unittest.TestCase):
         return text
 
     def check_kept(self, ids):
-        """Everything acknowledged is in the store after a restart, and the store is whole."""
+        """All acknowledged writes are in the store after a restart, and the store is intact."""
         self.client.close()
         self.assertEqual(self.server.stop(), 0)
         self.server.start()
@@ -156,7 +156,7 @@ class WhileServing(unittest.TestCase):
         report it. The next start does not create a new store."""
         ids = self.capture(3)
         remove(self.server.data, "db/data.mdb", "db/lock.mdb", "errata.pid")
-        for _ in range(5):  # the writer stops trying before the next look at the file
+        for _ in range(5):  # the writer stops before the next check of the file
             with self.assertRaises(grpc.RpcError) as refused:
                 self.capture()
             self.assertEqual(refused.exception.code(), grpc.StatusCode.UNAVAILABLE)

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Organisations exported as JSON lines, and imported.
 
-Goal: an import makes the same organisation: the same events, everything made of them, no token; a file that is not exactly
-what was exported is refused as a whole; an import that was interrupted goes on, and no other method accepts its organisation meanwhile. Method: every
-method that writes fills the organisation; the command line exports and imports; a second export is compared line by line,
-and verify replays the logs; a stock client imports a part, and kills fall in between.
+Goal: an import makes the same organisation: the same events, everything made of them, no token; a file that is not
+exactly what was exported is refused as a whole; an interrupted import continues, and no other method accepts its
+organisation meanwhile. Method: every method that writes fills the organisation; the command line exports and imports; a
+second export is compared line by line, and verify replays the logs; a stock client imports a part, and kills occur in
+between.
 """
 import base64
 import json
@@ -78,7 +79,7 @@ class Transfer(Transfers):
         load.channel.close()
 
     def erase(self):
-        """Erases the content of a correction; its id."""
+        """Erases the content of a correction; returns its id."""
         event = self.correct(self.theirs, 7)
         self.cli("admin", "erase", "--event", event.id, "--org", self.org, "--reason", "request 3", "--yes")
         return event.id
@@ -154,7 +155,8 @@ class Transfer(Transfers):
         return [json_format.MessageToJson(event) for event in events]
 
     def compare(self, imported, last_seq):
-        """The imported organisation has no token, and answers as the exported one did at the export."""
+        """The imported organisation has no token, and gives the responses of the exported one at the
+        time of the export."""
         self.assertEqual(self.client.admin.ListTokens(admin.ListTokensRequest(org_id=imported)).tokens[:], [])
         self.assertEqual(self.client.admin.GetSettings(admin.GetSettingsRequest(org_id=imported)),
                          self.client.admin.GetSettings(admin.GetSettingsRequest(org_id=self.org)))
@@ -182,7 +184,7 @@ class Transfer(Transfers):
 
 class Refusals(Transfers):
     def damaged(self, lines):
-        """(name, lines, what the refusal says)."""
+        """Yields (name, lines, message of the refusal)."""
         swapped = [*lines[:2], lines[3], lines[2], *lines[4:]]
         yield "cut", lines[:-1], r":\d+: missing; expected more lines"
         yield "gap", [*lines[:2], *lines[3:]], ":3: event 3; expected event 2"
@@ -250,7 +252,7 @@ class Interruption(Transfers):
         self.assertIn("everything holds", self.cli("admin", "verify"))
 
     def expect_closed(self, org_id):
-        """Nothing but the import, and the deletion, accepts the organisation."""
+        """Only the import and the deletion accept the organisation."""
         self.assertEqual(self.states()["Copy"], "IMPORTING")
         for call in (lambda: self.client.create_token(roles.ROLE_ADMIN, org_id=org_id),
                      lambda: self.client.admin.GetSettings(admin.GetSettingsRequest(org_id=org_id)),

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Organisations over their life: suspended and resumed, and deleted.
 
-Goal: a suspended organisation is refused in every protocol until it is resumed, and nothing of it is lost; of a deleted one
-nothing is left, although the server is killed meanwhile, and other data stay. Method: both engines, the command line, a
-watcher of its log, restarts, kill -9, a rebuild.
+Goal: a suspended organisation is refused in every protocol until it is resumed, and nothing of it is lost; of a deleted
+one nothing is left, even if the server is killed meanwhile, and other data is kept. Method: both engines, the command
+line, a watcher of its log, restarts, kill -9, a rebuild.
 """
 import datetime
 import json
@@ -186,10 +186,10 @@ class Deletion(Deletions):
 
 class KilledDeletion(Deletions):
     engine = "journal"
-    batches = 10  # enough that the deletion has not ended when its first rows are gone
+    batches = 10  # enough that the deletion has not ended when its first rows are removed
 
     def deleted_rows(self, client):
-        """Rows that the deletion has removed; 0 once the organisation is not listed."""
+        """Returns the number of removed rows; 0 once the organisation is not listed."""
         listed = client.admin.ListOrganizations(admin.ListOrganizationsRequest(id_prefix=self.org)).organizations
         return listed[0].deletion.deleted_row_count if listed else 0
 
@@ -201,7 +201,7 @@ class KilledDeletion(Deletions):
         wait_until(lambda: self.deleted_rows(self.client), "the first step", 20)
 
     def expect_ended_after(self, moment):
-        """The deletion ended by the server that was started then, so it was cut off between its steps."""
+        """The second server completed the deletion, so it was interrupted between its steps."""
         self.expect_gone()
         events = json.loads(self.cli("admin", "audit", "--all", "--json"))["events"]
         ended = next(event for event in events if event.get("organizationDeleted", {}).get("completed"))

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Every document of tests/data/pdf: its pages as the manifest says, and the same measures each time.
+"""Every document of tests/data/pdf: its pages as in the manifest, and the same measures each time.
 
 Goal: measures depend only on the bytes. Method: all files by one organisation, one after
 the other; then in the other order, eight at a time, under other names, by another organisation.
@@ -59,7 +59,7 @@ class Corpus(unittest.TestCase):
                 yield row, self.first[row["path"]]
 
     def test_page_counts_equal_the_manifest(self):
-        """Count of pages, and the size of the first, turned by its rotation."""
+        """Compares the number of pages, and the size of the first one after its rotation."""
         for row, answered in self.documents():
             if row["page_count"] == "encrypted":
                 continue

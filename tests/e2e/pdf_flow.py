@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 """pdf_flow.py [--long]: jobs that are cancelled, queues that are full, and processes that die.
 
-Goal: a document's job ends with its call, waits its turn, and does not affect other calls; a
-process that dies is restarted or reported. Method: real signals to the worker, its children and
-the server; the processes are inspected from outside. --long adds cases that take a job's whole
-time.
+Goal: a document's job ends with its call, runs in its turn, and does not affect other calls; a
+process that dies is restarted or reported. Method: real signals to the worker, its children and the
+server; the processes are inspected from outside. --long adds cases that take a job's whole time.
 """
 import os
 import secrets
@@ -65,7 +64,8 @@ def is_gone(pid):
 
 
 def cpu_times(pid):
-    """A process's state, and how many seconds it has waited for a processor; None: it has ended."""
+    """Returns a process's state, and the seconds that it has waited for a processor; None if it has
+    ended."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as f:
             state = f.read().rsplit(")", 1)[1].split()[0]
@@ -93,7 +93,7 @@ class FlowCase(unittest.TestCase):
         return client
 
     def start_slow(self, document_id="slow", client=None, **call):
-        """A job that runs for seconds: (the call, its child's process id)."""
+        """Starts a job that runs for seconds; returns (the call, its child's process id)."""
         before = set(self.server.jobs())
         future = ingest_later(client or self.client, document_id, pdf_data.slow(), **call)
         found = wait_until(lambda: set(self.server.jobs()) - before, "the job's child")
@@ -225,7 +225,8 @@ class Queue(FlowCase):
         self.assertEqual(self.counter("pdf_held_bytes"), 0)
 
     def test_organisations_are_served_round_robin(self):
-        """Five documents of one do not wait for the hundred that another sent before."""
+        """Five documents of an organisation do not wait for a hundred of another one that were sent
+        before."""
         self.serve(arguments=["--pdf-slots", "1"]).wait_for_pdf()
         other = self.client_of_a_new_org()
         done = []
@@ -255,7 +256,7 @@ class Sandbox(FlowCase):
         """The idle class, no new privileges, a system call filter, limits, and no stray descriptor."""
         self.serve().wait_for_pdf()
         future, child = self.start_slow()
-        # The child closes its sandbox in its first millisecond; half a second is plenty on any machine.
+        # The child closes its sandbox in its first millisecond; half a second is enough on any machine.
         time.sleep(0.5)
         self.assertEqual(os.sched_getscheduler(child), os.SCHED_IDLE)
         self.assertEqual(os.sched_getscheduler(self.server.process.pid), os.SCHED_OTHER)
@@ -320,7 +321,7 @@ class Deaths(FlowCase):
         self.assertEqual(self.counter("pdf_worker_starts_total"), 2)
 
     def test_worker_that_dies_repeatedly_is_restarted(self):
-        """The pause before a start grows; lookups and captures do not notice."""
+        """The pause before a start grows; lookups and captures are not affected."""
         self.serve().wait_for_pdf()
         times = []
         for _ in range(4):
@@ -367,7 +368,7 @@ class Deaths(FlowCase):
 
     def start_stopped(self):
         """A job whose child has stopped before its text was read, after it had waited little for a processor:
-        (the call, when that was). On a busy machine that may take more than one."""
+        returns (the call, the time). On a busy machine this may take several jobs."""
         for number in range(10):
             future, child = self.start_slow(f"stopped-{number}")
             os.kill(child, signal.SIGSTOP)

@@ -37,11 +37,11 @@ LOOKUP_SECONDS_MAX = 2  # limit while both cores measure documents in the idle c
 NO_PDF = {"not_a_pdf"}
 BROKEN = {"not_a_pdf", "damaged"}
 READ = {"read"}
-# Poppler gives up on a part of the page, or a limit stops it: what of both comes first is the
-# machine's, but the text is there.
+# Poppler abandons a part of the page, or a limit stops it: the order depends on the machine, but
+# the text exists.
 SHOWN = {"read", "cut"}
-# Work that no limit but time or memory bounds, in the text's phase or in the second. A child that got
-# too little of a core in its time says nothing about its document.
+# Work that no limit but time or memory bounds, in the text's phase or in the second. The result of a
+# child that got too little CPU time is not compared.
 TIMED = {"read", "cut", "text_limit", "UNAVAILABLE", "wall_limit"}
 ANSWERS = {
     "onebyte": BROKEN, "header-only": BROKEN, "html": NO_PDF, "png": NO_PDF, "zip": NO_PDF,
@@ -109,7 +109,7 @@ def has_run(pid):
 
 
 class Watcher(threading.Thread):
-    """Looks at the worker's children while it runs: how old they get, and how they are scheduled."""
+    """Examines the worker's children while it runs: their ages and their scheduling class."""
 
     def __init__(self, server):
         super().__init__(daemon=True)
@@ -145,7 +145,7 @@ class Watcher(threading.Thread):
 
 
 class Beside(threading.Thread):
-    """Repeats a call until stopped: how often, how long at most, and errors."""
+    """Repeats a call until stopped; records the number of calls, the longest duration, and errors."""
 
     def __init__(self, call, pause_seconds):
         super().__init__(daemon=True)
@@ -209,7 +209,8 @@ class Hostile(unittest.TestCase):
         self.assertEqual(self.server.counters(self.admin)["pdf_failed_total"], starved)
 
     def check_answers(self, client, answered):
-        """Each is as documented; how many had no time of a core."""
+        """Checks that each result is as documented; returns the number of documents without CPU
+        time."""
         counts = collections.Counter()
         for name, _, allowed, found, detail in answered:
             with self.subTest(file=name):
@@ -252,7 +253,7 @@ class Hostile(unittest.TestCase):
                 yield file_name, content, ANSWERS.get(name, READ)
 
     def test_made_hostile_files_affect_only_their_call(self):
-        """Bombs, loops, lies and depths, of one size."""
+        """Decompression bombs, loops, wrong values and deep nesting, of one size."""
         self.send(list(self.made(0)))
 
     def test_made_files_of_other_sizes_affect_only_their_call(self):

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Documents through a real client: measured, stored, counted and given back, line by line of what
-LayoutService promises.
+"""Documents through a real client: measured, stored, counted and returned, by each sentence of
+LayoutService's contract.
 
-Goal: a PDF's measures, its layout's profile and what corrections take from both are right on the wire.
-Method: one erratad with its PDF worker, stock gRPC, an organisation for each test.
+Goal: a PDF's measures, its layout's profile and the values that corrections take from both are right
+on the wire. Method: one erratad with its PDF worker, stock gRPC, an organisation for each test.
 """
 import hashlib
 import json
@@ -164,7 +164,7 @@ class Counted(PdfCase):
         return self.client.profile(fingerprint).seen_count
 
     def test_message_and_stream_give_the_same(self):
-        """The same bytes either way: the same measures, two documents, counted twice."""
+        """The same bytes by each method: the same measures, two documents, counted twice."""
         content = pdf_data.read("layout/MustangGnuaccountingBeispielRE-20140519_499.pdf")
         one = self.client.ingest("one", content)
         two = self.client.ingest_stream("two", content)
@@ -192,7 +192,7 @@ class Counted(PdfCase):
         self.assertEqual(self.seen(fingerprint), 2)
 
     def test_other_bytes_under_the_same_id_are_refused(self):
-        """ALREADY_EXISTS, with what is stored; nothing changes."""
+        """ALREADY_EXISTS, with the stored document; nothing changes."""
         stored = self.client.ingest("name", pdf_data.small()).document
         for ingest in (self.client.ingest, self.client.ingest_stream):
             error = self.assert_code(grpc.StatusCode.ALREADY_EXISTS, ingest, "name",
@@ -202,7 +202,7 @@ class Counted(PdfCase):
         self.assertEqual(self.seen(stored.layout_fingerprint), 1)
 
     def test_known_layout_counts(self):
-        """US2.5: documents of one layout raise its count, and its times; its means are theirs."""
+        """US2.5: documents of one layout update its count, times and means."""
         replies = [self.client.ingest(f"d-{i}", pdf_data.small(i)) for i in range(5)]
         self.assertEqual([r.profile.seen_count for r in replies], [1, 2, 3, 4, 5])
         self.assertEqual(len({r.document.layout_fingerprint for r in replies}), 1)
@@ -250,7 +250,7 @@ class Sizes(PdfCase):
         self.assertEqual(document.input_snippet.strip(), "Invoice 12345")
 
     def test_document_above_64_mebibytes_is_refused(self):
-        """64 MiB is measured; a byte more is RESOURCE_EXHAUSTED, and the connection lives on."""
+        """64 MiB is measured; a byte more is RESOURCE_EXHAUSTED, and the connection stays open."""
         document = self.client.ingest_stream("64", pdf_data.padded(64 * MIB)).document
         self.assertEqual(document.size_bytes, 64 * MIB)
         error = self.assert_code(grpc.StatusCode.RESOURCE_EXHAUSTED, self.client.ingest_stream,
@@ -268,7 +268,8 @@ class Sizes(PdfCase):
                          15 * MIB)
 
     def test_memory_is_returned_after_large_documents(self):
-        """Documents are held once, and let go: after 20 x 20 MiB the server is as small as before."""
+        """Documents are held once in memory, and freed: after 20 x 20 MiB the server is as small as
+        before."""
         content = pdf_data.padded(20 * MIB)
         self.client.ingest_stream("first", content)
         before = self.server.rss_kb()
@@ -329,7 +330,8 @@ class Refused(PdfCase):
         self.assertIn(field, bad_fields(error), error.details())
 
     def test_stream_without_its_head_is_refused(self):
-        """The name must come first and once, the password first, and there must be bytes."""
+        """The name must be first and occur once, the password must be first, and there must be
+        bytes."""
         content = pdf_data.small()
         self.assertIn("request: no message", self.assert_code(INVALID, self.stream).details())
         self.bad_stream("document_id", {"content": content})
@@ -350,7 +352,7 @@ class Refused(PdfCase):
         self.assertEqual(set(bad_fields(error)), {"document_id", "content"})
 
     def test_only_allowed_roles_may_ingest(self):
-        """A VIEWER may not bring documents, whichever way, and an INTEGRATOR only dated ones."""
+        """A VIEWER may not ingest documents by either method, and an INTEGRATOR only dated ones."""
         for role in (roles.ROLE_VIEWER, roles.ROLE_INTEGRATOR):
             client = self.client_of(role)
             for ingest in (client.ingest, client.ingest_stream):

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The text of documents through a real client and the command line: what include_text promises.
+"""The text of documents through a real client and the command line: the contract of include_text.
 
-Goal: a pipeline gets the text of all pages with the response, as examples have it, on every attempt,
-for any document. Method: one erratad with its PDF worker, stock gRPC, an organisation for each test;
-documents of the corpus and some that are made here.
+Goal: a pipeline gets the text of all pages with the response, in the form of examples, on every
+attempt, for any document. Method: one erratad with its PDF worker, stock gRPC, an organisation for
+each test; documents of the corpus and some that are made here.
 """
 import json
 import os
@@ -70,7 +70,7 @@ class Text(ServerCase):
         self.assertGreater(len(reply.text.text), reply.document.text_chars)
 
     def test_the_stored_document_does_not_depend_on_it(self):
-        """With and without the text the same is stored, and the response without it has none."""
+        """The stored data is the same with and without include_text; only the response differs."""
         content = pdf_data.read(LONG)
         plain = self.client.ingest("plain", content)
         self.assertFalse(plain.HasField("text"))
@@ -111,7 +111,8 @@ class Text(ServerCase):
         self.assert_begins_as_the_snippet(reply)
 
     def test_text_that_takes_too_long_ends_after_a_page(self):
-        """Page 1 is in time, page 2 is not: the document is stored like one without the text, with the part that was read."""
+        """Page 1 is read in time, page 2 is not: the document is stored like one without the text, with the part that
+        was read."""
         make = make_hostile.Maker(0)
         page = (b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font "
                 b"<< /F1 5 0 R >> >> /Contents %d 0 R >>")
@@ -147,7 +148,7 @@ class Text(ServerCase):
         self.assert_begins_as_the_snippet(reply)
 
     def run_ingest(self, *words, code=0):
-        """`errata layouts ingest` with these words: (standard output, standard error)."""
+        """`errata layouts ingest` with these arguments; returns (standard output, standard error)."""
         with tempfile.NamedTemporaryFile("w", suffix=".token") as token_file:
             token_file.write(self.token)
             token_file.flush()

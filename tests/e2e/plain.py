@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Plain requests of HTTP, which are not calls.
 
-Goal: a supervisor and a load balancer see whether the server runs and serves, by the status and without a token.
+Goal: the status reports to supervisors and load balancers, without a token, whether the server runs and serves.
 Method: Python's own HTTP client and raw requests, while the server serves and while it ends.
 """
 import http.client

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Exposures of BuildAgentPrompt through a real client: what was inserted is explained, and measured by decisions that cite it.
+"""Exposures of BuildAgentPrompt through a real client: inserted rules are explained, and measured by decisions that
+cite them.
 
 Goal: a prompt of the past equals what was served then; an explanation has it byte for byte, each rule with its votes and its
 evidence; a decision is one outcome of each prompt that it cites, bad unless it is APPROVED; held-out subjects get no rules.
@@ -63,7 +64,8 @@ class ExposureCase(GuidelineCase):
 
 class Explained(ExposureCase):
     def test_explained_prompt_equals_the_served_one(self):
-        """After rules came and went, the explanation has the prompt as it was, and where each rule came from."""
+        """After further changes of rules, the explanation has the prompt of its time, and the origin of each
+        rule."""
         first = self.guideline("Never commit keys.", rule_type=guideline.RULE_TYPE_CONSTRAINT)
         style = self.guideline("Sort the imports.", insertion_point="style")
         served = self.build()

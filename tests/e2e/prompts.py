@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Prompts through a real client: a template, the caller's context, and what people corrected before.
+"""Prompts through a real client: a template, the caller's context, and earlier corrections.
 
 Goal: the scenarios of document 000 on few-shot injection hold for the prompt that a model is sent, and the
 template engine keeps the contract. Method: one erratad, stock gRPC; a layout or a template of its own for
@@ -87,7 +87,7 @@ class Scenarios(PromptCase):
                          [*range(9, -1, -1), 99])
 
     def test_us3_4_examples_have_snippet_and_output(self):
-        """The first 1500 characters of what the model saw, and the whole corrected result."""
+        """The first 1500 characters of the model's input, and the whole corrected result."""
         snippet = "é" * 1400 + "x" * 200
         self.admin.capture(event_type=FIELD, layout_fingerprint=self.layout,
                            before_json='{"po":"1"}', after_json='{"po":"2"}',
@@ -109,7 +109,7 @@ class Scenarios(PromptCase):
     test_fr_010_examples_are_of_the_organisation = test_us3_5_other_organisations_examples_stay_theirs
 
     def test_sc_003_all_of_200_prompts_have_their_examples(self):
-        """Random corrections of 20 layouts between prompts: each has what a scan of them gives."""
+        """Random corrections of 20 layouts between prompts: each prompt equals a scan of them."""
         draw, made = random.Random(3), {}
         for n in range(200):
             layout = f"{self.layout}-{draw.randrange(20)}"
@@ -289,7 +289,7 @@ class Templates(PromptCase):
         self.put("travel", "now")
         self.correct(2)
         reply = self.admin.prompt(template_name="travel", as_of_seq=seq)
-        self.assertEqual(reply.exposure_ref, "")  # the past can't be credited
+        self.assertEqual(reply.exposure_ref, "")  # a prompt of the past cannot be credited
         self.assertEqual((reply.prompt, reply.template_version), ("then", 1))
         self.assertEqual([h["output"]["qty"] for h in self.hints(as_of_seq=seq)[0]], [1])
 

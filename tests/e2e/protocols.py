@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Access, isolation and nonsense by the protocols beside gRPC.
 
-Goal: what gRPC refuses is refused by Connect, gRPC-Web and REST alike, and every invalid member of a JSON body is
-named. Method: the descriptors are walked, as in access.py, isolation.py and nonsense.py, so later methods are tested
-unasked; what is expected is the contract's table of roles, and gRPC's answer to the same request.
+Goal: requests that gRPC refuses are also refused by Connect, gRPC-Web and REST, and every invalid member of a JSON
+body is named. Method: the descriptors are walked, as in access.py, isolation.py and nonsense.py, so later methods
+are tested automatically; the expected results are the contract's table of roles, and gRPC's answer to the same
+request.
 """
 import json
 import re
@@ -21,7 +22,7 @@ STREAM_SECONDS = 0.1
 
 
 def wrong(field):
-    """A JSON value that no field of this type takes."""
+    """A JSON value that is invalid for every field of this type."""
     if field.type in (field.TYPE_STRING, field.TYPE_BYTES):
         return 17
     if field.type == field.TYPE_MESSAGE:
@@ -50,7 +51,7 @@ def wrong_members(message, path=""):
 
 
 class Access(ServerCase):
-    """Every method by every role and by no one."""
+    """Every method is called by every role and without a token."""
 
     def peers(self, kind):
         return {role: kind(self.server.address, token) for role, token in self.tokens.items()}
@@ -93,7 +94,7 @@ class Access(ServerCase):
         self.check_kind(other_protocols.WebText, b"")
 
     def test_connect_by_get_calls_only_reads(self):
-        """Only methods without side effects are called by GET; others are refused before the role is looked at."""
+        """Only methods without side effects are called by GET; others are refused before the check of the role."""
         called = 0
         for role, peer in self.peers(other_protocols.ConnectGet).items():
             for path, method, rules in methods():

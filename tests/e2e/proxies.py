@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 """The configurations of tools/PROXIES.md, with Debian's nginx before a real server; and --path-prefix.
 
-Goal: what the document shows works as it is written.
-Method: its blocks, with ports and paths of the test's own; calls by gRPC, Connect and plain HTTP. Without nginx only
-the prefix is tested.
+Goal: the document's configurations work as written. Method: its blocks, with ports and paths of the test; calls by
+gRPC, Connect and plain HTTP. Without nginx only the prefix is tested.
 """
 import json
 import os
@@ -68,7 +67,7 @@ class ProxyCase(unittest.TestCase):
         server.close()
 
     def post(self, url, context=None, body=b"{}", token=None):
-        """A Connect call in JSON; the reply."""
+        """Makes a Connect call in JSON; returns the reply."""
         headers = {"content-type": "application/json"}
         if token:
             headers["authorization"] = f"Bearer {token}"
@@ -89,7 +88,7 @@ class Nginx(ProxyCase):
         return os.path.join(self.folder, name)
 
     def nginx(self, block, server, upstream_port, listen_port):
-        """Runs one block of the document before a server; the port where it listens."""
+        """Runs one block of the document before a server; returns the port on which it listens."""
         port = free_port()
         text = block.replace(f"127.0.0.1:{upstream_port}", server.address)
         text = re.sub(rf"listen {listen_port}\b", f"listen 127.0.0.1:{port}", text)

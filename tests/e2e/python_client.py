@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """The Python package against a real erratad.
 
-Goal: corrections are stored once whoever dies, reads fail open within their time limit, and every method of the contract
-can be called with typed messages. Method: the package as the build makes it, through a proxy that freezes, delays and
-cuts, with servers that are killed, restarted and drained, and programs that are killed with a full queue.
+Goal: corrections are stored once if either side dies, reads return empty results after their time limit, and every
+method of the contract can be called with typed messages. Method: the package as the build makes it, through a proxy
+that stops, delays and cuts traffic, with servers that are killed, restarted and drained, and programs that are killed
+with a full queue.
 """
 import asyncio
 import json
@@ -73,7 +74,8 @@ class Connected(ServerCase, Folder):
 
 
 class Tls(Folder):
-    """The same package over TLS: with the authority's certificate, with another one's, and with one of the client."""
+    """The same package over TLS: with the authority's certificate, with that of another authority, and with a
+    client's certificate."""
 
     def start(self, *arguments, days=30):
         """A server with a certificate; its address as a URL, and its token."""
@@ -117,7 +119,8 @@ class Tls(Folder):
         self.assertEqual(trusted.feedback_service.list_feedback_events({"layout_fingerprint": "tls"}).events, [])
 
     def test_corrections_wait_until_the_certificate_is_mended(self):
-        """An expired certificate refuses no correction: all are sent, in order, by the same program once it is replaced."""
+        """No correction is lost while the certificate is expired: the same program sends all, in order, once it is
+        replaced."""
         url, token = self.start(days=-1)
         refused = []
         client = self.connect(url, token, ca_file=self.authority.path, on_rejected=lambda *what: refused.append(what))
@@ -294,7 +297,7 @@ class Calls(Connected):
 
 
 class Faults(Connected):
-    """The network and the server misbehave."""
+    """Failures of the network and of the server."""
 
     def setUp(self):
         super().setUp()
@@ -449,7 +452,7 @@ class Restarts(Folder):
         self.assertEqual(self.stored(), ["whole"])
 
     def test_forked_program_sends_its_own_corrections(self):
-        """Without gRPC in it, which does not survive a fork."""
+        """A process without gRPC, which does not support a fork."""
         program = textwrap.dedent(f"""
             import os, sys
             sys.path.insert(0, {PACKAGE!r})

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """The wheel and the source distribution of the Python package, in empty environments.
 
-Goal: what a user installs works, is typed, and its examples run. Method: each is installed into an environment of its own
-without a network; mypy checks the examples strictly; they run against a real erratad and a model server of the test.
+Goal: the installed package works, has types, and its examples run. Method: each is installed into an environment of its
+own without a network; mypy checks the examples strictly; they run against a real erratad and a model server of the
+test.
 """
 import glob
 import http.server

@@ -2,7 +2,7 @@
 """tools/quickstart: the loop on real PDFs, and the commands it prints.
 
 Goal: it shows the loop, and with --stay the commands it prints work in the user's shell. Method: run it with the
-programs under test, paste what it prints into a shell, and look for the server after the last command.
+programs under test, run its printed commands in a shell, and check for a server after the last one.
 """
 import glob
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Quotas of organisations and tokens: what is refused beyond them, by every protocol, and how they are changed.
+"""Quotas of organisations and tokens: refusals by every protocol, and changes.
 
-Goal: a caller beyond a limit learns the limit, the time to wait and the way to change it, in the terms of its protocol; an
-administrator can always see and change quotas; limits and what is stored survive a rebuild. Method: a real server, stock
+Goal: a refusal names the limit, the time to wait and the way to change it, in the form of its protocol; an
+administrator can always see and change quotas; limits and stored bytes survive a rebuild. Method: a real server, stock
 clients of each protocol, the command line, and a kill.
 """
 import http.client
@@ -23,12 +23,12 @@ JSON = {"Content-Type": "application/json"}
 
 
 def key_id_of(client):
-    """Of the client's token."""
+    """The key id of the client's token."""
     return client.metadata[0][1].removeprefix("Bearer ").split("_", 2)[1]
 
 
 def details_of(error, kind):
-    """The detail of this type in an error's status."""
+    """Returns the detail of this type in an error's status."""
     for detail in status_of(error).details:
         if detail.Is(kind.DESCRIPTOR):
             found = kind()
@@ -69,7 +69,7 @@ class Quotas(ServerCase):
                                    after_json='{"n":"%s"}' % ("x" * size))
 
     def test_refused_request_says_when_to_come_back(self):
-        """A caller that waits for the given time gets through, again and again."""
+        """A caller that waits for the given time is served, repeatedly."""
         self.limit(requests_per_second=5, request_burst=1)
         self.list_events()
         for _ in range(3):
@@ -90,7 +90,8 @@ class Quotas(ServerCase):
         self.assertGreaterEqual(refused, 3)
 
     def test_quotas_can_be_seen_and_changed_at_their_limit(self):
-        """Always with the server flag; an administrator without it waits like others, and another one unlocks its token."""
+        """A token with the server flag is never limited; an administrator without it waits like others, and another one
+        can raise the limit of its token."""
         own = self.client_of(roles.ROLE_ADMIN, user_id="ada")
         self.addCleanup(own.close)
         self.limit(own, requests_per_second=1, request_burst=1)
@@ -150,7 +151,8 @@ class Quotas(ServerCase):
         self.assertEqual(next(again).event.seq, 1)
 
     def test_stored_bytes_end_writes_until_content_is_erased(self):
-        """Reads and administration go on; an erasure makes room; what is stored is the same after a kill."""
+        """Reads and administration continue; an erasure makes room; the stored bytes are the same after a
+        kill."""
         for _ in range(10):
             self.capture(2000)
         self.limit(stored_bytes=20_000)

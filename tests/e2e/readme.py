@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""The README's commands, as a new user pastes them.
+"""The README's commands, as pasted by a new user.
 
-Goal: every command of the README works, in order, and shows what the text around it says. Method: all `sh` blocks run
+Goal: every command of the README works, in order, with the output that the text describes. Method: all `sh` blocks run
 in one shell that ends at the first failure, then the `python` blocks. Replaced are the folder of the programs, the
 server's port, its data folder and the user's home, since tests run side by side; left out are the commands that install
 packages and build, which made the programs under test.

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Decisions from a stream of a real Redis: each is stored once, and acknowledged; what is refused is kept with the reason.
+"""Decisions from a stream of a real Redis: each is stored once, and acknowledged; a refused one is kept with the
+reason.
 
-Goal: nothing that Redis has acknowledged to a producer is lost or stored twice, whoever delivers it and however often.
-Method: erratad beside redis-server on a Unix socket; a producer of a few lines; entries of every kind, and consumers that are
-gone.
+Goal: no entry that Redis has acknowledged to a producer is lost or stored twice, for any number of deliveries. Method:
+erratad and redis-server on a Unix socket; a producer of a few lines; entries of every kind, and consumers that have
+ended.
 """
 import json
 import shutil
@@ -32,8 +33,8 @@ class Ingest(CliCase):
 
     @classmethod
     def before_start(cls, redis):
-        """Entries that were delivered to this consumer before a restart, one of them deleted since, and one that a consumer
-        which is gone has left."""
+        """Entries that were delivered to this consumer before a restart, one of them deleted since, and one that was
+        delivered to a consumer that has ended."""
         redis("XGROUP", "CREATE", STREAM, GROUP, "0", "MKSTREAM")
         for number in ("own", "deleted", "left"):
             redis.add(fields_of(number))
@@ -96,7 +97,8 @@ class Ingest(CliCase):
         self.assertEqual(stored[0], stored[1])
 
     def test_decision_of_any_allowed_size_is_stored(self):
-        """Flat, and as JSON whose every character is escaped; a dead letter of such a one is stored after all."""
+        """Entries as flat fields, and as JSON with every character escaped; a dead letter with such JSON is
+        stored by a retry."""
         texts = dict(correction_diff="\u00e4" * (DIFF_BYTES_MAX // 2), reviewer_comment="x" * COMMENT_BYTES_MAX,
                      correction_summary="y" * COMMENT_BYTES_MAX, tags=json.dumps(["z" * 128] * 50))
         self.redis.add(fields_of("full", **texts))

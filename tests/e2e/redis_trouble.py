@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""A stream of decisions whose Redis, organisation or store is away.
+"""A stream of decisions whose Redis, organisation or store is unavailable.
 
-Goal: nothing is lost or acknowledged too early, and reading goes on by itself. Method: a Redis that is killed or wants a
-password, an organisation that is made later, suspended, or full, and a store without room.
+Goal: no entry is lost or acknowledged too early, and reading continues without intervention. Method: a Redis that is
+killed or requires a password, an organisation that is created later, suspended, or full, and a store without room.
 """
 import os
 import shutil
@@ -15,7 +15,7 @@ from redis_server import GROUP, STREAM, RedisServer, fields_of
 
 @unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
 class Trouble(unittest.TestCase):
-    """Servers of Redis that are away, refuse, or end; each with a server of its own."""
+    """Redis servers that are unreachable, refuse, or end; each with its own erratad."""
 
     def start(self, redis, *arguments):
         server = Server(arguments=("--redis", redis.path, *arguments)).start()
@@ -30,7 +30,8 @@ class Trouble(unittest.TestCase):
         wait_until(lambda: self.health(client) == status, "the health of the stream", 20)
 
     def test_redis_that_ends_is_read_again(self):
-        """Goal: entries of a Redis that was killed are stored once it is back. Method: kills before, between and after."""
+        """Goal: entries of a Redis that was killed are stored once it is restarted. Method: kills before, between and
+        after."""
         redis = RedisServer(durable=True)
         self.addCleanup(redis.close)
         server = self.start(redis)
@@ -52,8 +53,8 @@ class Trouble(unittest.TestCase):
         self.assertLess(time.monotonic() - begun, 10)
 
     def test_password_is_replaced_and_a_later_organisation_used(self):
-        """Goal: the password's file is used, and replaced while the server runs; the password is in no log. Method: a wrong
-        one first; an organisation that is made later."""
+        """Goal: the password's file is used, and replaced while the server runs; the password is in no log. Method: a
+        wrong one first; an organisation that is created later."""
         redis = RedisServer(arguments=("--requirepass", "right-secret")).start()
         self.addCleanup(redis.close)
         path = os.path.join(redis.folder, "password")
@@ -103,8 +104,8 @@ class Trouble(unittest.TestCase):
             client.decisions.ListDecisions, decision_service.ListDecisionsRequest(), "decisions")) == 80, "every entry", 20)
 
     def test_suspended_or_full_organisation_waits(self):
-        """Goal: entries wait in Redis while their organisation may not store. Method: suspended and resumed under a server that
-        reads; a quota of stored bytes, and none."""
+        """Goal: entries wait in Redis while their organisation may not store. Method: a suspension and resumption while
+        the server reads; a quota of stored bytes, and its removal."""
         redis = RedisServer().start()
         self.addCleanup(redis.close)
         server = self.start(redis)

@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 """SIGHUP: the configuration, the TLS files and the log file are read again.
 
-Goal: what may change while serving changes, what is invalid is reported and changes nothing, and no connection or
-call notices.
-Method: real signals to servers whose files the test replaces, with clients that call without a pause.
+Goal: reloadable settings change, invalid ones are reported and change nothing, and no connection or call is
+affected. Method: real signals to servers whose files the test replaces, with clients that call without a pause.
 """
 import os
 import shutil
@@ -211,7 +210,8 @@ class Certificates(ReloadCase):
         self.assertEqual(self.serial(server), before)
 
     def test_client_certificates_may_be_required_later(self):
-        """Open connections stay, sessions are not resumed without a certificate, and new clients need one."""
+        """Open connections are kept, sessions are not resumed without a certificate, and new clients need
+        one."""
         server = self.server(self.tls())
         client = self.client(server)
         client.admin.GetServerInfo(admin.GetServerInfoRequest())

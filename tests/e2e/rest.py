@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Aliases of methods in plain JSON: the source documents' paths and JSON, on the port of gRPC.
 
-Goal: what the documents write as requests works literally, has the effect of the method, and is answered in their
-JSON; /openapi.json describes every response; errors have one form. Method: Python's own HTTP client, the same data by
-gRPC beside it, and each response compared with its schema in the document that the server serves.
+Goal: the requests in the documents work literally, have the effect of the method, and are answered in their JSON;
+/openapi.json describes every response; errors have one form. Method: Python's own HTTP client, the same data by gRPC
+beside it, and each response compared with its schema in the document that the server serves.
 """
 import http.client
 import json

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Retention: the content of old events goes, and with it the examples; facts, counts and the chain of the log stay.
+"""Retention: the content of old events is removed, and with it the examples; facts, counts and the chain of the log are
+kept.
 
-Goal: what the settings say is removed without a call, in either engine, and the store verifies. Method: a server whose clock
-is put three days ahead after it has stored corrections and a verdict, and which is then started again.
+Goal: the server applies the settings without a call, with either engine, and the store verifies. Method: a server whose
+clock is put three days ahead after it has stored corrections and a verdict, and which is then started again.
 """
 import os
 import shutil
@@ -87,7 +88,7 @@ class Retention(unittest.TestCase):
         self.check_past(events[old[0].id].seq, events[new.id].seq)
         verified = self.cli("admin", "verify")
         self.assertIn("everything holds", verified.stdout, verified)
-        # A retraction of a correction without content takes back its counts.
+        # A retraction of a correction without content subtracts its counts.
         self.cli("corrections", "retract", old[0].id, "--reason", "wrong invoice")
         self.assertIn("everything holds", self.cli("admin", "verify").stdout)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""RetractEvent of decisions through a real client: what a decision added is subtracted, exactly, and nothing else changes.
+"""RetractEvent of decisions through a real client: exactly the contributions of a decision are subtracted.
 
-Goal: clusters, similar ones, evidence, counts of evaluators and of prompts are as if the decision had not been recorded; the
-decision stays in lists. Method: one erratad without a model, vectors of the caller; at the end the tables are compared with a
-replay of the log.
+Goal: clusters, similar decisions, evidence, counts of evaluators and of prompts are as if the decision had not been
+recorded; the decision stays in lists. Method: one erratad without a model, vectors of the caller; at the end the tables
+are compared with a replay of the log.
 """
 import random
 
@@ -47,7 +47,8 @@ class Retracted(RetractionCase):
         self.assertEqual((again.evaluation.classification, list(again.evaluation.similar_feedback_ids)), (LOW, []))
 
     def test_repeat_gets_the_first_answer(self):
-        """The answer of a decision names the similar ones of its time, also those that were retracted since."""
+        """The response to a decision names the similar ones of its time, including those that were retracted
+        since."""
         first = self.record(RULE, vector=TIMEOUTS, reviewer_id="anna")
         words = dict(comment=RULE, vector=TIMEOUTS, reviewer_id="berta", decision_id="repeated", task_id="t")
         second = self.record(**words)
@@ -57,7 +58,7 @@ class Retracted(RetractionCase):
         self.assertEqual(self.record(**words), second)
 
     def test_an_empty_cluster_is_not_joined(self):
-        """After all members are retracted, the sums are gone: the next decision is alone."""
+        """After all members are retracted, the sums are removed: the next decision has no cluster."""
         for n in range(2):
             self.retract(self.record("Set it.", vector=TIMEOUTS, reviewer_id=f"r{n}"))
         one = self.record("Set a timeout here only.", vector=TIMEOUTS)
@@ -136,7 +137,8 @@ class Retracted(RetractionCase):
         self.assertEqual(one.guideline.id, after.guideline.id)
 
     def test_random_history_equals_one_without_the_retracted(self):
-        """The classes of what is left equal those of another organisation that never had the retracted decisions."""
+        """The classes of the remaining decisions equal those of another organisation that never had the retracted
+        decisions."""
         rng = random.Random(9)
         rows = [(rng.choice((TIMEOUTS, IMPORTS, OTHER)), f"r{rng.randrange(3)}", f"t{rng.randrange(6)}") for _ in range(30)]
         made = [self.record(RULE, vector=vector, reviewer_id=name, task_id=task) for vector, name, task in rows]

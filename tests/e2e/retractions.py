@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Retractions through a real client: a wrong correction is taken back, and everything that it changed with it.
+"""Retractions through a real client: a wrong correction is retracted, with all its effects.
 
-Goal: a retracted event is served nowhere, counts nowhere and stays in lists. Method: one erratad, an organisation
-for each test; counters, sums and reports are compared with a recount of the log.
+Goal: a retracted event is not served or counted, and stays in lists. Method: one erratad, an organisation for
+each test; counters, sums and reports are compared with a recount of the log.
 """
 import itertools
 import json
@@ -60,7 +60,7 @@ class Retractions(ServerCase):
         self.assert_recount()
 
     def test_what_was_served_is_explained_as_it_was(self):
-        """Also where the example was retracted since, or is not superseded any more."""
+        """Also if the example was retracted since, or is not superseded any more."""
         first = self.correct(1, entity_type="line", entity_id="1")
         second = self.correct(2, entity_type="line", entity_id="1")
         served = [self.client.examples("acme"), self.client.examples("acme", include_superseded=True)]

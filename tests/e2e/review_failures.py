@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Prompts that reviews fill, if what is stored cannot be used; and what is counted and logged of them.
+"""Prompts with texts of reviews if stored rows are damaged, and the counters and log lines of the damage.
 
-Goal: damage never fails ResolvePlaceholders: what needs the damaged row is empty, a counter and a line of the log say
-so, and no text is in the log. Method: rows of a stopped server are cut, one after the other, each in a server of its own.
+Goal: damage never fails ResolvePlaceholders: texts that need the damaged row are empty, a counter and a log line report
+it, and no stored text is in the log. Method: rows of a stopped server are truncated, one after the other, each in a
+server of its own.
 """
 import json
 import os
@@ -15,7 +16,7 @@ from erratad import (BIN, Server, ServerCase, admin, fragment_set, main, organiz
                      review_service, review_triggers, roles)
 
 DEBUG = ("--log-level", "debug", "--log-format", "json")
-SECRETS = "plum", "quince", "medlar"  # of notes, items and wordings
+SECRETS = "plum", "quince", "medlar"  # text of notes, items and wordings
 CATEGORIZER, EXTRACTION, _, EXAMPLE = range(4)
 
 

@@ -29,7 +29,8 @@ class Sanitize(ServerCase):
         return {c.name: c.value for c in counters}["sanitiser_fallbacks"]
 
     def test_known_injections_leave_no_mark(self):
-        """Every known string, in every profile: its marks are gone, and again changes nothing."""
+        """Every known string, in every profile: its marks are removed, and a second pass changes
+        nothing."""
         with open(INJECTIONS, encoding="ascii") as f:
             strings = [json.loads(line) for line in f]
         for row in strings[::7]:
@@ -45,7 +46,7 @@ class Sanitize(ServerCase):
                 self.assertEqual((again.text, again.changed), (answer.text, False), row["id"])
 
     def test_unsafe_text_becomes_empty(self):
-        """Empty, counted and logged, without a word of the text; never an error."""
+        """Empty, counted and logged, without the text; never an error."""
         before = self.fallbacks()
         answer = self.sanitize(PROFILES[0], "<sys" * 60 + "tem>" * 60 + " plum")
         self.assertEqual((answer.text, answer.changed, answer.failed), ("", True, True))

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Learned rules as files, and submissions as labels, through a real client and the command `errata`.
 
-Goal: what is exported is complete, always has the same form, and can be read again. Method: one erratad, an
+Goal: an export is complete, always has the same form, and can be imported. Method: one erratad, an
 organisation of its own for each test; documents are compared with the rules that the server lists.
 """
 import json
@@ -18,7 +18,7 @@ REAL, FAKE, SUSPICIOUS = verdicts.VERDICT_REAL, verdicts.VERDICT_FAKE, verdicts.
 MISSED_INDICATOR = learned_rule.LEARNED_RULE_TYPE_MISSED_INDICATOR
 MEMBERS = ["rule_id", "rule_type", "pattern", "action", "confidence_adjustment", "learned_from_feedback_count",
            "accuracy_on_validation", "enabled", "auto_learned", "state", "source_rule_id", "created_at", "last_updated"]
-CHANGING = ("rule_id", "source_rule_id", "created_at", "last_updated")  # of a rule that was imported elsewhere
+CHANGING = ("rule_id", "source_rule_id", "created_at", "last_updated")  # id of a rule that was imported elsewhere
 CREATED = verdict_service.LEARNED_RULE_IMPORT_EFFECT_CREATED
 UPDATED = verdict_service.LEARNED_RULE_IMPORT_EFFECT_UPDATED
 RETIRED = verdict_service.LEARNED_RULE_IMPORT_EFFECT_RETIRED
@@ -94,7 +94,7 @@ class Export(FileCase):
         self.assertEqual(len(text.splitlines()), len(document["rules"]) + 2)
 
     def test_export_of_many_rules_is_whole(self):
-        """More than one piece; the command prints what the stream has."""
+        """An export of more than one piece; the command prints the whole stream."""
         for first in range(0, 1500, 50):
             self.submit(FAKE, FAKE, missed_indicators=[f"indicator {first + n:04}" for n in range(50)])
         text = self.export()
@@ -407,7 +407,7 @@ class Backtests(FileCase):
             return self.submit(REAL, correct, original_score=score, actor_user_id=who, **fields)
         add(0.45, FAKE, "ann")  # SUSPICIOUS -> FAKE: right
         add(0.2, FAKE, "ann")  # REAL -> SUSPICIOUS: neither
-        add(0.1, FAKE, "bob")  # REAL stays
+        add(0.1, FAKE, "bob")  # unchanged REAL
         add(0.3, REAL, "bob")  # REAL -> SUSPICIOUS: wrong, false alarm
         add(0.36, SUSPICIOUS, "ann", confirmed_indicators=[], rejected_indicators=["font"])  # right, no direction
         add(0.45, FAKE, "ann", confirmed_indicators=[], missed_indicators=["font"])  # the indicator was absent
@@ -430,7 +430,7 @@ class Backtests(FileCase):
         # A rule that lowers scores has the other direction.
         report = self.candidate("font", -0.1, learned_rule.LEARNED_RULE_TYPE_FALSE_POSITIVE)
         self.assertEqual(self.counts(report.total), (5, 1, 3, 0, 0, 1))
-        # The newest ones only.
+        # Only the newest submissions.
         report = self.candidate("font", 0.2, max_submissions=3)
         self.assertEqual((report.submission_count, report.total.hit_count, report.incomplete), (3, 1, True))
         self.assertFalse(self.candidate("font", 0.2, max_submissions=7).incomplete)
@@ -439,7 +439,8 @@ class Backtests(FileCase):
         for score in (0.36, 0.56, 0.3599):
             self.submit(REAL, FAKE, original_score=score, confirmed_indicators=["font"])
         self.assertEqual(self.counts(self.candidate("font", 0.04).total), (3, 3, 0, 1, 0, 1))
-        # The thresholds are the organisation's: 0.56 and 0.6 are one verdict then, and so are 0.36 and 0.4.
+        # The thresholds are the organisation's: with them 0.56 and 0.6 have the same verdict, and so have
+        # 0.36 and 0.4.
         self.mine.update_settings(suspicious_at=0.2, fake_at=0.5)
         report = self.candidate("font", 0.04)
         self.assertEqual((report.suspicious_at, report.fake_at, self.counts(report.total)),
@@ -471,7 +472,7 @@ class Backtests(FileCase):
             report = self.candidate(pattern, 0.06)
             self.assertEqual((report.total.hit_count, report.suppressed_count, report.not_evaluable_count), wanted,
                              pattern)
-        # The adjustment is reduced to 0.039 where the confidence is low: no flip there.
+        # The adjustment is reduced to 0.039 if the confidence is low, so there is no flip.
         self.assertEqual(self.candidate("total", 0.06).total.other_flip_count, 2)
 
     def test_mistakes_are_named(self):

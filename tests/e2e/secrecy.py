@@ -25,12 +25,12 @@ class Secrecy(ServerCase):
         self.canaries = []
 
     def canary(self, shape="%s"):
-        """A text that is nowhere else, within a shape."""
+        """A unique text of a given form."""
         self.canaries.append("canary" + secrets.token_hex(8))
         return shape % self.canaries[-1]
 
     def fill(self, message, depth=0):
-        """A canary in each text of a request, in forms that checks refuse as well as in good ones."""
+        """A canary in each text of a request, in valid forms and in forms that checks refuse."""
         for field in message.DESCRIPTOR.fields:
             if field.message_type is not None and field.message_type.GetOptions().map_entry:
                 getattr(message, field.name)[self.canary()] = self.canary()

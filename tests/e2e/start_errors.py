@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Messages and remains of erratad if it cannot start.
+"""Messages and files of erratad if it cannot start.
 
 Goal: the last line contains the system's reason and the remedy, and a start that fails before the store is opened
 leaves nothing.
@@ -126,7 +126,8 @@ class StartErrors(unittest.TestCase):
 
     @unittest.skipIf(is_sanitized(), "a sanitizer needs more address space than any limit leaves it")
     def test_map_that_fits_is_accepted(self):
-        """The size that the message names serves, is verified and is rebuilt within the limit."""
+        """A store of the size that the message names can be served, verified and rebuilt within the
+        limit."""
         limit = ["prlimit", f"--as={2048 * MIB}"]
         server = Server(data=self.data, arguments=["--map-size", "512MiB"], prefix=limit)
         with server:
@@ -187,7 +188,8 @@ class StartErrors(unittest.TestCase):
                       "for writing", self.read_only(self.data))
 
     def test_folder_in_use_is_reported_before_its_port(self):
-        """The folder is locked before it is looked at: a free port, a folder that another has."""
+        """The folder is locked before it is read: a free port, and a folder that another server
+        uses."""
         with Server(data=self.data) as server:
             self.assertIn(f"{self.data}: in use by process {server.process.pid}",
                           self.refused())

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Search of strategies through a real client: order, exclusion and counts equal a brute-force reference.
 
-Goal: after any writes, detections and corrections, an answer has exactly the turns, in the order, that the rules give, and
-never one of another organisation or embedder. Method: one erratad without a model; random histories of an organisation with vectors
-of the test, whose statuses come from messages and from persons; after each part of a history some searches are compared with
-a reference that knows nothing but the writes' answers.
+Goal: after any writes, detections and corrections, an answer has exactly the turns, in the order, of the rules, and
+never one of another organisation or embedder. Method: one erratad without a model; random histories of an organisation
+with vectors of the test, whose statuses come from messages and from persons; after each part of a history some searches
+are compared with a reference that uses only the responses of the writes.
 """
 import math
 import random
@@ -28,7 +28,7 @@ def unit(values):
 
 
 def cosine(query, stored):
-    """As the server compares: stored vectors have 16 bits a number."""
+    """Rounds like the server: stored vectors have 16 bits per number."""
     kept = [round(value * 32767) / 32767 for value in unit(stored)]
     return max(0, sum(a * b for a, b in zip(unit(query), kept)))
 
@@ -158,7 +158,7 @@ class Searching(StrategyCase):
         return len(found), len(rejected), len(excluded)
 
     def test_random_histories_equal_the_reference(self):
-        """Searches between writes: the index catches up each time. Another organisation's turns are never there."""
+        """Searches between writes: the index catches up each time. Another organisation's turns are never returned."""
         totals = [0, 0, 0]
         for seed in range(3):
             rng = random.Random(seed)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Exposures of SearchStrategies through a real client: what was offered is explained, and measured by the turns that cite it.
+"""Exposures of SearchStrategies through a real client: offered strategies are explained, and measured by the turns that
+cite them.
 
 Goal: a search of the past equals what was served then; an explanation has it byte for byte; a turn is an outcome of each
 exposure that it or the next message cites, once, and bad while it is rejected; held-out sessions get nothing. Method: one

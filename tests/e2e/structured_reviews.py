@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Structured reviews through a real client: what is stored, listed, summed up by run and retracted, and by whom.
+"""Structured reviews through a real client: storage, lists, summaries by run, retractions and permissions.
 
 Goal: the rules of reviews hold over the wire and on the command line. Method: one erratad, stock gRPC and `errata`; an
 organisation of its own for each test; runs are compared with a recount of the log.
@@ -50,7 +50,7 @@ class ReviewCase(CliCase):
             settings=organization_settings.OrganizationSettings(reviews_needed=reviewers)))
 
     def at(self, seconds):
-        """Returns a fixed time plus `seconds`."""
+        """Returns a fixed time plus this number of seconds."""
         return timestamp_pb2.Timestamp(seconds=1700000000 + seconds)
 
 
@@ -517,7 +517,7 @@ class FragmentSets(ReviewCase):
 
 
 class Exposures(ReviewCase):
-    """Goal: a review that cites its prompts proves what they were made of, and measures it. Method: a wording of the
+    """Goal: a review that cites its prompts proves their parts, and is an outcome of them. Method: a wording of the
     organisation's own, triggers by ten runs, then runs in each arm."""
 
     def setUp(self):

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Reports of erratad to a service manager.
 
-Goal: the manager knows when the server serves, reloads and stops, and that its loop turns; programs that it starts do not
-speak for it. Method: a datagram socket in the manager's place (sd_notify(3)).
+Goal: the manager is notified when the server serves, reloads and stops, and that its loop runs; programs that the
+server starts send no messages. Method: a datagram socket in the manager's place (sd_notify(3)).
 """
 import os
 import shutil

@@ -1,8 +1,8 @@
 include(${CMAKE_SOURCE_DIR}/tests/support/tests.cmake)
 
-# tools/check runs each of these once: with sanitizers, or those with the label `release` on the release build,
-# which is what they need (the PDF worker's sandbox and its limits, the installed tree, figures) or where a sanitizer
-# finds nothing more (what a terminal shows, a demonstration). Those with the label `both` run on both.
+# tools/check runs each of these once: with sanitizers, or those with the label `release` on the release build: they
+# need it (the PDF worker's sandbox and its limits, the installed tree, figures), or a sanitizer finds nothing more
+# (output on a terminal, a demonstration). Those with the label `both` run on both.
 
 foreach(name connect protocols plain metrics rest mcp web corrections retractions mappings verdicts structured_reviews turns rule_files prompts extractions learning analytics reviews access configuration isolation nonsense lifecycle log overload secrecy
         administration copied_folder crowded one_server start_errors supervisor tls reload proxies journal)
@@ -87,7 +87,7 @@ endif()
 errata_python_test(e2e_python_client FILE tests/e2e/python_client.py LABEL e2e)
 errata_python_test(e2e_python_package FILE tests/e2e/python_package.py LABEL e2e release)
 
-# Documents are measured when the machine has nothing else to do: these have it to themselves.
+# Documents are measured while the machine is idle, so these tests run exclusively.
 if(TARGET errata-pdf-worker)
     errata_python_test(e2e_pdf_ingest FILE tests/e2e/pdf_ingest.py LABEL e2e release)
     errata_python_test(e2e_pdf_corpus FILE tests/e2e/pdf_corpus.py LABEL e2e release TIMEOUT 240)

@@ -2,8 +2,8 @@
 """Vectors and comparisons of texts through real clients, with the sentence encoder's model and without.
 
 Goal: texts that mean the same have a higher score, by the client and by the command line; a server without a
-model, or with an invalid file, serves them too and reports that. Method: one erratad with the model, which
-a fixture has made, and others for each kind of file.
+model, or with an invalid file, serves them too and reports the problem. Method: one erratad with the model,
+which a fixture has made, and others for each kind of file.
 """
 import glob
 import math

@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 """TLS of erratad with stock clients: grpcio, curl, openssl, Python's ssl.
 
-Goal: every protocol works over TLS, each kind of client that must be refused is refused with a reason, and what
-is wrong with the files is said before anything starts.
-Method: certificates made by openssl in the test.
+Goal: every protocol works over TLS, each kind of client that must be refused is refused with a reason, and
+problems of the files are reported before the server starts. Method: certificates made by openssl in the test.
 """
 import json
 import os
@@ -77,7 +76,7 @@ class TlsCase(unittest.TestCase):
 
     @staticmethod
     def exchange(connection, request=HTTP1):
-        """Sends a request of HTTP/1.1; status line and body of the response."""
+        """Sends a request of HTTP/1.1; returns status line and body of the response."""
         connection.sendall(request)
         answer = b""
         while b"\r\n\r\n" not in answer or not answer.endswith(b"}"):
@@ -152,7 +151,7 @@ class Clients(TlsCase):
             self.connect(context)
 
     def test_sessions_are_resumed(self):
-        """Goal: a client that comes back needs no new exchange of certificates. Method: Python's ssl keeps the
+        """Goal: a returning client needs no new exchange of certificates. Method: Python's ssl keeps the
         ticket of the first connection."""
         for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
             context = self.context(alpn=["http/1.1"])

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Feedback read from conversations through a real client: what a message says of the turn before it.
+"""Feedback read from conversations through a real client: the feedback of a message about the turn before it.
 
 Goal: the table of detection, marks, session clock, rejections in sequence, judgements by persons, lists and reports hold over
 the wire. Method: one erratad without a model, stock gRPC; an organisation of its own for each test; vectors of the test make
@@ -94,7 +94,7 @@ class Detecting(TurnCase):
             self.assertEqual(got.tier, tier, (similarity, before, after))
 
     def test_section_for_the_planner_is_as_specified(self):
-        """The section as it is specified, whole; hostile words stay within their line."""
+        """The whole section as specified; hostile words stay within their line."""
         self.record("turn_001233", strategy=turn.TurnStrategy(tool="commerce_search", text="laptops under $1000"))
         got = self.detect("turn_001234", "No, I meant gaming laptops\n## not business laptops", advice="Ask\nfirst")
         self.assertEqual(got.context_section, (
@@ -239,7 +239,7 @@ class Judging(TurnCase):
         self.assertEqual(some.total.turn_count, 2)
 
     def test_detector_report_counts_the_last_judgement(self):
-        """The last judgement of each detection counts, agreement too."""
+        """The last judgement of each detection counts, also if it agrees."""
         for i in range(4):
             self.record("a", session=f"d{i}")
             self.detect("b", "that's wrong" if i < 3 else "thanks", session=f"d{i}")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Data folders of earlier formats, as the programs that wrote them left them (tests/data/stores).
+"""Data folders of earlier formats, as the programs of their time wrote them (tests/data/stores).
 
 Goal: a server opens each of them, rebuilds its tables, and returns the replies of the earlier program; a kill
 during the rebuild loses nothing. Method: a folder is unpacked, served, verified and compared with the
@@ -72,7 +72,7 @@ FORMAT = 9  # store format of the tested programs
 
 
 class Kept:
-    """A kept store of a format, and what the program that wrote it answered."""
+    """A kept store of a format, and the replies of the program that wrote it."""
 
     VERSION = 0
 
@@ -210,8 +210,8 @@ class Version7(Upgrade, unittest.TestCase):
 
 
 class Version8(Upgrade, unittest.TestCase):
-    """The store of version 7, as the next version made its tables again; those of dead letters and quotas are missing, and
-    the heads of logs do not count bytes."""
+    """The store of version 7, with the tables as rebuilt by the next version; those of dead letters and quotas are
+    missing, and the heads of logs do not count bytes."""
 
     VERSION = 8
 
@@ -229,7 +229,8 @@ class ThisVersion(Kept, unittest.TestCase):
 
 
 class Refused(unittest.TestCase):
-    """A store with events that this program can't read is refused with the reason, each time, and stays."""
+    """A store with events that this program can't read is refused with the reason at each start, and is
+    unchanged."""
 
     def check_refused(self, name, reason, change=lambda content: content):
         data = tempfile.mkdtemp(prefix="errata-test-")
@@ -254,8 +255,8 @@ class Refused(unittest.TestCase):
                                            r"program supports only without decisions; expected .*--data")
 
     def test_damaged_events_of_other_versions_are_refused(self):
-        """An event that cannot be applied is damage, unless its version is known to lack what it needs: a store
-        that says it has version 4 or 6, with a decision of version 7."""
+        """An event that cannot be applied is damage, unless its version is known to lack the required data: a
+        store marked as version 4 or 6, with a decision of version 7."""
         for version in (b"\4", b"\6"):
             self.check_refused("v7_decisions", r"event 3 of the organisation .* cannot rebuild tables from it; restore",
                                lambda content, version=version: content.replace(b"format\x08\7",

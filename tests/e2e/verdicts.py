@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Verdicts through a real client: what is learned, listed, switched and counted, and by whom.
+"""Verdicts through a real client: learned rules, lists, states, counts and permissions.
 
 Goal: the rules of verdicts hold over the wire and on the command line. Method: one erratad, stock gRPC and
 `errata`; an organisation of its own for each test; rules and statistics are compared with a recount of the log.
@@ -704,7 +704,7 @@ class Weights(ScoringCase):
             metadata=[("idempotency-key", key)] if key else None)
 
     def fire(self, indicator, agreed, disagreed=0):
-        """A rule's firings in verdicts of so many receipts; each confirms the indicator, and had the score 0.5."""
+        """Makes a rule fire in verdicts of `count` receipts; each confirms the indicator, and had the score 0.5."""
         found = self.score(indicators=[indicator])
         for number in range(agreed + disagreed):
             self.submit(REAL, FAKE if number < agreed else REAL, receipt_id=f"{indicator}{number}", original_score=0.5,

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Verify and rebuild, through the real programs.
 
-Goal: an intact store is reported as such, during any writes; each planted damage is found and
-named; a rebuild repairs what can be repaired and changes nothing else; no files remain. Method:
-rows changed bypassing the server; the verifying child held, killed and crashed; a small disk.
+Goal: an intact store is reported as such, during any writes; each damage is found and named; a
+rebuild repairs all repairable damage and changes nothing else; no files remain. Method: rows
+changed bypassing the server; the verifying child held, killed and crashed; a small disk.
 """
 import json
 import os
@@ -64,8 +64,8 @@ def damage(server, table, how, number):
 
 
 def verifying_child(server):
-    """The child, once it has made itself small: then it goes with its parent too. Its priority does not
-    show that: these tests may run at the lowest one themselves."""
+    """Waits until the child has set its score; from then on it also ends with its parent. Its priority
+    does not show this, since these tests may run at the lowest one themselves."""
     for pid in children(server.process.pid):
         try:
             with open(f"/proc/{pid}/cmdline", "rb") as f, \
@@ -87,7 +87,7 @@ def has_ended(pid):
 
 
 def answers(client):
-    """The bytes of every read's answer, except what each answer has of its own."""
+    """The bytes of every read's response, except parts that differ in each response."""
     found = []
 
     def all_pages(call, request):
@@ -113,7 +113,7 @@ def answers(client):
 
 
 class Running(unittest.TestCase):
-    """A server that is up."""
+    """A running server."""
 
     @classmethod
     def setUpClass(cls):
@@ -130,7 +130,7 @@ class Running(unittest.TestCase):
         return not os.path.exists(os.path.join(self.server.data, "verify"))
 
     def held(self, call):
-        """The child of a running verification, stopped."""
+        """The stopped child of a running verification."""
         next(call)
         child = wait_until(lambda: verifying_child(self.server), "the child", SECONDS, 0.001)
         os.kill(child, signal.SIGSTOP)
@@ -193,7 +193,7 @@ class Running(unittest.TestCase):
         self.assert_whole_again()
 
     def test_ended_child_fails_the_verification(self):
-        """A child that something else ended, such as a terminal that went, has found no damage."""
+        """A child that ended for another reason, such as a closed terminal, has found no damage."""
         call, child = self.start_held()
         os.kill(child, signal.SIGHUP)
         os.kill(child, signal.SIGCONT)
@@ -224,7 +224,7 @@ class Running(unittest.TestCase):
 
 
 class Stopped(unittest.TestCase):
-    """A store that is damaged and mended while no server runs."""
+    """A store that is damaged and repaired while no server runs."""
 
     def setUp(self):
         self.server = Server().start()
@@ -320,7 +320,7 @@ class Stopped(unittest.TestCase):
         self.assertEqual(answers(self.client), before)
 
     def test_interrupted_rebuild_leaves_a_whole_store(self):
-        """A rebuild or a server that is killed leaves a whole store, and no leftovers."""
+        """A killed rebuild or server leaves a complete store, and no other files."""
         fill(self.client, 20)
         before = answers(self.client)
         call = self.client.admin.Verify(admin.VerifyRequest())

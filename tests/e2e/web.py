@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """The files of the page for people, as erratad serves them; tests/browser uses them in a browser.
 
-Goal: the page is small, is cached for as long as its bytes last, and may run nothing but its own files. Method: Python's own
-HTTP client, and the sources beside the answers.
+Goal: the page is small, is cached until its bytes change, and may run only its own files. Method: Python's own HTTP
+client, and the sources beside the answers.
 """
 import gzip
 import http.client
@@ -17,7 +17,7 @@ TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
 def sources():
-    """Path -> bytes of each file of the page but index.html."""
+    """Path -> bytes of each file of the page except index.html."""
     found = {}
     for folder, _, names in os.walk(PAGE):
         for name in names:
@@ -121,7 +121,7 @@ class Web(ServerCase):
         self.assertEqual(re.findall(r'(?:href|src)="(?!/)', page), [])
 
     def test_sources_parse_no_markup(self):
-        """Text becomes text nodes: no file has a way to parse it."""
+        """Text becomes text nodes: no file parses text as HTML."""
         for name, data in sources().items():
             if name.endswith(".js"):
                 found = re.findall(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|\beval\(|new Function|srcdoc", data.decode())

@@ -1,8 +1,10 @@
 #!/usr/bin/python3
-"""Decisions with every field at its limit: stored whole, and kept whole by everything that moves or removes them.
+"""Decisions with every field at its limit: stored completely, and kept complete by all operations that move or remove
+them.
 
-Goal: no limit of the store, of a message or of a file is smaller than what the contract allows. Method: requests filled by
-the field rules of the contract, on each log engine; a kill, a backup, a restore, a rebuild, an erasure; a command line.
+Goal: no limit of the store, of a message or of a file is smaller than the limits of the contract. Method: requests
+filled by the field rules of the contract, on each log engine; a kill, a backup, a restore, a rebuild, an erasure; a
+command line.
 """
 import json
 import os
@@ -68,7 +70,7 @@ class Whole(unittest.TestCase):
         return sent, made
 
     def expect_stored(self, recorded):
-        """The decision, by each way of reading it, has what was sent."""
+        """The decision has the sent values by each method that reads it."""
         for sent, made in recorded:
             stored = self.client.decisions.GetDecision(
                 decision_service.GetDecisionRequest(feedback_id=made.feedback_id)).decision

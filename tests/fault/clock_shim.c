@@ -1,8 +1,8 @@
 /*
- * clock_shim.c: clocks that are put ahead or back on command, in front of a program by LD_PRELOAD. The
- * file that JUMPING_CLOCK names, which a test maps too, has two numbers of 64 bits: nanoseconds that are
- * added to the wall clock, and to the monotonic one (as if the machine had slept). What waits until a
- * moment waits by the kernel's clock, so its moment is put back by as much.
+ * clock_shim.c: clocks that are set ahead or back on request, between a program and libc by LD_PRELOAD.
+ * The file that JUMPING_CLOCK names, which a test maps too, has two numbers of 64 bits: nanoseconds that
+ * are added to the wall clock, and to the monotonic one (as if the machine had slept). Waits with an
+ * absolute time use the kernel's clock, so the offset is subtracted from their times.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ struct offsets {
 typedef int wait_function(pthread_cond_t *condition, pthread_mutex_t *mutex,
                           const struct timespec *until);
 
-static struct offsets *offsets; /* NULL: clocks as they are */
+static struct offsets *offsets; /* NULL: unchanged clocks */
 
 __attribute__((constructor)) static void start(void)
 {
@@ -107,7 +107,7 @@ time_t shim_time(time_t *ret_now)
     return now.tv_sec;
 }
 
-/* The conditions of the program under test all wait by the monotonic clock. */
+/* All condition variables of the program under test use the monotonic clock. */
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                            const struct timespec *until)
 {

@@ -1,5 +1,5 @@
-"""The deletion of an organisation on a disk that fails on command, and under kills in the middle: the next server goes on by
-itself, nothing is left at the end, and the other organisation keeps what it has.
+"""The deletion of an organisation on a disk that fails on request, and with kills in between: the next server continues
+by itself, nothing is left at the end, and the other organisation keeps its data.
 """
 import os
 import shutil
@@ -9,7 +9,7 @@ import time
 import disk_fixture
 from erratad import admin, feedback_service, organization, roles
 
-EVENTS = 400  # of the organisation that is deleted: several steps, the first of 64 rows
+EVENTS = 400  # number of rows of the deleted organisation: several steps, the first of 64 rows
 BATCH = 100
 END_SECONDS = 60
 NAME = "gone"
@@ -36,7 +36,7 @@ class Deletion:
         os.unlink(os.path.join(self.template, "reserve"))
 
     def deletion(self, client):
-        """How far it is; None if the organisation is not listed."""
+        """Returns the progress of the deletion; None if the organisation is not listed."""
         listed = client.admin.ListOrganizations(admin.ListOrganizationsRequest(id_prefix=self.org)).organizations
         return listed[0].deletion if listed else None
 
@@ -45,7 +45,7 @@ class Deletion:
             org_id=self.org, confirm_name=NAME, reason="request"), timeout=20)
 
     def wait_for_end(self, client, until=lambda deletion: deletion is None):
-        """Returns false if it does not come in time."""
+        """Returns false if the state is not reached in time."""
         end = time.monotonic() + END_SECONDS
         while not until(self.deletion(client)):
             if time.monotonic() > end:
@@ -59,7 +59,8 @@ class Deletion:
         return server
 
     def run(self, recoveries, **how):
-        """Deletes in a copy while the disk fails as `how` specifies; the next server ends it. Returns the problems."""
+        """Deletes in a copy while the disk fails as `how` specifies; the next server completes the deletion. Returns
+        the problems."""
         server = self.copy()
         try:
             if server.launch(self.disk.environment(server.data, **how)) is None:
@@ -88,7 +89,7 @@ class Deletion:
             client.close()
 
     def check(self, client):
-        """What must be true of the next server; a deletion that was not recorded is requested again."""
+        """Checks the next server; a deletion that was not recorded is requested again."""
         self.begin_again(client)
         if not self.wait_for_end(client):
             return ["the deletion does not end"]
@@ -105,7 +106,7 @@ class Deletion:
         return problems
 
     def place(self, client):
-        """Where in the deletion the server died."""
+        """Returns the step of the deletion in which the server died."""
         listed = client.admin.ListOrganizations(admin.ListOrganizationsRequest(id_prefix=self.org)).organizations
         if not listed:
             return "after its last row"

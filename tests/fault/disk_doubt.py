@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """A write in doubt is made durable before it is acknowledged.
 
-A server dies, or gives up with 75, while its last commit is on its way to the disk. The next one finds
-the commit in the kernel's memory, where the disk does not have it yet, and a repeat under the same key
-finds its event. Were it answered OK unchanged, a power cut would take back what was acknowledged.
-Method: disk_shim.c ends the server at the meta page's write, and power_cut keeps of the journal what was
-promised when the repeat had its answer, and nothing else.
+A server dies, or exits with 75, before its last commit is on the disk. The next one finds the commit in
+the kernel's memory, and a repeat under the same key finds its event. If it were answered OK without a
+sync, a power cut could lose an acknowledged write. Method: disk_shim.c ends the server at the meta
+page's write, and power_cut keeps only the calls of the journal that were durable when the repeat was
+answered.
 """
 import os
 import shutil
@@ -129,7 +129,7 @@ class Doubt(unittest.TestCase):
         self.assertEqual(power_cut.check_answers(self.disk, load, CAPTURES), [])
 
     def test_disk_that_lies_is_seen(self):
-        """The check itself: if syncs do nothing, a power cut loses acknowledged writes."""
+        """Tests the check itself: if syncs do nothing, a power cut loses acknowledged writes."""
         server, load = self.start()
         self.assertTrue(load.do(load.steps[0]))
         self.disk.turn("lie")

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""A disk that fails or is slow: what was acknowledged stays, what was not is refused or in doubt, never
-half, and whoever only reads does not wait.
+"""A disk that fails or is slow: acknowledged writes are kept, others are refused or in doubt, never partly stored,
+and reads do not wait.
 
 Goal: without a journal, failing syncs refuse writes until one succeeds again (with one, they end the server:
 disk_doubt.py); a commit of the tables that LMDB can't finish ends the server with 75, so that a supervisor starts it
-again; while a sync takes seconds reads are quick, the
-queue keeps its bound, and deadlines end calls. Method: disk_shim.c between erratad and libc.
+again; during a sync of seconds reads are fast, the queue keeps its bound, and deadlines end calls. Method:
+disk_shim.c between erratad and libc.
 """
 import time
 import unittest
@@ -19,13 +19,13 @@ EXIT_STORE = 75
 SLOW_MS = 1200
 LONGEST_MS = 60000  # maximum duration of a sync after its switch was removed
 PUSHBACK = "grpc-retry-pushback-ms"
-# Long against what a refusal takes, and short against a sync.
+# Much longer than a refusal, and much shorter than a sync.
 DEADLINE_SECONDS, LONG_SYNC_MS = 0.4, 600
 SYNCS_KNOWN = 8  # number of syncs before forecasts are made
 # Far below a sync; far above a read on a busy machine.
 READ_SECONDS_MAX = 0.5
 LARGE_BYTES = 100 << 10
-# Without a write for so long, the tables take what is in the journal.
+# After this time without a write, the tables store the commits of the journal.
 TABLES_SECONDS = 1.5 if ENGINE == "journal" else 0
 
 
@@ -83,8 +83,8 @@ class FailingDisk(unittest.TestCase):
             time.sleep(0.05)
 
     def test_failing_syncs_stop_writing(self):
-        """Each fails only its write; after three, health reports it; reads continue; then all is
-        well."""
+        """Each failed sync fails only its write; after three, health reports it; reads continue;
+        then the server recovers."""
         self.start("lmdb")
         self.assertEqual(self.capture(0), grpc.StatusCode.OK)
         self.disk.turn("sync")
@@ -114,7 +114,7 @@ class FailingDisk(unittest.TestCase):
         self.expect_stored()
 
     def test_tables_that_cannot_be_finished(self):
-        """With a journal the write is acknowledged before; then it is as without one."""
+        """With a journal the write is acknowledged before; the rest is as without one."""
         self.start("journal")
         self.disk.turn("meta")
         self.assertEqual(self.capture(0), grpc.StatusCode.OK)
@@ -140,7 +140,7 @@ class FailingDisk(unittest.TestCase):
         self.assertEqual(self.capture(1), grpc.StatusCode.OK)
 
     def test_exceeded_quota_is_a_full_disk(self):
-        """A quota that is used up is a full disk. With a journal it is met when the tables take the commits."""
+        """An exhausted quota is a full disk. With a journal it occurs when the tables store the commits."""
         self.start()
         self.assertEqual(self.capture(0), grpc.StatusCode.OK)
         self.disk.turn("full")
@@ -239,8 +239,8 @@ class FailingDisk(unittest.TestCase):
                 self.assertEqual(future.code(), grpc.StatusCode.OK)
         after = self.server.counters(self.client)
         self.assertEqual(after["commit_requests_total"] - before["commit_requests_total"], 96)
-        # Each burst is one commit of the first to come and one of all others; more where a busy machine
-        # sends a burst so slowly that a sync ends in it.
+        # Each burst is one commit of the first write and one of all others; there are more if a busy
+        # machine sends a burst so slowly that a sync ends within it.
         self.assertLessEqual(after["commits_total"] - before["commits_total"], 24)
 
     def test_the_queue_keeps_its_bound(self):

@@ -1,5 +1,5 @@
-"""A server on a disk that fails on command, a load whose every write is known, and the check of
-what must be there afterwards.
+"""A server on a disk that fails on request, a load of known writes, and the check of the stored
+data afterwards.
 
 Used by tools/crash-points, tools/disk-errors and tools/power-cut. disk_shim.c is between erratad
 and libc; each write has an idempotency key and a name that its event contains.
@@ -39,7 +39,7 @@ BURST_CAPTURES = 6
 
 
 def build_shim(folder):
-    """Compiles the shim into a folder; its path. A sanitized server takes it as it is."""
+    """Compiles the shim into a folder; returns its path. It also works with a sanitized server."""
     library = os.path.join(folder, "disk_shim.so")
     compile_library(library, "disk_shim.c", "disk_room.c")
     return library
@@ -51,7 +51,7 @@ def compile_library(library, *names):
 
 
 class Hang(Exception):
-    """Something did not end in its time."""
+    """An operation exceeded its time limit."""
 
 
 class Disk:
@@ -63,7 +63,7 @@ class Disk:
         self.switch = os.path.join(self.folder, "switch")
         self.report_path = os.path.join(self.folder, "reported")
         self.journal = os.path.join(self.folder, "journal")
-        self.room = None  # FOLDER:BYTES, for a folder whose file system seems to have so much room
+        self.room = None  # FOLDER:BYTES, for a folder whose file system reports so many free bytes
         self.clock = None  # the clocks' offsets (clock_shim.c)
 
     def environment(self, data, crash=None, fail=None, journal=False):
@@ -77,7 +77,7 @@ class Disk:
         return {name: value for name, value in names.items() if value is not None}
 
     def use_clock(self):
-        """From now on `advance` puts the monotonic clock of servers ahead."""
+        """From now on `advance` sets the monotonic clock of servers ahead."""
         self.clock = os.path.join(self.folder, "clock")
         compile_library(f"{self.clock}.so", "clock_shim.c")
         self.seconds_ahead = 0
@@ -101,7 +101,7 @@ class Disk:
             os.unlink(path)
 
     def take_reported(self):
-        """Returns the calls that the shim changed since the last time, as lines of (number, call, how)."""
+        """Returns the calls that the shim changed since the last time, as (number, call, failure)."""
         if not os.path.exists(self.report_path):
             return []
         with open(self.report_path, encoding="ascii") as f:
@@ -124,7 +124,8 @@ class FaultServer(Server):
     """An erratad that may die or refuse to start."""
 
     def launch(self, environment):
-        """Starts it. None: it serves; else the exit code with which it ended before it did."""
+        """Starts the server. Returns None if it serves; else the exit code with which it ended
+        before."""
         self.environment = {**os.environ, **environment}
         address_file = os.path.join(self.data, "address")
         if os.path.exists(address_file):
@@ -150,7 +151,7 @@ class FaultServer(Server):
         return None
 
     def printed_address(self, start):
-        """Returns the address in the output since then: a full disk may have no room for the file with it."""
+        """Returns the address from the output since then: a full disk may have no room for the address file."""
         with open(self.log_path, "rb") as f:
             f.seek(start)
             found = re.search(rb"^(127\.0\.0\.1:\d+)\n", f.read(), re.MULTILINE)
@@ -184,7 +185,7 @@ def has_worker():
 
 
 def capture_of(name, bytes_more=0):
-    """A correction that bears a name."""
+    """A correction that contains a name."""
     return feedback.FeedbackEvent(
         event_type=LINE, actor_user_id="ada", layout_fingerprint=f"layout-{sum(name.encode()) % 5}", entity_type="line",
         entity_id=name, before_json='{"unit_price": 1}',
@@ -216,7 +217,7 @@ class Step:
 
 
 def make_steps(count, with_documents, bytes_more=0):
-    """The load: what is written, in order."""
+    """The load: its writes, in order."""
     kinds = ["capture", "capture", "batch", "burst", "token", "revoke", "capture", "organization",
              "capture", "document" if with_documents else "capture"]
     steps = []
@@ -241,7 +242,7 @@ class Load:
         self.between = None  # called after each step of do_all
 
     def call(self, path, request, key, seconds=CALL_SECONDS):
-        """The reply's bytes; None where it was refused."""
+        """Returns the reply's bytes; None if the call was refused."""
         code, details, reply = self.client.raw(path, request.SerializeToString(), seconds,
                                                [("idempotency-key", key)])
         if code == grpc.StatusCode.OK:
@@ -249,19 +250,19 @@ class Load:
         if code == grpc.StatusCode.DEADLINE_EXCEEDED:
             raise Hang(f"{key}: a call was not answered in {seconds} s")
         if code == grpc.StatusCode.ALREADY_EXISTS and path.endswith("/CreateToken"):
-            return details.encode()  # a secret is shown once; it names the key
+            return details.encode()  # a secret is returned once; it contains the key id
         self.refused(key, code, details)
         return None
 
     def refused(self, key, code, details):
-        """Counts a refusal; one that does not ask for a later repeat is a problem."""
+        """Counts a refusal; one without a retry delay is a problem."""
         self.refusals[code.name] = self.refusals.get(code.name, 0) + 1
         self.last_refusal = f"{code.name} {details}"
         if code not in REFUSALS:
             self.problems.append(f"{key}: {self.last_refusal}")
 
     def do(self, step):
-        """Does one step, or what is left of it; whether all of it is acknowledged now."""
+        """Performs the rest of a step; returns whether all of it is acknowledged."""
         if step.what == "burst":
             self.burst(step)
         else:
@@ -301,7 +302,7 @@ class Load:
         return None
 
     def key_to_revoke(self, step):
-        """The newest token's; the same each time that the step is done."""
+        """Returns the key id of the newest token; the same for each repeat of the step."""
         if step.key_id is None:
             page = self.client.admin.ListTokens(admin.ListTokensRequest(page_size=1000),
                                                 timeout=CALL_SECONDS)
@@ -310,8 +311,8 @@ class Load:
         return step.key_id
 
     def do_all(self, server, first=0):
-        """Does the steps from `first` on, each until it is acknowledged; returns the first one that is not, since the
-        server has ended. A disk that has no room for a while refuses a step for as long."""
+        """Performs the steps from `first` on, each until it is acknowledged; returns the first one that is not,
+        because the server has ended. A temporarily full disk refuses a step until there is room."""
         end = time.monotonic() + REFUSED_SECONDS
         at = first
         while at < len(self.steps):
@@ -329,7 +330,8 @@ class Load:
         return at
 
     def try_to_do(self, step):
-        """Does a step; whether all of it is acknowledged. A read before it may be refused too."""
+        """Performs a step; returns whether all of it is acknowledged. A read before it may be
+        refused too."""
         try:
             return self.do(step)
         except grpc.RpcError as e:
@@ -355,7 +357,7 @@ class Load:
                 self.refused(step.names[at], code, future.details())
 
     def answered(self, step, at, reply):
-        """Compares with the first answer, or keeps it as that."""
+        """Compares a reply with the first one, or stores it as the first one."""
         if step.answers[at] is not None:
             if reply != step.answers[at] and step.what != "token":
                 self.problems.append(f"{step.names[at]}: a repeat got another answer")
@@ -415,7 +417,7 @@ def expected_of(step):
 
 
 def check_stored(client, steps):
-    """Every acknowledged write is stored once, none twice, and batches are whole."""
+    """Every acknowledged write is stored once, none twice, and batches are complete."""
     problems = []
     events = read_events(client)
     if [event.seq for event in events] != list(range(1, len(events) + 1)):
@@ -453,7 +455,7 @@ def repeat_all(load):
 
 
 def recover(server, environment=None):
-    """Starts it and waits for a first answer; a client, and how long that took."""
+    """Starts the server and waits for a first answer; returns a client, and the duration."""
     start = time.monotonic()
     code = server.launch(environment or {})
     if code is not None:
@@ -469,6 +471,6 @@ def percentile(values, share):
 
 
 def times(values):
-    """Seconds as a sentence."""
+    """Formats durations as a sentence."""
     return (f"p50 {percentile(values, 0.5) * 1000:.0f} ms, p99 {percentile(values, 0.99) * 1000:.0f} "
             f"ms, max {max(values, default=0) * 1000:.0f} ms")

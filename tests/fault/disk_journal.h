@@ -1,7 +1,8 @@
 /*
- * disk_journal.h: what a program did to its data folder, call by call, in a file that survives the
+ * disk_journal.h: the calls of a program that change its data folder, in a file that survives the
  * program. Written by disk_shim.c, read by power_cut.c. A call is two records: one before it is made,
- * with its bytes, and one with its result. Numbers are the machine's own: both sides run on one.
+ * with its bytes, and one with its result. Numbers are in the machine's byte order: both sides run on
+ * the same machine.
  */
 #ifndef ERRATA_TESTS_FAULT_DISK_JOURNAL_H
 #define ERRATA_TESTS_FAULT_DISK_JOURNAL_H
@@ -27,7 +28,7 @@ enum disk_phase {
     DISK_END
 };
 
-/* The file was opened so that a write returns when it is on the disk. */
+/* The file was opened for synchronous writes. */
 #define DISK_IS_SYNCED 1u
 
 /* Followed by path_bytes, other_bytes and size bytes. Paths are relative to the data folder. */

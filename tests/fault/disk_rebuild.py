@@ -1,4 +1,4 @@
-"""`erratad --rebuild` on a disk that fails on command: after any failure, the next server finds the
+"""`erratad --rebuild` on a disk that fails on request: after any failure, the next server finds the
 old store or the new one, complete, and no other file.
 """
 import os

@@ -1,5 +1,5 @@
-"""`erratad --restore` on a disk that fails on command: after any failure, the folder has no store,
-or the complete one; if it has none, restoring again succeeds.
+"""`erratad --restore` on a disk that fails on request: after any failure, the folder has no store,
+or the complete one; without a store, a second restore succeeds.
 """
 import os
 import subprocess

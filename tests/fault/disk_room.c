@@ -1,5 +1,5 @@
 /*
- * disk_room.c: a part of the library of disk_shim.c: a disk that says that it has little room, for what depends on that.
+ * disk_room.c: a part of the library of disk_shim.c: a disk that reports little free space.
  *   DISK_ROOM  FOLDER:BYTES: for this folder of the data folder, statvfs reports at most so many free bytes
  */
 #include <dlfcn.h>

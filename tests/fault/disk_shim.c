@@ -1,7 +1,7 @@
 /*
- * disk_shim.c: a disk that fails on command, put between erratad and libc by LD_PRELOAD. Every call
- * that changes the data folder is numbered from the start of the process; by its number one can end
- * the process, or fail. It knows nothing of stores.
+ * disk_shim.c: a disk that fails on request, inserted between erratad and libc by LD_PRELOAD. Every call
+ * that changes the data folder is numbered from the start of the process; a call with a given number can
+ * end the process, or fail. It has no knowledge of stores.
  *
  *   DISK_FOLDER   the data folder: calls on anything else pass through unseen
  *   DISK_JOURNAL  appends each call to this file (disk_journal.h)
@@ -49,7 +49,7 @@ enum fate {
     FATE_REFUSE, /* not executed, fails with shim.error */
     FATE_SHORT, /* executed for half of the data */
     FATE_LATE, /* executed, but the file's next sync is skipped and fails */
-    FATE_DONE, /* executed, but fails */
+    FATE_DONE, /* executed, but returns an error */
     FATE_DIE_BEFORE,
     FATE_DIE_TORN,
     FATE_DIE_WITHIN,
@@ -59,7 +59,7 @@ enum fate {
 /* State of a call. */
 struct call {
     enum disk_call kind;
-    bool synced; /* a write that returns when it is on the disk */
+    bool synced; /* a synchronous write */
     uint64_t file;
     uint64_t offset;
     const struct iovec *pieces;
@@ -92,7 +92,7 @@ static struct {
 static const char *const call_names[] = {"",       "write",  "truncate", "allocate", "create",
                                          "folder", "rename", "remove",   "sync"};
 
-/* The next one in line: libc, or a sanitizer before it. */
+/* The next function: libc's, or that of a sanitizer before it. */
 #define NEXT(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
 
 static void read_crash(const char *text)
@@ -201,13 +201,13 @@ static bool is_ours(int file, uint64_t *ret_inode)
     return true;
 }
 
-/* The same of a file that is about to be written. */
+/* Does the same for a file that is about to be written. */
 static bool is_ours_to_write(int file, uint64_t *ret_inode)
 {
     return !shim.only_syncs && is_ours(file, ret_inode);
 }
 
-/* The path relative to the folder, of one that may be relative to `folder_file`. */
+/* Returns a path relative to the folder, from one that may be relative to `folder_file`. */
 static const char *locate(int folder_file, const char *path, char whole[2 * PATH_MAX])
 {
     char link[64];
@@ -253,7 +253,7 @@ static bool is_switched(const char *what)
 /* Interval at which a slow sync checks its switch. */
 #define SLOW_STEP_MS 20L
 
-/* Milliseconds for a sync of the file, or for a write that syncs. */
+/* Returns the milliseconds of a sync of the file, or of a write that syncs. */
 static long read_slow(int file, bool is_write)
 {
     char path[PATH_MAX];
@@ -277,7 +277,7 @@ static long read_slow(int file, bool is_write)
     return ms;
 }
 
-/* A slow disk: outside the lock, as other calls do not wait for it. */
+/* Simulates a slow disk, without the lock, since other calls do not wait for it. */
 static void wait_if_slow(int file, bool is_write)
 {
     for (long ms = is_switched("slow") ? read_slow(file, is_write) : 0;
@@ -306,7 +306,8 @@ static void report(const struct call *call, const char *how)
     (void)syscall(SYS_close, file);
 }
 
-/* A record and its bytes, in one call: nothing comes between, and a kill leaves all or nothing. */
+/* Writes a record and its bytes in one call: nothing is written in between, and a kill leaves all
+ * or nothing. */
 static void note(const struct call *call, enum disk_phase phase, uint64_t done, int error)
 {
     struct disk_record record = {
@@ -351,7 +352,7 @@ static void die(void)
     (void)syscall(SYS_kill, getpid(), SIGKILL);
 }
 
-/* Half of a write, up to where a device's sector ends; none where it lies in one. */
+/* Returns half of a write, up to the end of a sector; 0 if the write is within one sector. */
 static size_t half_of(const struct call *call)
 {
     uint64_t middle = call->offset + call->size / 2;
@@ -412,7 +413,7 @@ static void fail(struct call *call)
                                       : "done");
 }
 
-/* Numbers a call and decides about it. Takes the lock, which end_call gives back. */
+/* Numbers a call and decides about it. Takes the lock, which end_call releases. */
 static void begin_call(struct call *call)
 {
     pthread_mutex_lock(&shim.lock);
@@ -467,7 +468,7 @@ static ssize_t end_call(struct call *call, ssize_t done)
     int error = done < 0 ? errno : 0;
 
     if (call->fate == FATE_DIE_WITHIN && call->path == NULL) {
-        die(); /* the next process finds a changed name, which only a sync of its folder promises */
+        die(); /* the next process finds a new name, which only a sync of its folder keeps */
     }
     if (call->fate == FATE_LATE) {
         put_late(call->file);
@@ -672,7 +673,8 @@ int fsync(int file)
     return (int)end_call(&call, is_made(&call) ? NEXT(fsync)(file) : -1);
 }
 
-/* LMDB syncs its map by file in the way it is used here: a sync of memory would not be seen. */
+/* In the modes used here LMDB syncs its map through the file: a sync of memory would not be
+ * intercepted. */
 int msync(void *address, size_t size, int flags)
 {
     if (shim.active) {

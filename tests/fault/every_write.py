@@ -1,8 +1,8 @@
-"""Writes of every kind to a server that may die at any moment, and what must be true of them afterwards.
+"""Writes of every kind to a server that may die at any moment, and checks of the stored data afterwards.
 
-`Load` calls every method that writes, each write under a key, and sends again what got no answer; `Log`
-reads the organisations' logs; the checks compare the two. A method that writes and has no driver here is
-named by `undriven`.
+`Load` calls every method that writes, each write under a key, and repeats writes without an answer;
+`Log` reads the organisations' logs; the checks compare the two. A method that writes and has no driver
+here is named by `undriven`.
 """
 import json
 import random
@@ -28,7 +28,8 @@ WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("
           ("decision", 6), ("evaluation", 2), ("generate", 1), ("override", 2), ("retry_dead_letter", 1), ("guideline", 3), ("vote", 4), ("votes", 1), ("reject_guideline", 1), ("retract_vote", 1), ("retire_guideline", 1),
           ("turn", 8), ("detect", 6), ("judge_turn", 3),
           ("retract", 4))
-# Corrections of one layout, taken back as often as they are made, and extractions that count them.
+# Corrections of one layout, which are retracted as often as they are made, and extractions that
+# count them.
 RETRACTIONS = (("capture", 10), ("retract", 10), ("extraction", 3))
 SUBJECTS = 12  # documents and drafts shared by the writes
 SKUS = 12  # SKUs of a customer shared by the writes
@@ -137,13 +138,13 @@ def draw(moments, table):
 
 
 def undriven():
-    """Methods that write, and that nothing here calls."""
+    """Methods that write and have no driver here."""
     return [path for path, _, rules in methods()
             if rules.transaction == options.TRANSACTION_WRITE and path not in PATHS.values()]
 
 
 class Ack:
-    """A write that was acknowledged: how it was requested, and what came back."""
+    """An acknowledged write: its request and its reply."""
 
     __slots__ = ("kind", "org", "key", "body", "reply", "ids")
 
@@ -196,12 +197,12 @@ class Load:
             while not self.stop.is_set():
                 number += 1
                 getattr(self, draw(moments, self.writes))(f"{name}-{number}", *moments.choice(self.orgs))
-        except Exception as e:  # a thread that ends unheard would make the run look clean
+        except Exception as e:  # an unnoticed end of a thread would hide a failure
             self.problems.append(f"{name}: {type(e).__name__}: {e}")
 
     def call(self, what, key, token, body, accept=(), accept_first=False):
-        """Until it is answered: the reply's bytes, or the error if that is accepted, of the first try too or
-        only of a repeat."""
+        """Repeats the call until it is answered; returns the reply's bytes, or the error if it is accepted,
+        on the first attempt too or only on a repeat."""
         tries = 0
         path = PATHS.get(what) or READS[what]
         metadata = [("authorization", f"Bearer {token}")] + ([("idempotency-key", key)] if key else [])
@@ -214,7 +215,7 @@ class Load:
                                          metadata=metadata)
                 break
             except ValueError:
-                continue  # the channel was closed under it
+                continue  # the channel was closed during the call
             except grpc.RpcError as e:
                 if e.code() in accept and (tries > 1 or accept_first):
                     return e
@@ -377,8 +378,8 @@ class Load:
             del served[:-SERVED_MAX]
 
     def cite(self, kind, key, org, token, request, id_of):
-        """A write that cites. An earlier citation for the same subject has the same response, and makes no
-        event."""
+        """A write that cites a reference. An earlier citation for the same subject has the same response,
+        and makes no event."""
         before = self.again(kind, org, key)
         if before is not None:
             reply = self.call(kind, key, token, before[0])
@@ -807,7 +808,7 @@ class Load:
                     organization_transfer.ExportOrganizationRequest(org_id=org), timeout=CALL_SECONDS,
                     metadata=[("authorization", f"Bearer {self.master}")])
                 lines = [line for part in stream for line in part.lines]
-            except (grpc.RpcError, ValueError):  # killed, or the channel was closed under it
+            except (grpc.RpcError, ValueError):  # killed, or the channel was closed during the call
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.05)
@@ -995,7 +996,7 @@ def names_of(ack):
 
 
 def check_log(load, log):
-    """Each acknowledged write is there once, and nothing else is."""
+    """Each acknowledged write is stored once, and nothing else is stored."""
     problems = []
     expected = set()
     with load.lock:
@@ -1009,7 +1010,7 @@ def check_log(load, log):
     for (org, name), ids in log.found.items():
         if len(ids) > 1:
             problems.append(f"{name}: stored {len(ids)} times")
-        # The tool's tokens, and what an extraction applied, are not writes of the load.
+        # The tool's tokens, and mappings that an extraction applied, are not writes of the load.
         if (org, name) not in expected and not name.startswith(("made ", "revoked ", "rotated ", "mapping_applied ")):
             problems.append(f"{name}: stored, and never acknowledged")
     changed = {}
@@ -1022,7 +1023,7 @@ def check_log(load, log):
 
 
 def check_counts(address, load, log):
-    """Counters, sums and mappings are what counting the log gives."""
+    """Counters, sums and mappings equal a recount of the log."""
     problems = []
     for org, token in list(load.orgs):
         client = Client(address, token)
@@ -1038,7 +1039,7 @@ def list_organizations(load, channel):
 
 
 def check_deleted(load, channel):
-    """Deletions that were begun end without a further request."""
+    """Started deletions are completed without a further request."""
     with load.lock:
         deleted = {ack.org: ack.key for ack in load.acks if ack.kind == "delete"}
     end = time.monotonic() + 60
@@ -1051,7 +1052,7 @@ def check_deleted(load, channel):
 
 
 def check_repeats(load, channel, moments):
-    """A repeat gets the first answer; tokens are what was said of them."""
+    """A repeat gets the first answer; tokens have their acknowledged states."""
     problems = []
     tokens = dict(load.orgs)
     revoked = {ack.ids[0] for ack in load.acks if ack.kind == "revoke"}

@@ -1,9 +1,9 @@
-"""A disk that is full: writes are refused with a reason, reads continue, writes come back by themselves.
+"""A disk that is full: writes are refused with a reason, reads continue, writes recover by themselves.
 
-Method: the data folder is on a small file system of its own, a tmpfs and an ext4 in a file, which a
-neighbour fills to the last byte while clients write. Needs root for the mounts. tools/full-disk runs
-them; LONG adds what takes long: a store that fills its disk by itself, and a start with every number of
-free blocks.
+Method: the data folder is on a small separate file system, a tmpfs and an ext4 in a file, which another
+file fills to the last byte while clients write. Needs root for the mounts. tools/full-disk runs them;
+LONG adds long tests: a store that fills its disk by itself, and a start with every number of free
+blocks.
 """
 import os
 import subprocess
@@ -53,7 +53,7 @@ class Volume:
         subprocess.run(["mount", "-o", "loop", self.image.name, self.path], check=True)
 
     def fill(self):
-        """Takes every byte that is left."""
+        """Allocates every free byte."""
         with open(os.path.join(self.path, "neighbour"), "ab", buffering=0) as f:
             for size in (1 << 20, BLOCK_BYTES, 1):
                 try:
@@ -69,7 +69,7 @@ class Volume:
         os.truncate(path, max(os.path.getsize(path) // BLOCK_BYTES - blocks, 0) * BLOCK_BYTES)
 
     def fill_inodes(self):
-        """Makes files until no more can be made."""
+        """Creates files until no more can be created."""
         try:
             for number in range(100_000):
                 with open(os.path.join(self.path, f"file{number}"), "wb"):
@@ -144,10 +144,11 @@ class FullDisk:
             self.assertTrue(has_retry_info(refusal))
 
     def fill_by_neighbour(self):
-        """Full to the last byte, with all that the server gives up."""
+        """The disk is full to the last byte, including the space that the server releases."""
         for _ in range(2000):
             self.volume.fill()
-            # Free pages within the file take some; many at once, since the journal's tables follow only when it is idle.
+            # Free pages within the file store some writes; many are sent at once, since the tables follow the journal
+            # only when it is idle.
             if not all(self.capture(self.next_name()) for _ in range(CAPTURES_AT_ONCE)):
                 self.volume.fill()
                 return

@@ -1,9 +1,9 @@
 /*
- * memory_shim.c: a malloc that fails on command, put before a program by LD_PRELOAD. Its commands
- * are in a file that FAILING_MALLOC names and that a test maps, too: from which allocation on how
- * many fail, or how many of a million. It counts only in the program that FAILING_MALLOC_PROGRAM
- * names, so that its children are not affected. With FAILING_MALLOC_TRACE, each failure prints its
- * stack.
+ * memory_shim.c: a malloc that fails on request, inserted into a program by LD_PRELOAD. Its
+ * commands are in a file that FAILING_MALLOC names and that a test maps, too: from which allocation
+ * on how many fail, or how many of a million. It counts only in the program that
+ * FAILING_MALLOC_PROGRAM names, so that its children are not affected. With FAILING_MALLOC_TRACE,
+ * each failure prints its stack.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,10 +25,10 @@
 struct orders {
     atomic_uint_fast64_t allocations; /* number of allocations so far */
     atomic_uint_fast64_t first; /* the first that fails; 0: none */
-    atomic_uint_fast64_t count; /* number of failures from then on */
+    atomic_uint_fast64_t count; /* number of allocations that fail from then on */
     atomic_uint_fast64_t of_a_million; /* failures per million, drawn with `seed` */
     atomic_uint_fast64_t seed;
-    atomic_uint_fast64_t failed; /* number of failures so far */
+    atomic_uint_fast64_t failed; /* number of failed allocations so far */
     atomic_uint_fast64_t pid; /* process that is counted: the first one */
     uint64_t unused;
 };
@@ -105,7 +105,8 @@ __attribute__((constructor)) static void start(void)
     }
 }
 
-/* A number from the seed and the allocation's own: the same in each run that allocates alike. */
+/* A number from the seed and the allocation's number: the same in each run with the same
+ * allocations. */
 static uint64_t mix(uint64_t value)
 {
     value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -1,7 +1,8 @@
-"""Power cuts one after another: a real server is started on an image, recovers it, writes more, and is cut again.
+"""Successive power cuts: a real server is started on an image, recovers it, writes more, and is cut again.
 
-Each life is recorded by the shim, beginning with the files that it found (disk_journal.h). Images of each life are checked, and one of
-them, drawn by the seed, is the folder of the next: it must have everything that was acknowledged in all lives before.
+The shim records each run, beginning with the files that it found (disk_journal.h). Images of each run are checked, and
+one of them, drawn by the seed, is the folder of the next run: it must have everything that was acknowledged in all
+earlier runs.
 """
 import os
 import struct
@@ -19,7 +20,7 @@ PIECE_BYTES = 1 << 16
 ENGINES = ("lmdb", "journal")
 STEPS_OF_A_LIFE = 12
 CALLS_UNTIL_A_KILL = (5, 120)
-KINDS = ("any", "recovery", "answer")  # of images; the next life starts on one of the first two
+KINDS = ("any", "recovery", "answer")  # numbers of images; the next run starts on one of the first two
 
 
 def write_record(journal, call, phase, inode, path=b"", offset=0, data=b""):
@@ -28,7 +29,7 @@ def write_record(journal, call, phase, inode, path=b"", offset=0, data=b""):
 
 
 def write_file(journal, path, relative):
-    """A file is created, has its length, and its bytes but for zeros, and is synced."""
+    """Writes records that create a file, set its length, write its bytes except zeros, and sync it."""
     info = os.stat(path)
     write_record(journal, CREATE, END, info.st_ino, path=relative)
     write_record(journal, TRUNCATE, BEGIN, info.st_ino, offset=info.st_size)
@@ -58,7 +59,7 @@ def write_base(disk, folder):
 
 
 class Chain:
-    """The lives of one store."""
+    """The successive runs of one store."""
 
     def __init__(self, disk, options, draws, table):
         self.disk = disk
@@ -69,11 +70,11 @@ class Chain:
         self.between = options.between
         self.engines = ENGINES if options.change_engine else (ENGINE,)
         self.steps = disk_fixture.make_steps((self.depth + 1) * STEPS_OF_A_LIFE, False, options.bytes_more)
-        self.acknowledgements = []  # of earlier lives: (kind of id, id)
+        self.acknowledgements = []  # required ids of earlier runs: (kind of id, id)
         self.problems = []
 
     def live(self, server, life):
-        """Records one life; its load, and where its own calls begin in the journal."""
+        """Records one run; returns its load, and the position of its first call in the journal."""
         self.disk.forget_journal()
         start = write_base(self.disk, server.data) if life > 0 else 0
         load = disk_fixture.Load(self.steps[:(life + 1) * STEPS_OF_A_LIFE], self.disk)
@@ -95,7 +96,7 @@ class Chain:
         return load, start
 
     def cut(self, load, start, life):
-        """Checks images of the life; makes the one that the next life starts on."""
+        """Checks images of the run; creates the one on which the next run starts."""
         seed = self.draws.randrange(1 << 32)
         answered = any(at > start for at, *_ in load.acknowledgements)
         kinds = [kind for kind in KINDS if (kind != "recovery" or life > 0) and (kind != "answer" or answered)]
@@ -115,7 +116,7 @@ class Chain:
         self.steps = [step.as_of(position) for step in self.steps]
 
     def run(self):
-        """All lives, and a last start without the shim; the problems."""
+        """Makes all runs, and a last start without the shim; returns the problems."""
         server = disk_fixture.FaultServer()
         image = None
         try:
@@ -141,7 +142,7 @@ class Chain:
 
 
 def run(disk, options, draws):
-    """Runs chains until one is bad, whose last journal is kept; returns their table."""
+    """Runs chains until one fails, whose last journal is kept; returns their table."""
     table = power_cut.Table()
     for number in range(options.chains):
         problems = Chain(disk, options, draws, table).run()

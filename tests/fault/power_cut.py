@@ -20,7 +20,7 @@ SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir(
 
 
 def ask(disk, load, *arguments):
-    """Runs power_cut on the disk's journal; (exit code, lines)."""
+    """Runs power_cut on the disk's journal; returns (exit code, lines)."""
     acknowledged = os.path.join(disk.folder, "acknowledged")
     load.write_acknowledgements(acknowledged)
     done = subprocess.run(
@@ -39,7 +39,7 @@ class Table:
         self.failed = 0
 
     def add(self, prefix, lines, code):
-        """Counts what power_cut printed."""
+        """Counts the images in the output of power_cut."""
         for line in lines:
             words = line.split()
             if len(words) > 3 and words[0].endswith(":") and words[2] == "images,":
@@ -80,7 +80,7 @@ class Image:
 
 
 def try_start(disk, load, image):
-    """Starts the real server on an image; (problems, seconds from start to first answer)."""
+    """Starts the real server on an image; returns (problems, seconds from start to first answer)."""
     server = disk_fixture.FaultServer(image.folder)
     steps = [step.as_of(image.position) for step in load.steps]
     try:

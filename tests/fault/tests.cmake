@@ -22,7 +22,7 @@ errata_python_test(fault_disk_errors FILE tools/disk-errors LABEL fault
 errata_python_test(fault_power_cut FILE tools/power-cut LABEL fault
                    ARGUMENTS --images 16 --commit 8 --creation 8 --recovery 8 --starts 2 --steps 20 --seed 1)
 
-# A process that is killed, has no memory, or is started on damaged files.
+# A process that is killed, lacks memory, or is started on damaged files.
 errata_python_test(fault_kill9 FILE tools/kill9 LABEL fault TIMEOUT 180 ARGUMENTS --rounds 10 --seed 1)
 errata_python_test(fault_redis_kills FILE tools/redis-kills LABEL fault ARGUMENTS --rounds 8 --seed 1)
 errata_python_test(fault_damaged_data FILE tools/damaged-data LABEL fault TIMEOUT 180
@@ -37,7 +37,7 @@ errata_python_test(fault_power_cut_tiny FILE tools/power-cut LABEL fault
 errata_python_test(fault_power_cut_chain FILE tools/power-cut LABEL fault
                    ARGUMENTS --tiny --slow db:20 --chain 2 --life-images 3 --seed 3)
 
-# The same without a journal: the log is in the tables.
+# The same tests without a journal: the log is in the tables.
 errata_python_test(fault_full_disk_lmdb FILE tools/full-disk LABEL fault ARGUMENTS --short
                    FullTmpfs.test_full_disk_under_load_recovers ENVIRONMENT ERRATA_LOG=lmdb)
 errata_python_test(fault_kill9_lmdb FILE tools/kill9 LABEL fault TIMEOUT 180 ARGUMENTS --rounds 6 --seed 2

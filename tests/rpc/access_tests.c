@@ -1,5 +1,5 @@
 /*
- * access_tests.c: who may call what: tokens and roles.
+ * access_tests.c: the permissions of callers: tokens and roles.
  */
 #include "tests/rpc/fixture.h"
 
@@ -158,7 +158,7 @@ static const char *roles_of(struct slice path)
     return "";
 }
 
-/* Calls a method with an empty request; gives the code, or OK for a stream that stays open. */
+/* Calls a method with an empty request; returns the code, or OK for a stream that stays open. */
 static enum status_code call_with(struct fixture *fixture, const struct method_info *method,
                                   const char *token)
 {
@@ -176,7 +176,7 @@ static enum status_code call_with(struct fixture *fixture, const struct method_i
     return exchange.ended ? exchange.code : STATUS_OK;
 }
 
-/* The code is one that the table allows for this method and role. */
+/* Checks that the table allows the code for this method and role. */
 static void check_pair(const struct method_info *method, int role, enum status_code code)
 {
     bool may = strchr(roles_of(method->path), role_letters[role]) != NULL;
@@ -348,9 +348,9 @@ static void test_several_authorization_fields_are_refused(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: tokens that share a slot of the cache are all admitted, each with its own identity.
- * Method: one more than it has slots, by turns; an administrator's call, which none of the
- * others may make. */
+/* Goal: tokens that share a slot of the cache are all admitted, each with its own identity. Method:
+ * one more than it has slots, in turn; an administrator's call, which none of the others may
+ * make. */
 static void test_tokens_that_share_a_cache_slot_are_admitted(void **state)
 {
     enum {

@@ -93,7 +93,8 @@ static void test_all_errors_of_a_token_are_reported(void **state)
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.message, "token.expires_at: not in the future"));
 
-    /* The clock decides, also where the log's last time is ahead of it: it was wrong, and put back. */
+    /* The clock decides, even if the log's last time is ahead of it, because the clock was set
+     * back. */
     fixture.clock.wall_us += 3650 * 86400ll * 1000000;
     token.expires_at = NULL;
     exchange = create_token(&fixture, admin, NULL, "", &token);
@@ -233,7 +234,7 @@ static void test_second_revoke_stores_nothing(void **state)
     fixture_deinit(&fixture);
 }
 
-/* A token of the organisation (empty: the caller's own), and its text. */
+/* Creates a token of the organisation (empty: the caller's own), and returns its text. */
 static void make_token(struct fixture *fixture, const char *org_id, Errata__V1__Token *wanted,
                        char token[FIXTURE_TOKEN_BYTES])
 {
@@ -262,7 +263,7 @@ static struct exchange revoke(struct fixture *fixture, const char *by, const cha
 }
 
 /* Goal: the last usable ADMIN token with the server flag cannot be revoked, and the message states
- * why and the remedy. Method: beside it, by turns, a token that is not ADMIN, one without the flag,
+ * why and the remedy. Method: beside it, in turn, a token that is not ADMIN, one without the flag,
  * an expired one and a revoked one; then one that is usable, of another organisation. */
 static void test_last_server_token_can_not_be_revoked(void **state)
 {
@@ -360,7 +361,7 @@ static void test_expired_server_token_can_be_revoked(void **state)
     end.seconds = FIXTURE_START_US / 1000000 + 3600;
     wanted.expires_at = &end;
     make_token(&fixture, "", &wanted, ending);
-    exchange = revoke(&fixture, plain, "", fixture.admin); /* the one that ends is still usable */
+    exchange = revoke(&fixture, plain, "", fixture.admin); /* the token that ends is still usable */
     assert_int_equal(exchange.code, STATUS_OK);
     exchange = revoke(&fixture, plain, "", ending);
     assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
@@ -430,7 +431,7 @@ static unsigned use(struct fixture *fixture, const char *token)
     return fixture_call(fixture, &start, &request.base, NULL);
 }
 
-/* Goal: a rotated token works until the end of its overlap, its successor longer, and neither is rotated wrongly.
+/* Goal: a rotated token works until the end of its overlap, its successor longer, and invalid rotations are refused.
  * Method: a token that ends after 10 days is rotated after 4 days, with an hour of overlap; then the clock moves. */
 static void test_rotated_token_overlaps_its_successor(void **state)
 {
@@ -499,8 +500,9 @@ static void test_rotation_keeps_the_server_flag(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: the audit has administrative acts only, newest first, by whom, and of one organisation. Method: tokens,
- * settings and corrections in two organisations; filtered by actor; another organisation without the flag. */
+/* Goal: the audit has only administrative acts, newest first, with their actors, and of one organisation.
+ * Method: tokens, settings and corrections in two organisations; filtered by actor; another organisation
+ * without the flag. */
 static void test_audit_lists_administrative_acts(void **state)
 {
     struct fixture fixture;

@@ -250,7 +250,7 @@ static void recount_all(struct fixture *fixture, const char *layout, struct reco
     } while (response->next_page_token[0] != '\0');
 }
 
-/* A list has every name that was counted, most frequent first, ties by name. `kind` 2: both. */
+/* Checks that a list has each counted name, most frequent first, ties by name. `kind` 2: both. */
 static void check_fields(const struct recount *recount, unsigned kind,
                          Errata__V1__FieldCount **reported, size_t count)
 {
@@ -326,7 +326,7 @@ static void check_range_of(struct fixture *fixture, const char *layout, int64_t 
     check_fields(recount, 2, response->corrected_fields, response->n_corrected_fields);
 }
 
-/* Checks the organisation, a layout, and one that nothing names. */
+/* Checks the organisation, a layout, and an unknown layout. */
 static void check_range(struct fixture *fixture, int64_t first_day, int64_t last_day)
 {
     check_range_of(fixture, NULL, first_day, last_day);
@@ -342,8 +342,8 @@ static uint64_t draw(struct random_seeded *random, uint64_t below)
     return value % below;
 }
 
-/* Goal: the counters equal a scan of all events. Method: events of all types, of today and of days
- * before, in random order, some with many fields; several ranges, one of them before all events, each
+/* Goal: the counters equal a scan of all events. Method: events of all types, of today and of earlier
+ * days, in random order, some with many fields; several ranges, one of them before all events, each
  * beside a recount of ListFeedbackEvents. */
 static void test_counters_equal_a_scan(void **state)
 {
@@ -427,7 +427,7 @@ struct range_case {
     const char *first;
     const char *last;
     size_t days; /* 0: refused */
-    const char *reported; /* the first day, or what the details of the refusal name */
+    const char *reported; /* the first day, or the name in the details of the refusal */
     const char *reported_too; /* further reported name, or NULL */
 };
 
@@ -498,7 +498,7 @@ static void capture_many(struct fixture *fixture, unsigned first, unsigned count
                                       (const char *)after.data, 0});
 }
 
-/* Goal: names beyond 1,000 a day count as `other`; the lists have the requested length. */
+/* Goal: names beyond 1,000 per day count as `other`; the lists have the requested length. */
 static void test_fields_above_the_bound_count_as_other(void **state)
 {
     Errata__V1__GetLearningAnalyticsRequest request =
@@ -592,7 +592,7 @@ static Errata__V1__ListLayoutCoverageResponse *coverage_of(struct fixture *fixtu
     return response;
 }
 
-/* Ingests documents of a layout, whose fingerprint it gives: layouts differ by how much text covers. */
+/* Ingests documents of a layout; returns its fingerprint. Layouts differ in their text coverage. */
 static const char *ingest_layout(struct fixture *fixture, unsigned layout, unsigned count)
 {
     const struct exchange_start start = {.path = INGEST_UNARY, .authorization = fixture->admin};
@@ -617,10 +617,10 @@ static const char *ingest_layout(struct fixture *fixture, unsigned layout, unsig
 
 /* Layouts with documents, and the part of a list seen so far. */
 struct coverage_model {
-    const char *fingerprints[SEEN_LAYOUTS]; /* in the order in which they were seen last */
+    const char *fingerprints[SEEN_LAYOUTS]; /* in the order of their last documents */
     enum layout_coverage_order order;
     size_t count;
-    unsigned named; /* a bit for each that came */
+    unsigned named; /* a bit for each listed layout */
 };
 
 /* Number of documents of each layout. */
@@ -713,8 +713,9 @@ static void test_coverage_lists_each_layout_with_its_counts(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: pages miss no layout that does not move while others do. Method: between two pages a layout
- * that is still to be listed gets a document, and one that only events named gets its first. */
+/* Goal: pages miss no layout that keeps its place while others move. Method: between two pages a
+ * layout that is still to be listed gets a document, and one that only events named gets its
+ * first. */
 static void test_moving_layouts_are_not_missed_by_pages(void **state)
 {
     struct fixture fixture;

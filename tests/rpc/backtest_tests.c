@@ -1,6 +1,6 @@
 /*
  * backtest_tests.c: a stream that works on the pool (LearningService/Backtest): its parts, and the end of a stream
- * whose caller is gone. The pool is the fixture's list of jobs, of which a test runs one at a time.
+ * whose caller has disconnected. The pool is the fixture's list of jobs, of which a test runs one at a time.
  */
 #include "server/domain/backtest/backtest.h"
 #include "server/domain/verdicts/verdicts.h"
@@ -89,7 +89,7 @@ static void submit(struct fixture *fixture, const char *org_id, int count)
     assert_int_equal(store_commit(txn), OK);
 }
 
-/* Goal: a long backtest works in parts, gives its slot back between two, and reports all of it. Method: more submissions
+/* Goal: a long backtest works in parts, releases its slot between two, and reports all of it. Method: more submissions
  * than a part has; another long read that waits is served between the parts. */
 static void test_work_is_done_in_parts(void **state)
 {
@@ -110,7 +110,7 @@ static void test_work_is_done_in_parts(void **state)
     assert_int_equal(fixture.job_count, PIPELINE_POOL_READS_MAX);
     assert_null(next(&backtests[0]));
     run_job(&fixture);
-    assert_int_equal(fixture.job_count, 2); /* of the other backtest, and of the read */
+    assert_int_equal(fixture.job_count, 2); /* jobs of the other backtest, and of the read */
     fixture_run(&fixture);
     assert_true(read.ended);
     assert_int_equal(read.code, STATUS_OK);

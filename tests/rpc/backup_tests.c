@@ -1,5 +1,5 @@
 /*
- * backup_tests.c: AdminService/Backup as its callers see it, over bytes that a test makes.
+ * backup_tests.c: AdminService/Backup through calls, over bytes that a test makes.
  */
 #include "tests/rpc/fixture.h"
 

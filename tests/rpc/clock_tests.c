@@ -128,7 +128,7 @@ static void test_dates_follow_the_clock_after_an_excursion(void **state)
         assert_int_equal(time_of(event->created_at), fixture.clock.wall_us);
         assert_int_equal(time_of(event->recorded_at), time_of(ahead->recorded_at));
         assert_true(strcmp(event_of(&fixture, seq + i - 1)->id, event->id) < 0);
-        /* The milliseconds of an id are recorded_at's. */
+        /* The milliseconds of an id are those of recorded_at. */
         assert_memory_equal(event->id, ahead->id, 13);
     }
     fixture.clock.wall_us += EXCURSION_US;

@@ -1,7 +1,7 @@
 /*
- * document_end_tests.c: documents whose calls end early: the peer goes away, the deadline passes,
+ * document_end_tests.c: documents whose calls end early: the peer disconnects, the deadline passes,
  * the token is revoked, the server drains, in each state of the call. In all cases each job is
- * closed once, and not while the pool has it.
+ * closed once, and not while it is on the pool.
  */
 #include "tests/rpc/ingest.h"
 
@@ -15,7 +15,7 @@
 #define CONTENT SLICE("%PDF-1.4 one")
 #define TIMEOUT_US 100000
 
-/* Progress of a call when it is ended. */
+/* Progress of a call at its end. */
 enum point {
     POINT_RECEIVING,
     POINT_QUEUED,
@@ -104,7 +104,7 @@ static void test_early_end_cancels_the_document(void **state)
 
         fixture_init(&scene.fixture);
         play(&scene, paths[at % 2], point);
-        if (point == POINT_QUEUED) { /* the pool still has it */
+        if (point == POINT_QUEUED) { /* it is still on the pool */
             assert_int_equal(pipeline_live_count(scene.fixture.pipeline), 1);
             assert_int_equal(scene.fixture.documents.closed, 0);
         }

@@ -1,6 +1,6 @@
 /*
- * document_tests.c: documents through the pipeline: whole and in pieces, refusals without a slot or
- * a worker, idempotency keys.
+ * document_tests.c: documents through the pipeline: complete and in pieces, refusals without a slot
+ * or a worker, idempotency keys.
  */
 #include "tests/rpc/ingest.h"
 
@@ -31,8 +31,8 @@ static struct exchange_start start_of(const struct fixture *fixture, const char 
 }
 
 /* Goal: a document is measured from exactly the bytes sent, whole or in pieces of any size, and its
- * job is gone with the call. Method: the same bytes by both methods; sha256 and size come from what
- * reached the job. */
+ * job is freed with the call. Method: the same bytes by both methods; sha256 and size are computed
+ * from the bytes of the job. */
 static void test_document_is_measured_from_exactly_its_bytes(void **state)
 {
     struct fixture fixture;
@@ -151,7 +151,7 @@ static void test_large_piece_is_decoded_on_the_pool(void **state)
     ingest_open(&exchange, &fixture, INGEST_STREAM);
     ingest_send_part(&exchange, "three", slice_of(bytes, sizeof(bytes)));
     exchange_close(&exchange);
-    assert_int_equal(pipeline_live_count(fixture.pipeline), 1); /* the pool has it */
+    assert_int_equal(pipeline_live_count(fixture.pipeline), 1); /* it is on the pool */
     fixture_run(&fixture);
     assert_int_equal(pipeline_live_count(fixture.pipeline), 0);
     fixture_deinit(&fixture);
@@ -181,11 +181,11 @@ static void test_invalid_stream_is_refused_at_once(void **state)
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.details, "google.rpc.BadRequest"));
     assert_true(slice_has(exchange.message, "document_id"));
-    ingest_send_part(&exchange, "late", CONTENT); /* is discarded */
+    ingest_send_part(&exchange, "late", CONTENT); /* this message is discarded */
     exchange_close(&exchange);
 
     ingest_open(&exchange, &fixture, INGEST_STREAM);
-    ingest_send_part(&exchange, "a\tb", CONTENT); /* the contract's check sees pieces too */
+    ingest_send_part(&exchange, "a\tb", CONTENT); /* the contract's check applies to pieces too */
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     exchange_close(&exchange);
@@ -480,7 +480,7 @@ static enum status_code ingest_dated(struct fixture *fixture, const struct excha
 }
 
 /* Goal: an archive keeps its dates: an INTEGRATOR must date a document, an ADMIN may, others may not; never in the
- * future; and an old document does not move "last seen" back. Method: by both methods. */
+ * future; and an old document does not set "last seen" back. Method: by both methods. */
 static void test_dates_are_allowed_by_role(void **state)
 {
     const int64_t year_us = INT64_C(365) * 86400 * 1000000;

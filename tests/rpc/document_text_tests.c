@@ -24,7 +24,7 @@ struct ingest_reply {
     Errata__V1__DocumentText *text; /* NULL: none */
 };
 
-/* A whole call of either method, with or without `include_text`. */
+/* Makes a complete call of either method, with or without `include_text`. */
 static struct ingest_reply ingest_text(struct fixture *fixture, const struct exchange_start *start,
                                        bool include_text)
 {
@@ -171,7 +171,8 @@ static void test_incomplete_text_has_a_warning(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: a stream requests the text in its first message only. Method: the flag in the second one. */
+/* Goal: a stream can request the text only in its first message. Method: the flag in the second
+ * one. */
 static void test_flag_of_a_stream_is_in_its_first_message(void **state)
 {
     Errata__V1__IngestDocumentStreamRequest piece =

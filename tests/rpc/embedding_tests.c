@@ -1,5 +1,5 @@
 /*
- * embedding_tests.c: vectors that callers send, as methods take them.
+ * embedding_tests.c: vectors that callers send to methods.
  */
 #include "server/pipeline/embedding.h"
 #include "tests/rpc/fixture.h"
@@ -49,7 +49,7 @@ static void test_a_callers_vector_has_length_one(void **state)
     arena_deinit(&taking.arena);
 }
 
-/* Goal: what is not a direction is the caller's mistake. Method: each kind, one by one. */
+/* Goal: a vector without a direction is an error of the caller. Method: each kind, one by one. */
 static void test_numbers_without_a_direction_are_refused(void **state)
 {
     static float wide[VECTORS_WIDTH_MAX + 1];

@@ -1,5 +1,5 @@
 /*
- * erasure_tests.c: AdminService/EraseContent as its callers see it.
+ * erasure_tests.c: AdminService/EraseContent through calls.
  */
 #include "tests/rpc/fixture.h"
 
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #define PATH "errata.v1.AdminService/EraseContent"
-/* More than two steps. */
+/* Number of events that take more than two steps. */
 #define EVENTS (2 * ERASURE_STEP_EVENTS + 10)
 
 /* Starts an erasure; its parts are run by fixture_run. */
@@ -30,7 +30,8 @@ static Errata__V1__EraseContentResponse *next(struct exchange *exchange)
     return exchange_read(exchange, &errata__v1__erase_content_response__descriptor);
 }
 
-/* Runs an erasure to its end; returns the report, which comes after progress that only rises. */
+/* Runs an erasure to its end; returns the report, which follows messages with increasing
+ * progress. */
 static Errata__V1__EraseReport *erase(struct fixture *fixture, const char *token,
                                       Errata__V1__EraseContentRequest *request)
 {
@@ -111,8 +112,8 @@ static void test_content_of_a_user_is_erased_and_reported(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: an erasure whose caller goes away ends after its current part, and the next one goes on; meanwhile another one is
- * refused. Method: the caller goes away before the first part has run. */
+/* Goal: an erasure whose caller disconnects ends after its current part, and the next one continues; meanwhile another
+ * one is refused. Method: the caller disconnects before the first part has run. */
 static void test_cancelled_erasure_can_be_continued(void **state)
 {
     struct fixture fixture;
@@ -156,8 +157,8 @@ static void expect_refused(struct fixture *fixture, const char *token,
     exchange_close(&exchange);
 }
 
-/* Goal: wrong requests erase nothing. Method: no subject, two of them, an event that does not exist beside one that does, and
- * another organisation without the flag, by its id and by the id of an event. */
+/* Goal: invalid requests erase nothing. Method: no subject, two of them, an event that does not exist beside one that
+ * does, and another organisation without the flag, by its id and by the id of an event. */
 static void test_wrong_requests_are_refused(void **state)
 {
     struct fixture fixture;

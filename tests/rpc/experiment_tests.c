@@ -508,10 +508,10 @@ static void check_learning(struct fixture *fixture, const struct recount *recoun
     check_layouts(recount, response->layout_stats, response->n_layout_stats);
 }
 
-/* Goal: every figure about extractions equals a recount of the log (US5.4, SC-005): a corrected
- * extraction counts once, on the day of the extraction; a repeat replaces; the experiment has only documents whose
- * layout had three examples when they were first recorded. Method: extractions and corrections of a few documents in
- * random order, dated to the last days, with half of the documents held out. */
+/* Goal: every figure about extractions equals a recount of the log (US5.4, SC-005): a corrected extraction counts
+ * once, on the day of the extraction; a repeat replaces; the experiment has only documents whose layout had three
+ * examples when they were first recorded. Method: extractions and corrections of a few documents in random order,
+ * dated to the last days, half of the documents are held out. */
 static void test_figures_equal_a_recount_of_the_log(void **state)
 {
     (void)state;

@@ -88,7 +88,7 @@ static void expect_refused(struct fixture *fixture, const char *token, const str
     assert_int_equal(extractions_count_events(fixture, ALL), before);
 }
 
-/* Goal: a reference that is forged, cut or another organisation's is refused, and nothing is
+/* Goal: a reference that is forged, truncated or of another organisation is refused, and nothing is
  * stored, even beside valid ones; all errors are reported at once. Method: each, with the log
  * counted. */
 static void test_invalid_reference_stores_nothing(void **state)
@@ -157,9 +157,10 @@ static void expect_same(const Errata__V1__Extraction *a, const Errata__V1__Extra
     assert_memory_equal(left, right, size);
 }
 
-/* Goal: a repeat with the same key replaces: what the first added is subtracted, and one extraction counts.
- * A repeat under an idempotency key is answered byte for byte. Method: repeats with other values, sums of the
- * layout after each; a document and a draft order of one name are apart; without an id each call counts. */
+/* Goal: a repeat with the same key replaces: what the first added is subtracted, and one extraction counts. A
+ * repeat under an idempotency key is answered byte for byte. Method: repeats with other values, sums of the
+ * layout after each; a document and a draft order with the same id are separate; without an id each call
+ * counts. */
 static void test_repeat_replaces(void **state)
 {
     struct fixture fixture;
@@ -252,7 +253,7 @@ static void expect_improvement(struct fixture *fixture, bool known, double impro
 }
 
 /* Goal: confidence_improvement is the mean with the example minus the mean without any, once both
- * have three, and is absent in responses about the past. Method: a table made by hand. */
+ * have three, and is absent in responses about the past. Method: a handwritten table. */
 static void test_confidence_improvement_is_the_difference_of_means(void **state)
 {
     static const double bare[] = {0.5, 0.75, 0.1};
@@ -288,7 +289,7 @@ static void test_confidence_improvement_is_the_difference_of_means(void **state)
     assert_int_equal(then->n_examples, 1);
     assert_int_equal(then->examples[0]->_confidence_improvement_case, 0);
 
-    /* The arm is also the one at that time. */
+    /* The arm is also that of the time. */
     past._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
     past.document_id = extractions_text("invoice");
     for (uint32_t percent = 100; percent <= 100; percent -= 100) {
@@ -301,7 +302,7 @@ static void test_confidence_improvement_is_the_difference_of_means(void **state)
     fixture_deinit(&fixture);
 }
 
-/* The formula, written once more. */
+/* A second implementation of the formula. */
 static bool is_held_out(struct org_id org, const char *document_id, uint64_t percent)
 {
     uint8_t bytes[UUID_BYTES + 32];
@@ -428,7 +429,7 @@ static void test_extraction_is_marked_corrected_once(void **state)
                                              .after = "{\"qty\":1,\"unit\":3,\"sku\":4}"});
     stats = extractions_stats_of(&fixture, org_id, "layout");
     assert_int_equal(stats.corrected_count, 1);
-    /* A further extraction of it is not corrected. */
+    /* A further extraction of the document is not corrected. */
     (void)extractions_record(&fixture, &(struct sent){.extraction_id = "third",
                                                       .document_id = "invoice",
                                                       .layout = "layout",

@@ -1,6 +1,6 @@
 /*
- * extractions.h: the calls that the tests of extractions share, as functions of values, and what they
- * leave in the log and the tables.
+ * extractions.h: the calls that the tests of extractions share, as functions of values, and their
+ * effects on the log and the tables.
  */
 #ifndef ERRATA_TESTS_RPC_EXTRACTIONS_H
 #define ERRATA_TESTS_RPC_EXTRACTIONS_H
@@ -44,7 +44,7 @@ void extractions_send(struct exchange *exchange, struct fixture *fixture,
 /* Runs a complete call; returns the extraction if it succeeded. */
 struct exchange extractions_try(struct fixture *fixture, const char *token, const char *key,
                                 const struct sent *sent, Errata__V1__Extraction **ret_extraction);
-/* Does the same by the administrator, expected to be OK. */
+/* Does the same as the administrator, and expects OK. */
 Errata__V1__Extraction *extractions_record(struct fixture *fixture, const struct sent *sent);
 /* Returns the response of GetExamples; a NULL document is omitted. */
 Errata__V1__GetExamplesResponse *extractions_examples_as(struct fixture *fixture, const char *token,
@@ -55,16 +55,16 @@ Errata__V1__GetExamplesResponse *extractions_examples_as(struct fixture *fixture
 Errata__V1__GetExamplesResponse *extractions_examples(struct fixture *fixture, const char *layout,
                                                       const char *document_id);
 void extractions_set_holdout(struct fixture *fixture, uint32_t percent);
-/* Captures a corrected line; the event as stored. */
+/* Captures a corrected line; returns the stored event. */
 Errata__V1__FeedbackEvent *extractions_correct(struct fixture *fixture,
                                                const struct correction *correction);
-/* Events of a kind in the default organisation, at most 1000. */
+/* Returns the number of events of a kind in the default organisation, at most 1000. */
 size_t extractions_count_events(struct fixture *fixture, Errata__V1__EventKind kind);
 struct org_id extractions_org_of(const char *org_id);
 /* Returns the sums of a layout as stored. */
 struct layout_stats_record extractions_stats_of(struct fixture *fixture, const char *org_id,
                                                 const char *layout);
-/* A text in the type that messages need; it is never written to. */
+/* Casts a text to the type that messages need; it is never modified. */
 char *extractions_text(const char *text);
 
 #endif

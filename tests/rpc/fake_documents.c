@@ -1,5 +1,5 @@
 /*
- * fake_documents.c: document jobs whose answer a test determines.
+ * fake_documents.c: document jobs with answers of the tests.
  */
 #include "tests/rpc/fake_documents.h"
 
@@ -143,7 +143,7 @@ static void job_close(struct document_job *job)
     job->documents->closed++;
     job->documents->held_bytes -= job->size;
     free(job->bytes);
-    free(job); /* a second close is a use after this */
+    free(job); /* a second close is a use after free */
 }
 
 void fake_documents_set_sketch(struct fake_documents *documents, uint32_t first)

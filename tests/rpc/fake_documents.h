@@ -1,6 +1,7 @@
 /*
- * fake_documents.h: document jobs without a worker, threads or time, for fixtures: they answer what a
- * test says, run when the fixture runs, and hold their users to the contract of document_jobs.h.
+ * fake_documents.h: document jobs without a worker, threads or time, for fixtures: they give the
+ * answers of a test, run when the fixture runs, and check that their users follow the contract of
+ * document_jobs.h.
  */
 #ifndef ERRATA_TESTS_RPC_FAKE_DOCUMENTS_H
 #define ERRATA_TESTS_RPC_FAKE_DOCUMENTS_H
@@ -21,7 +22,8 @@ struct fake_documents {
     enum err measure_result;
     enum err done_result; /* if not OK, a submitted job ends with it without running */
     struct pdf_answer answer; /* by default a page of A4 with text and a table */
-    /* Runs while a document is measured, as if on the loop; measuring ends by a cancel in it. */
+    /* Runs during the measurement of a document, as if on the loop; a cancel in it ends the
+     * measurement. */
     void (*while_measuring)(void *user);
     void *while_measuring_user;
     /* Counters of the fake's calls. */
@@ -38,15 +40,15 @@ struct fake_documents {
 };
 
 void fake_documents_init(struct fake_documents *documents);
-/* Features of the sketch of an answer: words. */
+/* Number of words that are features of an answer's sketch. */
 #define FAKE_SKETCH_FEATURES 30
 /* Makes the words of page 1 those from `first` on; 0 at first. Pages with near ones are similar. */
 void fake_documents_set_sketch(struct fake_documents *documents, uint32_t first);
 /* Adds words without places, from a number on, until the next sketch is set. */
 void fake_documents_set_words(struct fake_documents *documents, uint32_t first);
-/* Runs what is queued; true if something was. */
+/* Runs the queued jobs; returns whether there were any. */
 bool fake_documents_run(struct fake_documents *documents);
-/* Every job was closed, once. */
+/* Checks that every job was closed once. */
 void fake_documents_check_end(const struct fake_documents *documents);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * family_example_tests.c: examples by layout family through calls: which are served in which order, that the outcome is
- * credited to them, and that what was served can be shown again.
+ * family_example_tests.c: examples by layout family through calls: their selection and order, the credit of outcomes,
+ * and the explanation of earlier replies.
  */
 #include "tests/rpc/extractions.h"
 #include "tests/rpc/ingest.h"
@@ -193,7 +193,7 @@ static void test_exact_layout_precedes_other_layouts(void **state)
         MATCH_LEVEL_EXACT, "{\"qty\":1}");
     EXPECT(ask(&fixture, (struct asked){.document_id = "asking", .mode = EXACT}), MATCH_LEVEL_EXACT,
            "{\"qty\":4}", "{\"qty\":1}", "{\"qty\":5}");
-    /* Without a document: `shared` has documents of two families, `other` of one. */
+    /* Layouts without a document: `shared` has documents of two families, `other` of one. */
     EXPECT(ask(&fixture, (struct asked){.layout = shared, .mode = FAMILY}), MATCH_LEVEL_EXACT,
            "{\"qty\":4}", "{\"qty\":1}", "{\"qty\":5}");
     EXPECT(ask(&fixture, (struct asked){.layout = other, .mode = FAMILY}), MATCH_LEVEL_FAMILY,
@@ -360,7 +360,7 @@ static uint64_t count_examples(struct fixture *fixture, const char *family)
 
 /* Goal: a document that is moved into a new family takes its corrections along, those before and after the split, and a
  * merge brings them back; as_of gives each state again. Method: two corrected documents of one family, and one that
- * asks, before and after each change; then all again as of each. */
+ * looks up examples, before and after each change; then all again as of each. */
 static void test_split_moves_examples(void **state)
 {
     enum {

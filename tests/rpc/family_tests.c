@@ -265,9 +265,10 @@ static Errata__V1__Document *ingest_words(struct fixture *fixture, const char *d
     return document;
 }
 
-/* Goal: scans of one sender are of one family though their words are at other places, and a person sees why; a
- * family matches by places first; and documents with equal features and other words are different sketches of it.
- * Method: a page, its words at other places, other words at its places, other words at other places. */
+/* Goal: scans of one sender are of one family though their words are at other places, and a comparison gives the
+ * reason; a family matches by places first; and documents with equal features and other words are different
+ * sketches of it. Method: a page, its words at other places, other words at its places, other words at other
+ * places. */
 static void test_letterheads_make_a_family(void **state)
 {
     struct fixture fixture;
@@ -411,9 +412,9 @@ static int split(struct fixture *fixture, const char *key, const char *family,
     return fixture_call(fixture, &start, &request.base, ret_response);
 }
 
-/* Goal: a merge is taken back: both families have their documents again, and those that came since are
- * with the pages that they resemble; former aliases stay. Method: a merge into the second family of
- * three after one into the first, a document like the first, the first split off. */
+/* Goal: a merge is taken back: both families have their documents again, and later documents are in
+ * the family of the pages that they resemble; former aliases stay. Method: a merge into the second
+ * family of three after one into the first, a document like the first, the first split off. */
 static void test_split_reverses_a_merge(void **state)
 {
     struct fixture fixture;
@@ -501,8 +502,8 @@ static Errata__V1__SplitFamilyResponse *expect_split(struct fixture *fixture, co
     }
 
 /* Goal: documents of a family are moved into a new one, with their fingerprints and the pages that later documents
- * are compared with; both families have the right counts, and a merge takes it back. Method: four pages that
- * drift, of which two are moved, given by the family's alias; later pages like one of each. */
+ * are compared with; both families have the right counts, and a merge takes it back. Method: four pages, each
+ * similar to the one before, of which two are moved, given by the family's alias; later pages like one of each. */
 static void test_split_documents_form_a_new_family(void **state)
 {
     struct fixture fixture;
@@ -588,9 +589,9 @@ static void test_invalid_split_is_refused(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: what cannot be merged is refused with its reason, and aliases are flattened. Method: a chain of
- * merges, in both directions; ids of nothing and of a document that made no family; one merge more than
- * a family's limit. */
+/* Goal: invalid merges are refused with the reason, and aliases of aliases are resolved. Method: a
+ * chain of merges, in both directions; unknown ids, and the id of a document that created no family;
+ * one merge more than a family's limit. */
 static void test_invalid_merge_is_refused(void **state)
 {
     const char *nothing = "01890000-0000-7000-8000-000000000001";

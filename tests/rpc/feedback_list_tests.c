@@ -11,7 +11,8 @@
 #include <cmocka.h>
 #include <errata/v1/feedback_service.pb-c.h>
 
-/* Events that name nothing, in one batch. Three of them are more than one call examines. */
+/* Events that name neither a document nor an order, in one batch. Three of them are more than one
+ * call examines. */
 #define OTHERS 1000
 
 static Errata__V1__FeedbackEvent correction(const char *draft_order_id, const char *document_id)
@@ -80,7 +81,7 @@ static size_t count_listed(struct fixture *fixture, const char *draft_order_id,
     return response->n_events;
 }
 
-/* Goal: one call lists the corrections of an order or a document, however many other events there are. Method:
+/* Goal: one call lists the corrections of an order or a document, for any number of other events. Method:
  * three events of an order, two of a document, more others than a call examines; every combination of both. */
 static void test_corrections_are_filtered_by_order_and_document(void **state)
 {

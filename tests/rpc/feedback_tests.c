@@ -1,6 +1,6 @@
 /*
- * feedback_tests.c: FeedbackService's captures by call: what they report about an event, and the ids that they
- * refuse.
+ * feedback_tests.c: FeedbackService's captures through calls: their reports about an event, and the ids that
+ * they refuse.
  */
 #include "tests/rpc/extractions.h"
 
@@ -58,7 +58,7 @@ static void expect_unchanged(const Errata__V1__FeedbackEvent *event)
 }
 
 /* Goal: captures answer whether an event is an example, and their warnings, also when they are repeated.
- * Method: a correction that changes something and one that does not, alone and as a batch. */
+ * Method: a correction that changes something and one that does not, singly and as a batch. */
 static void test_capture_reports_its_warnings(void **state)
 {
     Errata__V1__FeedbackEvent changed = correction_of("abc", "{\"qty\":1}", "{\"qty\":2}");
@@ -153,7 +153,7 @@ static void test_empty_id_is_refused_in_a_write(void **state)
     fixture_deinit(&fixture);
 }
 
-/* The number of examples in a reply to GetExamples, and whether it has a reference. */
+/* Returns the number of examples in a reply of GetExamples, and whether it has a reference. */
 struct got {
     size_t count;
     bool has_reference;
@@ -213,7 +213,7 @@ static void test_document_id_selects_examples(void **state)
     fixture_deinit(&fixture);
 }
 
-/* The number of events of a kind of annotator. */
+/* Returns the number of events of a kind of annotator. */
 static size_t count_of(struct fixture *fixture, Errata__V1__AnnotatorKind kind)
 {
     Errata__V1__ListFeedbackEventsRequest request = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
@@ -302,7 +302,7 @@ static uint32_t set_kinds(struct fixture *fixture, Errata__V1__AnnotatorKind *ki
 }
 
 /* Goal: examples are corrections of people, unless the request or the organisation's setting lists other kinds;
- * the setting is that of the time asked for. Method: one correction of each kind, each list of kinds, a changed
+ * the setting is that of the requested time. Method: one correction of each kind, each list of kinds, a changed
  * setting, and as_of before that. */
 static void test_examples_are_corrections_of_people(void **state)
 {

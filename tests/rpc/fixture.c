@@ -125,7 +125,7 @@ static void open_services(struct fixture *fixture)
                         documents ? HEALTH_SERVING : HEALTH_NOT_SERVING);
 }
 
-/* Every call must have ended. */
+/* Stops the services. Every call must have ended. */
 static void close_services(struct fixture *fixture)
 {
     assert_int_equal(pipeline_live_count(fixture->pipeline), 0);
@@ -181,7 +181,7 @@ static void no_bytes(struct random *random, void *bytes, size_t size)
     fail_msg("apply asked for randomness");
 }
 
-/* Runs one of the two over a store of its own, which is the caller's then. */
+/* Runs one of the two over a new store, which the caller owns afterwards. */
 static struct store_backend *replay(struct fixture *fixture,
                                     enum err (*run)(const struct replay_config *config,
                                                     struct replay_report *ret_report),
@@ -201,7 +201,7 @@ static struct store_backend *replay(struct fixture *fixture,
     return config.target;
 }
 
-/* Every idempotency row that a replay made is in the store as it is. */
+/* Checks that every idempotency row of a replay is in the store with the same bytes. */
 static void check_keys(struct fixture *fixture, struct store_backend *replayed)
 {
     struct store_txn *stored = NULL;
@@ -337,7 +337,7 @@ void fixture_run(struct fixture *fixture)
     }
 }
 
-/* The protocol: what it is given is read from the call itself. */
+/* The protocol, whose input the tests read from the call. */
 
 static void on_replies(struct call_core *core)
 {
@@ -409,7 +409,7 @@ void exchange_open(struct exchange *exchange, struct fixture *fixture,
     call_start(core);
 }
 
-/* The pool does what an earlier piece of a streamed request waits for. */
+/* Runs the pool's job that an earlier piece of a streamed request waits for. */
 static void wait_for_piece(struct exchange *exchange)
 {
     while (exchange->core->message_held && run_jobs(exchange->fixture)) {
@@ -432,7 +432,7 @@ void exchange_send_bytes(struct exchange *exchange, struct slice request)
     call_deliver(core, slice_of(bytes, request.size));
     if (!core->message_held) {
         arena_reset(
-            &core->input_arena); /* a piece of a streamed request is gone when it was taken */
+            &core->input_arena); /* a piece of a streamed request is freed once it was accepted */
     }
 }
 

@@ -1,7 +1,7 @@
 /*
  * fixture.h: a whole server without sockets, threads or time: the services over a memory store, a
- * writer and a pool that run on command, a clock that stops. Calls are real ones of server/call,
- * with a protocol that keeps what is sent; no gRPC, no HTTP/2.
+ * writer and a pool that run on command, a clock that the test advances. Calls are real ones of
+ * server/call, with a protocol that stores the sent bytes; no gRPC, no HTTP/2.
  */
 #ifndef ERRATA_TESTS_RPC_FIXTURE_H
 #define ERRATA_TESTS_RPC_FIXTURE_H
@@ -59,9 +59,9 @@ struct fixture {
     bool wants_turn;
     unsigned turns; /* number of turns run by pipeline_turn */
     uint64_t damaged_rows; /* number of rows that a test changed without the writer */
-    bool is_damaged; /* a test changed so much that nothing is known about a replay */
+    bool is_damaged; /* a test changed rows that a replay does not have */
     unsigned captures; /* number of captures by fixture_capture, each with a unique snippet */
-    bool keys_ended; /* a day and more passed: a replay makes keys of quiet logs that are gone */
+    bool keys_ended; /* over a day passed: a replay also makes keys that were removed */
     char admin[FIXTURE_TOKEN_BYTES]; /* authorization of the first start: `Bearer errata_...` */
 };
 
@@ -84,7 +84,7 @@ void fixture_run(struct fixture *fixture);
 /* A call from the client's side. */
 struct exchange {
     struct fixture *fixture;
-    struct call_core *core; /* NULL once the protocol has let go */
+    struct call_core *core; /* NULL once the protocol has released it */
     bool ended;
     enum status_code code;
     struct slice message;
@@ -95,7 +95,7 @@ struct exchange {
 struct exchange_start {
     const char *path; /* errata.v1.Service/Method */
     const char *authorization; /* authorization header, or NULL */
-    bool authorization_repeated; /* there is a second field of that name */
+    bool authorization_repeated; /* there is a second authorization header */
     const char *idempotency_key; /* idempotency key, or NULL */
     int64_t timeout_us; /* 0: no timeout */
 };
@@ -107,46 +107,47 @@ void exchange_open(struct exchange *exchange, struct fixture *fixture,
                    const struct exchange_start *start);
 /* Sends the only request message. */
 void exchange_send(struct exchange *exchange, const ProtobufCMessage *request);
-/* Sends one request message of a stream. */
+/* Sends one request message of a stream of requests. */
 void exchange_send_part(struct exchange *exchange, const ProtobufCMessage *request);
-/* The same, as wire bytes. */
+/* Sends one request message as wire bytes. */
 void exchange_send_bytes(struct exchange *exchange, struct slice request);
-/* The largest number of them. */
+/* Maximum number of messages. */
 void exchange_send_end(struct exchange *exchange);
-/* The next reply, decoded into the fixture's arena; NULL if none waits. */
+/* Returns the next reply, decoded into the fixture's arena; NULL if there is none. */
 void *exchange_read(struct exchange *exchange, const ProtobufCMessageDescriptor *descriptor);
-/* Does the same as wire bytes; false if none waits. */
+/* Returns the next reply as wire bytes; false if there is none. */
 bool exchange_read_bytes(struct exchange *exchange, struct slice *ret_reply);
-/* The peer goes away. */
+/* Disconnects the peer. */
 void exchange_close(struct exchange *exchange);
 
-/* A whole unary call: the code, and the reply where it is OK and wanted (`ret_reply` may be NULL). */
+/* Makes a complete unary call; returns the code, and the reply if it is OK (`ret_reply` may be
+ * NULL). */
 enum status_code fixture_call(struct fixture *fixture, const struct exchange_start *start,
                               const ProtobufCMessage *request, void *ret_reply);
 /* Does the same, and checks the message of the status. */
 struct exchange fixture_call_whole(struct fixture *fixture, const struct exchange_start *start,
                                    const ProtobufCMessage *request);
 
-/* A new organisation with an ADMIN token of its own; returns its id. */
+/* Creates an organisation with an ADMIN token; returns its id. */
 const char *fixture_make_org(struct fixture *fixture, const char *name,
                              char admin[FIXTURE_TOKEN_BYTES]);
-/* A new token, by the administrator `by`; a user is given where the role needs one. */
+/* Creates a token by the administrator `by`, with a user if the role needs one. */
 void fixture_make_token(struct fixture *fixture, const char *by, enum role role,
                         char token[FIXTURE_TOKEN_BYTES]);
-/* Does the same for a user; NULL: none. */
+/* Does the same for a given user; NULL: none. */
 void fixture_make_user_token(struct fixture *fixture, const char *by, enum role role,
                              const char *user, char token[FIXTURE_TOKEN_BYTES]);
-/* A VIEWER's token that ends at a time. */
+/* Creates a VIEWER's token that ends at a time. */
 void fixture_make_ending_token(struct fixture *fixture, const char *by, int64_t expire_at_us,
                                char token[FIXTURE_TOKEN_BYTES]);
-/* Captures one correction, and expects it to be stored. */
+/* Captures one correction, and checks that it is stored. */
 Errata__V1__FeedbackEvent *fixture_capture(struct fixture *fixture, const char *token,
                                            const char *idempotency_key, const char *layout);
-/* The descriptor of a method's reply. */
+/* Returns the descriptor of a method's reply. */
 const ProtobufCMessageDescriptor *fixture_reply_of(const struct method_info *method);
-/* The key id within `Bearer errata_...`. */
+/* Returns the key id within `Bearer errata_...`. */
 void fixture_key_id_of(const char *token, char key_id[9]);
-/* `text` is in the slice. */
+/* Returns whether `text` is in the slice. */
 bool slice_has(struct slice whole, const char *text);
 
 int run_access_tests(void);

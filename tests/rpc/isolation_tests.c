@@ -1,6 +1,6 @@
 /*
- * isolation_tests.c: nothing of one organisation is visible from another: its ids answer as ids that
- * never existed, its examples, events and tokens do not appear.
+ * isolation_tests.c: nothing of one organisation is visible from another: its ids get the responses
+ * to unknown ids, its examples, events and tokens do not appear.
  */
 #include "tests/rpc/fixture.h"
 
@@ -30,7 +30,7 @@ static void pair_init(struct pair *pair)
                    fixture_capture(&pair->fixture, pair->owner, NULL, "shared layout")->id);
 }
 
-/* Two responses are equal, except for the ids that they repeat. */
+/* Checks that two responses are equal, except for the ids that they repeat. */
 static void assert_same_refusal(const struct exchange *a, const struct exchange *b)
 {
     assert_int_equal(a->code, STATUS_NOT_FOUND);
@@ -40,7 +40,7 @@ static void assert_same_refusal(const struct exchange *a, const struct exchange 
 }
 
 /* Goal: another organisation's event id gets the same response as a made-up one. Method: both
- * methods that take one, with the stranger's token. */
+ * methods that take one, with the token of another organisation. */
 static void test_foreign_event_id_is_unknown(void **state)
 {
     static char made_up[] = "01890000-0000-7000-8000-000000000000";
@@ -137,8 +137,8 @@ static void test_foreign_organisation_id_is_unknown(void **state)
     fixture_deinit(&pair.fixture);
 }
 
-/* Goal: lists, examples and the log show only the own organisation. Method: the stranger requests
- * everything, and the owner's layout. */
+/* Goal: lists, examples and the log show only the own organisation. Method: the other organisation
+ * requests everything, and the owner's layout. */
 static void test_lists_show_only_the_own_organisation(void **state)
 {
     static struct pair pair;

@@ -140,7 +140,7 @@ static void test_document_with_cut_rulings_is_measured_again(void **state)
 }
 
 /* Goal: no part of a document is visible to another organisation, which may use the same ids.
- * Method: a stranger requests everything, by correct ids. */
+ * Method: another organisation requests everything, by correct ids. */
 static void test_documents_are_invisible_to_others(void **state)
 {
     struct fixture fixture;
@@ -203,7 +203,7 @@ static void test_viewer_sees_no_text(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Captures a correction that names a document, and gives it as stored. */
+/* Captures a correction that names a document; returns the stored event. */
 static Errata__V1__FeedbackEvent *capture(struct fixture *fixture, const char *document_id)
 {
     char before[] = "{\"qty\":10}";
@@ -247,7 +247,7 @@ get_examples(struct fixture *fixture, const char *fingerprint, const char *docum
 
 /* Goal: the members that a correction of an ingested document omits are filled in, and the next
  * document of the layout gets it as an example with its text; a scan gets none. Method: ingest,
- * capture by document id, ingest another, ask; then the same of a document without text. */
+ * capture by document id, ingest another, look up; then the same with a document without text. */
 static void test_correction_gets_layout_and_text_of_its_document(void **state)
 {
     struct fixture fixture;

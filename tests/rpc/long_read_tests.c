@@ -1,7 +1,7 @@
 /*
  * long_read_tests.c: reads that run on the pool: their replies, their order, refusals, and the end
- * of reads whose caller is gone. The pool is the fixture's list of jobs, of which a test runs one at
- * a time.
+ * of reads whose caller has disconnected. The pool is the fixture's list of jobs, of which a test
+ * runs one at a time.
  */
 #include "server/domain/analytics/days.h"
 #include "server/domain/analytics/learning.h"
@@ -180,7 +180,7 @@ static void test_next_read_is_of_an_idle_organisation(void **state)
     }
     run_job(&fixture, 0);
     expect_end(&reads[0], STATUS_OK);
-    run_job(&fixture, 1); /* the other organisation's first passed by */
+    run_job(&fixture, 1); /* the other organisation's first read was served before */
     expect_end(&reads[5], STATUS_OK);
     run_job(&fixture, 1);
     expect_end(&reads[6], STATUS_OK);

@@ -119,7 +119,7 @@ static void fill(struct messages *messages, size_t i, const struct item *item, b
         judgement->judgement_case = ERRATA__V1__MAPPING_JUDGEMENT__JUDGEMENT_SUGGEST;
         judgement->suggest = suggestion;
         break;
-    case KINDS: /* a judgement of nothing */
+    case KINDS: /* a judgement of an unknown kind */
         break;
     }
 }
@@ -151,7 +151,7 @@ static struct exchange judge(const struct caller *caller, const struct item *ite
     return exchange;
 }
 
-/* Does the same, expected to be stored. */
+/* Does the same, and expects it to be stored. */
 static Errata__V1__BatchJudgeMappingsResponse *judged(const struct caller *caller,
                                                       const struct item *items, size_t count)
 {
@@ -264,7 +264,7 @@ static Errata__V1__ListMappingsResponse *list(const struct caller *caller, const
     return response;
 }
 
-/* Goal: a batch leaves what its judgements leave one by one, and a repeat under its key gets the same bytes,
+/* Goal: a batch has the effect of its judgements one by one, and a repeat under its key gets the same bytes,
  * regardless of later writes. Method: random batches for one customer, the same singly for another; each batch
  * twice, the second time after the next one; live and backdated. */
 static void test_batch_equals_single_calls(void **state)
@@ -334,7 +334,7 @@ static void test_batch_equals_single_calls(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: one invalid judgement, and nothing is stored; each is named by its place. Method: every mistake among valid
+/* Goal: with one invalid judgement nothing is stored; each is named by its place. Method: every mistake among valid
  * ones, and together. */
 static void test_invalid_judgement_refuses_the_batch(void **state)
 {

@@ -19,7 +19,7 @@
 /* More than the mappings that one call examines. */
 #define MANY 2100
 
-/* Customer SKUs as they are written, in the order of their first 24 folded bytes; the last two agree in those. */
+/* Customer SKUs as written, in the order of their first 24 folded bytes; the last two agree in those. */
 static const char *const skus[] = {"a",
                                    "AB-1",
                                    "ab-2",
@@ -112,7 +112,7 @@ static size_t place_of(const struct fact *fact)
     return fact->sku < SKUS - 1 ? fact->sku : SKUS - 2;
 }
 
-/* The wanted facts in the order of the list; returns how many. */
+/* Lists the selected facts in the order of the list; returns their number. */
 static size_t expect(const struct model *model, const struct wanted *wanted,
                      const struct fact *expected[FACTS])
 {

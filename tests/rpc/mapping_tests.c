@@ -189,8 +189,8 @@ static void test_rejection_outranks_suggestions(void **state)
 }
 
 /* Goal: a mapping belongs to its customer and its organisation. Method: the same SKU for another
- * customer, and the mapping's id with a stranger's token, like that of an event that created no
- * mapping. */
+ * customer, and the mapping's id with a token of another organisation, and the id of an event that
+ * created no mapping. */
 static void test_mapping_belongs_to_customer_and_organisation(void **state)
 {
     struct fixture fixture;
@@ -227,9 +227,9 @@ static void test_mapping_belongs_to_customer_and_organisation(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: an id with another customer SKU confirms that SKU for the internal SKU of the id's mapping, and leaves the
- * latter as it is; the own SKU, written in another way, means the mapping itself. Method: both, also where the
- * other SKU has a mapping, confirmed for something else; a rejection does not accept another SKU. */
+/* Goal: an id with another customer SKU confirms that SKU for the internal SKU of the id's mapping, and does not
+ * change that mapping; the mapping's own SKU in another spelling selects the mapping itself. Method: both, also if
+ * the other SKU has a confirmed mapping to another SKU; a rejection does not accept another SKU. */
 static void test_another_sku_is_confirmed_by_id(void **state)
 {
     struct fixture fixture;
@@ -352,16 +352,16 @@ static void test_backdated_judgement_counts_only_as_support(void **state)
     assert_int_equal(judged.mapping->status, SUPERSEDED);
     assert_int_equal(judged.mapping->support_count, 1);
     assert_string_equal(mappings_match_one(&live, "c1", "a-1")->internal_sku, "X");
-    /* A rejection of before the confirmation. */
+    /* A rejection dated before the confirmation. */
     assert_int_equal(mappings_reject(&early, &x, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, CONFIRMED);
-    /* A confirmation of before the rejection. */
+    /* A confirmation dated before the rejection. */
     assert_int_equal(mappings_reject(&live, &x, &judged), STATUS_OK);
     assert_int_equal(mappings_confirm(&later, &x, NULL, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, REJECTED);
     assert_int_equal(judged.mapping->support_count, 2);
     assert_int_equal(mappings_match_one(&live, "c1", "a-1")->match_method, MATCH_SUPERSEDED);
-    /* A judgement outranks a suggestion, and a newer suggestion an older one. */
+    /* A judgement takes precedence over a suggestion, and a newer suggestion over an older one. */
     assert_int_equal(mappings_suggest(&live, &z, 0.5, NULL), STATUS_OK);
     assert_int_equal(mappings_suggest(&early, &z, 0.9, &mapping), STATUS_OK);
     assert_true(mapping->confidence == 0.5);
@@ -403,8 +403,8 @@ static void test_judgement_outranks_later_suggestions(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: a VIEWER only reads, an INTEGRATOR only backfills, a user's token records only that user's
- * judgements. Method: each role's token, and the actor of the event. */
+/* Goal: a VIEWER only reads, an INTEGRATOR only backfills, a user's token records judgements only
+ * of that user. Method: each role's token, and the actor of the event. */
 static void test_roles_limit_who_may_judge(void **state)
 {
     struct fixture fixture;

@@ -27,7 +27,7 @@ struct caller {
     int64_t created_at_us; /* 0: not given */
 };
 
-/* A mapping by names, or by id where that is given. */
+/* A mapping by names, or by id if it is given. */
 struct named {
     const char *customer_id;
     const char *customer_sku;
@@ -50,19 +50,19 @@ enum status_code mappings_reject(const struct caller *caller, const struct named
 enum status_code mappings_get(const struct caller *caller, const char *id,
                               Errata__V1__SkuMapping **ret_mapping);
 
-/* Lines of one customer; a moment to travel to, as the number of an event (0: at present). */
+/* Lines of one customer, and the event as of which to match (0: the present). */
 struct lines {
     const char *customer_id;
     const char *const *skus;
     size_t count;
     int32_t candidates; /* negative: not given */
     uint64_t as_of_seq;
-    int64_t as_of_us; /* the same as a time; 0: none */
+    int64_t as_of_us; /* the time as of which to match; 0: none */
 };
 
 enum status_code mappings_try_match(const struct caller *caller, const struct lines *lines,
                                     Errata__V1__MatchLinesResponse **ret_response);
-/* Does the same, expected to be OK. */
+/* Does the same, and expects OK. */
 Errata__V1__MatchLinesResponse *mappings_match(const struct caller *caller,
                                                const struct lines *lines);
 /* The match of one line. */
@@ -71,7 +71,7 @@ Errata__V1__LineMatch *mappings_match_one(const struct caller *caller, const cha
 enum status_code mappings_record(const struct caller *caller, const char *exposure_ref,
                                  const char *draft_order_id,
                                  Errata__V1__RecordMatchesResponse **ret_response);
-/* The number of the last event of the caller's organisation. */
+/* Returns the number of the last event of the caller's organisation. */
 uint64_t mappings_last_seq(const struct caller *caller);
 Errata__V1__FeedbackEvent *mappings_event(const struct caller *caller, const char *event_id);
 

@@ -1,7 +1,6 @@
 /*
  * match_tests.c: MatchLines, RecordMatches and the lists of mappings, through calls: a line's
- * matches, on the loop and on the pool, now and as of a time; what a cited match counts, and how
- * often.
+ * matches, on the loop and on the pool, now and as of a time; the counts of a cited match.
  */
 #include "server/domain/mappings/rows.h"
 #include "tests/rpc/mappings.h"
@@ -113,7 +112,7 @@ static void test_many_unmapped_lines_are_read_on_the_pool(void **state)
     fixture_init(&fixture);
     caller.token = fixture.admin;
     confirm(&caller, "widget-10", "X");
-    fixture.pool_is_full = true; /* no read can run there */
+    fixture.pool_is_full = true; /* no read can run on the pool */
     assert_int_equal(mappings_match(&caller, &lines)->lines[0]->n_candidates, 1);
     lines.count = 9;
     assert_int_equal(mappings_try_match(&caller, &lines, &response), STATUS_UNAVAILABLE);
@@ -176,7 +175,7 @@ static void test_uses_count_once_per_reference_and_draft(void **state)
     assert_int_equal(mappings_record(&caller, response->exposure_ref, "draft", NULL), STATUS_OK);
     assert_int_equal(mappings_last_seq(&caller), seq + 3);
     assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 4);
-    /* Backdated: it counts, but had been used later already. */
+    /* A backdated use counts, but is not the last one. */
     response = mappings_match(&caller, &lines);
     caller.created_at_us = FIXTURE_START_US - DAY_US;
     caller.key = "key";
@@ -185,7 +184,7 @@ static void test_uses_count_once_per_reference_and_draft(void **state)
     assert_string_equal(again->event_id, first->event_id);
     assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 6);
     assert_true(used_s >= (FIXTURE_START_US + DAY_US) / 1000000);
-    /* Backfilled, and later than any use so far: it is the last one. */
+    /* A backfilled use that is later than all others is the last one. */
     clock_manual_advance(&fixture.clock, 9 * DAY_US);
     caller.created_at_us = FIXTURE_START_US + 5 * DAY_US;
     caller.key = "another key";
@@ -363,7 +362,8 @@ static void confirm_at(struct caller *caller, const char *sku, const char *inter
     caller->created_at_us = 0;
 }
 
-/* The superseded candidate of a line, as of an event (0: at present); NULL: it has none. */
+/* Returns the superseded candidate of a line, as of an event (0: at present); NULL if it has
+ * none. */
 static const char *superseded(const struct caller *caller, uint64_t as_of_seq)
 {
     static const char *const skus[] = {"w-100"};
@@ -535,7 +535,7 @@ struct said {
     int64_t at_us;
 };
 
-/* All of them, beside the server. */
+/* The model: all pairs and judgements. */
 struct model {
     struct pair_model pairs[SKUS][INTERNALS];
     struct said said[SKUS][STEPS]; /* sorted by the time of the judgement */
@@ -567,7 +567,7 @@ static void model_say(struct model *model, int sku, const struct said *said)
     model->pairs[sku][said->internal].support_count += said->is_confirmed;
 }
 
-/* Rebuilds the statuses from all statements, in the order of their times. */
+/* Recomputes the statuses from all statements, in the order of their times. */
 static void model_settle(struct model *model, int sku)
 {
     struct pair_model *pairs = model->pairs[sku];
@@ -680,8 +680,8 @@ static void test_statuses_follow_the_order_of_judgements(void **state)
 }
 
 /* Goal: a SKU's history is found among any similar SKUs of the customer: its suggestions are
- * offered and quoted, a rejected internal SKU is not, now and as of a time. Method: more SKUs that
- * begin alike, in more bytes than a key keeps, than a walk visits; Cyrillic ones, of two bytes
+ * offered and quoted, a rejected internal SKU is not, now and as of a time. Method: more SKUs than
+ * a walk visits, with a common prefix longer than the part in a key; Cyrillic ones, of two bytes
  * each. */
 static void test_sku_is_found_among_similar_ones(void **state)
 {

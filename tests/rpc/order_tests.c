@@ -1,7 +1,7 @@
 /*
  * order_tests.c: rates and the experiment do not depend on the order of calls. A pipeline ingests documents, gets
- * examples for them, and records what was extracted; people correct it, before or after it is recorded. Each call is
- * repeated.
+ * examples for them, and records the extractions; people correct them, before or after they are recorded. Each call
+ * is repeated.
  */
 #include "tests/rpc/extractions.h"
 #include "tests/rpc/ingest.h"
@@ -67,7 +67,7 @@ struct plan {
     bool by_draft; /* corrections contain only the draft order */
     char document_id[16];
     char draft_order_id[16];
-    const char *layout; /* dies with the fixture */
+    const char *layout; /* freed with the fixture */
 };
 
 struct progress {
@@ -152,7 +152,7 @@ static void record(struct fixture *fixture, const struct progress *progress, boo
                  });
 }
 
-/* The fields that are corrected: as many as the document's number says. */
+/* The corrected fields, whose number follows from the document's number. */
 static void correct(struct fixture *fixture, const struct plan *plan)
 {
     char after[64];
@@ -248,7 +248,7 @@ static void add_to_arm(struct arm_sums *arm, const struct plan *plan)
     arm->corrected_field_count += !plan->is_corrected ? 0 : plan->number % 5 < 3 ? 1 : 2;
 }
 
-/* Each document by itself: its first extraction is compared, a further one is not. */
+/* Each document by itself: only its first extraction is compared. */
 static struct layout_stats_record model_of(const struct progress documents[DOCUMENTS],
                                            unsigned layout)
 {
@@ -285,7 +285,7 @@ static void check_model(struct fixture *fixture, const char *org_id,
     }
 }
 
-/* The answers that must be the same for any order, without the time when a layout was last seen. */
+/* The responses that must be equal for any order, without the times of the last documents. */
 static size_t read_reports(struct fixture *fixture, uint8_t bytes[REPORT_BYTES])
 {
     Errata__V1__GetExperimentReportRequest experiment =

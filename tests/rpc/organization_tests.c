@@ -1,6 +1,6 @@
 /*
- * organization_tests.c: suspended organisations: whose calls and streams end, who may suspend which, and what stays; deleted
- * ones: which may be deleted, and that nothing of them is left at the end and nothing is wrong before it.
+ * organization_tests.c: suspended organisations: the end of their calls and streams, permissions, and data that is
+ * kept; deleted ones: permissions, no rows at the end, and consistent tables before it.
  */
 #include "tests/rpc/fixture.h"
 
@@ -120,8 +120,8 @@ static void test_suspensions_are_watched_by_kind(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: a stream of a suspended organisation ends, although its peer reads nothing. Method: a watcher with more events than
- * it takes, and the periodic check; a watcher of another organisation goes on. */
+/* Goal: a stream of a suspended organisation ends, although its peer reads nothing. Method: a watcher with more events
+ * than it takes, and the periodic check; a watcher of another organisation continues. */
 static void test_streams_of_a_suspended_organisation_end(void **state)
 {
     struct fixture fixture;
@@ -285,7 +285,7 @@ static struct exchange delete (struct fixture *fixture, const char *org_id, cons
     return fixture_call_whole(fixture, &start, &request.base);
 }
 
-/* Takes a step of the deletion, as its component does; returns the number of deleted rows. */
+/* Makes a step of the deletion, like its component; returns the number of deleted rows. */
 static size_t take_step(struct fixture *fixture, struct org_id org, size_t rows_max,
                         struct organization_deletion_position *position)
 {
@@ -316,7 +316,7 @@ static void end_deletion(struct fixture *fixture, struct org_id org, enum err ex
     }
 }
 
-/* Suspends and deletes an organisation while calls wait: without running anything else. */
+/* Suspends and deletes an organisation while calls wait, and runs nothing else. */
 static void delete_meanwhile(struct fixture *fixture, const char *org_id)
 {
     const struct admin_actor actor = {SLICE("anna"), ANNOTATOR_HUMAN, SOURCE_LIVE, true};
@@ -390,8 +390,9 @@ static Errata__V1__Organization *list_other(struct fixture *fixture)
     return listed->n_organizations == 2 ? listed->organizations[1] : NULL;
 }
 
-/* Goal: a change that found nothing to change is answered the same when it is repeated under its key, in any later state.
- * Method: suspensions and deletions of what is suspended or being deleted already, each under a key, repeated at the end. */
+/* Goal: a change that found nothing to change is answered the same when it is repeated under its key, in any later
+ * state. Method: suspensions and deletions of organisations that are suspended or being deleted already, each under a
+ * key, repeated at the end. */
 static void test_repeats_of_what_changed_nothing_are_answered_alike(void **state)
 {
     struct fixture fixture;
@@ -436,8 +437,8 @@ static void test_repeats_of_what_changed_nothing_are_answered_alike(void **state
     fixture_deinit(&fixture);
 }
 
-/* Goal: only a suspended organisation is deleted, and only by its name; what is being deleted is refused to everything else.
- * Method: one refusal after another, and a repeat. */
+/* Goal: only a suspended organisation is deleted, and only by its name; all other requests for a deleted organisation
+ * are refused. Method: one refusal after another, and a repeat. */
 static void test_only_suspended_organisations_are_deleted(void **state)
 {
     struct fixture fixture;
@@ -514,8 +515,9 @@ static void test_deletion_leaves_nothing(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: a rebuild in the middle of a deletion leaves nothing of the organisation but its mark, with which the deletion ends; an
- * organisation that got the name meanwhile keeps it. Method: one step, a rebuild, the name again, the end. */
+/* Goal: a rebuild in the middle of a deletion leaves nothing of the organisation except its mark, with which the
+ * deletion ends; an organisation that got the name meanwhile keeps it. Method: one step, a rebuild, the name again, the
+ * end. */
 static void test_rebuild_during_a_deletion(void **state)
 {
     struct fixture fixture;
@@ -703,7 +705,8 @@ static void test_check_reads_tokens_in_parts(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: the log of the server's own organisation says who deleted what and how much. Method: the audit. */
+/* Goal: the log of the server's own organisation has the actor, the organisation and the number of rows of
+ * a deletion. Method: the audit. */
 static void test_deletion_is_audited(void **state)
 {
     struct fixture fixture;

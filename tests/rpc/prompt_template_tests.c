@@ -1,6 +1,6 @@
 /*
- * prompt_template_tests.c: prompt templates through calls: versions, what ships with the server, lists,
- * what a VIEWER sees, and nothing of another organisation.
+ * prompt_template_tests.c: prompt templates through calls: versions, the shipped template, lists, the
+ * view of a VIEWER, and isolation of organisations.
  */
 #include "tests/rpc/ingest.h"
 #include "tests/rpc/prompts.h"
@@ -136,7 +136,7 @@ static void test_shipped_template_is_version_0(void **state)
     fixture_deinit(&fixture);
 }
 
-/* All items of a list, page by page, as `name version,`. */
+/* Returns all items of a list, page by page, as `name version,`. */
 static void list(struct fixture *fixture, const char *token, const char *name, int32_t page_size,
                  char text[256])
 {
@@ -237,7 +237,7 @@ static void test_viewer_sees_templates_without_text(void **state)
 }
 
 /* Goal: US3.5: nothing of another organisation appears: no template, no example, no layout of a
- * document. Method: the same names, layouts and documents, with a stranger's token. */
+ * document. Method: the same names, layouts and documents, with a token of another organisation. */
 static void test_us3_5_foreign_content_is_invisible(void **state)
 {
     struct fixture fixture;

@@ -1,6 +1,7 @@
 /*
- * prompt_tests.c: prompts through calls: the layout's examples in their place, nothing expanded twice,
- * what people wrote sanitised, what cannot be meant refused, and the reference that proves it all.
+ * prompt_tests.c: prompts through calls: the layout's examples in their place, values that are not
+ * expanded again, sanitised texts of people, refused requests, and the reference that proves the
+ * prompt.
  */
 #include "server/domain/corrections/examples.h"
 #include "tests/rpc/ingest.h"
@@ -21,7 +22,7 @@
 #include <errata/v1/extraction_service.fields.h>
 #include <errata/v1/prompt_service.fields.h>
 
-/* Asserts that the prompt is refused, and that the status names `field`, or has `words`. */
+/* Asserts that the prompt is refused, and that the status names `field`, or contains `words`. */
 static void expect_refused(struct fixture *fixture, const Errata__V1__PreparePromptRequest *request,
                            const char *field, const char *words)
 {
@@ -34,8 +35,8 @@ static void expect_refused(struct fixture *fixture, const Errata__V1__PreparePro
 }
 
 /* Goal: US3.1 and US3.4: a prompt for a layout with three corrections has them as an array of
- * snippet and corrected output, newest first, and the answer reports which. Method: three
- * corrections, a template with the token. */
+ * snippet and corrected output, newest first, and the reply names them. Method: three corrections,
+ * a template with the token. */
 static void test_prompt_has_three_examples_newest_first(void **state)
 {
     struct fixture fixture;
@@ -134,8 +135,8 @@ static void test_newest_three_of_ten_corrections_are_used(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: a prompt says that older corrections were not examined. Method: one correction more than the limit, in whole
- * lookups of three rows, of which all but the newest are copies of it; and one of another layout. */
+/* Goal: a prompt reports that older corrections were not examined. Method: one correction more than the limit, in
+ * whole lookups of three rows, of which all but the newest are copies of it; and one of another layout. */
 static void test_prompt_reports_corrections_that_were_not_examined(void **state)
 {
     struct fixture fixture;
@@ -159,7 +160,7 @@ static void test_prompt_reports_corrections_that_were_not_examined(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: without a fingerprint the document's own is used. Method: an ingested document, a
+/* Goal: without a fingerprint that of the document is used. Method: an ingested document, a
  * correction of its layout; and as of a time before it was ingested. */
 static void test_layout_is_taken_from_the_document(void **state)
 {
@@ -361,8 +362,8 @@ static struct exchange cite(struct fixture *fixture, const char *token, char *re
 }
 
 /* Goal: a reference proves the whole prompt: its template and version, its examples, its text; only
- * to its own organisation. Method: cited by a stranger, damaged, then unchanged; the exposure's
- * event. */
+ * to its own organisation. Method: cited by another organisation, damaged, then unchanged; the
+ * exposure's event. */
 static void test_reference_proves_the_whole_prompt(void **state)
 {
     struct fixture fixture;

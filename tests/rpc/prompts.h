@@ -15,7 +15,7 @@
 typedef Errata__V1__PreparePromptRequest__ContextEntry context_entry;
 typedef Errata__V1__PreparePromptRequest__TrustedContextEntry trusted_entry;
 
-/* Messages have texts that are not const. */
+/* Casts a text for messages, whose texts are not const. */
 static inline char *text_of(const char *text)
 {
     return (char *)(uintptr_t)text;
@@ -26,14 +26,14 @@ static inline bool is_inside(const char *text, const char *part)
     return strstr(text, part) != NULL;
 }
 
-/* Puts a version; the answer where it is OK and wanted. */
+/* Puts a version; returns the code, and the reply if it is OK and `ret` is not NULL. */
 enum status_code prompts_put(struct fixture *fixture, const struct exchange_start *start,
                              const char *name, const char *text,
                              Errata__V1__PromptTemplate **ret_template);
-/* Puts one, and expects it to become this version. */
+/* Puts a template, and expects this version. */
 void prompts_put_version(struct fixture *fixture, const char *token, const char *name,
                          const char *text, uint32_t version);
-/* A version, or the newest with -1; NULL if there is none. */
+/* Returns a version, or the newest one for -1; NULL if there is none. */
 Errata__V1__PromptTemplate *prompts_get(struct fixture *fixture, const char *token,
                                         const char *name, int64_t version);
 
@@ -56,10 +56,10 @@ void prompts_set_context(Errata__V1__PreparePromptRequest *request, struct promp
 void prompts_set_trusted(Errata__V1__PreparePromptRequest *request, struct prompts_entries *entries,
                          const char *name, const char *value);
 
-/* The prompt, which is expected to be made. */
+/* Returns the prompt; the call must succeed. */
 Errata__V1__PreparePromptResponse *prompts_prepare(struct fixture *fixture, const char *token,
                                                    const Errata__V1__PreparePromptRequest *request);
-/* A correction of a layout, a second after the one before. */
+/* Captures a correction of a layout, a second after the one before. */
 Errata__V1__FeedbackEvent *prompts_capture(struct fixture *fixture, const char *token,
                                            const char *layout, const char *after, const char *meta);
 

@@ -1,6 +1,6 @@
 /*
- * quota_tests.c: quotas through calls: who may set which, what is refused beyond each limit and what
- * is not, the details of a refusal, and what is listed.
+ * quota_tests.c: quotas through calls: permissions to set them, the calls that each limit refuses,
+ * the details of a refusal, and lists.
  */
 #include "tests/rpc/fixture.h"
 
@@ -74,7 +74,8 @@ static struct exchange list_events(struct fixture *fixture, const char *token)
     return fixture_call_whole(fixture, &start, &request.base);
 }
 
-/* A refusal by a quota has its name, its limit, its holder, a delay and the way to change it. */
+/* Checks that a refusal by a quota has its name, its limit, its holder, a delay and the way to
+ * change it. */
 static void expect_refusal(const struct exchange *exchange, const char *reason, const char *part)
 {
     assert_int_equal(exchange->code, STATUS_RESOURCE_EXHAUSTED);
@@ -120,8 +121,8 @@ static void test_requests_are_limited(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: a token's quota limits that token; another token and another organisation are free. Method:
- * a token of 1 request per second beside both. */
+/* Goal: a token's quota limits that token; another token and another organisation are not limited.
+ * Method: a token of 1 request per second beside both. */
 static void test_token_has_a_quota_of_its_own(void **state)
 {
     struct fixture fixture;
@@ -187,7 +188,7 @@ static void test_only_the_operator_limits_an_organisation(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: an administrator without the server flag waits like others; one with it always gets through.
+/* Goal: an administrator without the server flag waits like others; one with it is never refused.
  * Method: a limit of one request, of the organisation of the first. */
 static void test_administrators_of_organisations_are_counted(void **state)
 {
@@ -277,8 +278,8 @@ static void open_watch(struct exchange *exchange, struct fixture *fixture)
     fixture_run(fixture);
 }
 
-/* Goal: streams beyond the limit are refused until one ends, also where it is lowered below what is
- * open. Method: watches that are opened and closed. */
+/* Goal: streams beyond the limit are refused until one ends, also if the limit is lowered below the
+ * number of open ones. Method: watches that are opened and closed. */
 static void test_streams_are_limited(void **state)
 {
     struct fixture fixture;
@@ -356,8 +357,8 @@ static struct exchange capture(struct fixture *fixture, const char *token)
     return fixture_call_whole(fixture, &start, &request.base);
 }
 
-/* Goal: an organisation that stores as much as it may reads and administers itself, and writes
- * nothing else; another one writes. Method: a limit at what is stored, and one above it. */
+/* Goal: an organisation at its limit of stored bytes can read and administer, but not write;
+ * another one can write. Method: a limit equal to the stored bytes, and one above it. */
 static void test_stored_bytes_are_limited(void **state)
 {
     struct fixture fixture;

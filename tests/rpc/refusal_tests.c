@@ -18,7 +18,7 @@
 #define SECOND_US 1000000
 #define LIST "errata.v1.EventService/ListEvents"
 
-/* Standard error, into a file. */
+/* Redirects standard error to a file. */
 struct listener {
     FILE *file;
     int kept;

@@ -1,6 +1,6 @@
 /*
- * retraction_tests.c: EventService/RetractEvent by call: who may retract what, what reads report then, and that
- * nothing is counted any more.
+ * retraction_tests.c: EventService/RetractEvent through calls: permissions, the reports of reads, and the end
+ * of all counts.
  */
 #include "tests/rpc/extractions.h"
 
@@ -14,7 +14,7 @@
 
 static const struct exchange_start retract_start = {.path = "errata.v1.EventService/RetractEvent"};
 
-/* Retracts an event; the exchange with its code and message. */
+/* Retracts an event; returns the exchange with its code and message. */
 static struct exchange retract_whole(struct fixture *fixture, const char *token,
                                      const char *event_id, const char *reason)
 {
@@ -84,9 +84,9 @@ static size_t count_examples(struct fixture *fixture, const char *layout, uint64
     return response->n_examples;
 }
 
-/* Goal: a retracted event is not served as an example any more, except to the past; reads state when, by whom and
- * why, but not why to a VIEWER; repeats get the first result. Method: two corrections of a layout, one of which is
- * retracted, with a key. */
+/* Goal: a retracted event is not served as an example any more, except to the past; reads report the time, the
+ * actor and the reason, but not the reason to a VIEWER; repeats get the first result. Method: two corrections of a
+ * layout, one of which is retracted, with a key. */
 static void test_retracted_event_stays_in_lists(void **state)
 {
     const Errata__V1__ListFeedbackEventsResponse *list = NULL;
@@ -131,8 +131,8 @@ static void test_retracted_event_stays_in_lists(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: only OPERATOR, REVIEWER and ADMIN tokens retract, an OPERATOR only what its user did; nothing of another
- * organisation is found. Method: each role; an event of the administrator and one of the operator. */
+/* Goal: only OPERATOR, REVIEWER and ADMIN tokens retract, an OPERATOR only events of its user; no event of
+ * another organisation is found. Method: each role; an event of the administrator and one of the operator. */
 static void test_only_permitted_roles_retract(void **state)
 {
     static const struct {
@@ -163,8 +163,8 @@ static void test_only_permitted_roles_retract(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: a request that cannot be served states what is wrong and what to do. Method: no reason, no id, an unknown
- * id, and an event of another kind. */
+/* Goal: a refused request is answered with the problem and the remedy. Method: no reason, no id, an unknown id,
+ * and an event of another kind. */
 static void test_refusals_name_the_next_step(void **state)
 {
     const Errata__V1__Retraction *retraction = NULL;

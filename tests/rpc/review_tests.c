@@ -90,7 +90,8 @@ static void test_text_that_can_not_be_made_safe_becomes_empty(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: an invalid request is refused. Method: no profile, an unknown one, a byte too many. */
+/* Goal: an invalid request is refused. Method: no profile, an unknown one, a text one byte too
+ * long. */
 static void test_invalid_request_is_refused(void **state)
 {
     struct fixture fixture;
@@ -159,8 +160,8 @@ static void run_first_job(struct fixture *fixture)
 }
 
 /* Goal: long texts of one organisation do not delay another's, and a short text is not delayed by
- * either. Method: five texts of one, then two of another; which calls have ended when the pool has
- * run three. */
+ * either. Method: five texts of one, then two of another; the ended calls after three jobs of the
+ * pool are compared. */
 static void test_long_texts_do_not_delay_others(void **state)
 {
     static char text[(size_t)16 << 10];

@@ -43,7 +43,7 @@ static struct exchange update(struct fixture *fixture, const struct exchange_sta
     return fixture_call_whole(fixture, start, &request.base);
 }
 
-/* The settings that GetSettings answers; every member is there. */
+/* Returns the settings of GetSettings, and checks that every member is set. */
 static void expect(struct fixture *fixture, const char *token, const char *org_id,
                    struct change expected)
 {
@@ -83,7 +83,8 @@ static void test_unset_members_have_defaults(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: all invalid values are reported at once, and nothing is stored. Method: each, and both. */
+/* Goal: all invalid values are reported at once, and nothing is stored. Method: each invalid value,
+ * and both. */
 static void test_invalid_values_are_all_reported(void **state)
 {
     struct fixture fixture;

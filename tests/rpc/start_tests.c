@@ -1,5 +1,5 @@
 /*
- * start_tests.c: the first start, cut off anywhere; and the tables rebuilt from the log.
+ * start_tests.c: the first start, interrupted at any step; and the tables rebuilt from the log.
  */
 #include "tests/rpc/ingest.h"
 
@@ -106,7 +106,7 @@ static void test_access_scan_is_bounded(void **state)
 }
 
 /* Goal: another administrator's token is valid once it is kept, beside the one before; one that could not
- * be kept was never made. Method: a keeper that fails once; a store without the organisation. */
+ * be kept is not created. Method: a keeper that fails once; a store without the organisation. */
 static void test_new_admin_token_is_valid_once_kept(void **state)
 {
     struct fixture fixture;
@@ -166,7 +166,7 @@ static void replay(struct fixture *fixture, const char *org_text, struct store_t
     }
 }
 
-/* Every row of one table under a prefix is the same in both. Returns their number. */
+/* Checks that all rows of a table under a prefix are equal in both stores. Returns their number. */
 static size_t compare_rows(struct store_txn *a, struct store_txn *b, enum store_table table,
                            struct slice prefix)
 {
@@ -202,7 +202,8 @@ static size_t compare_rows(struct store_txn *a, struct store_txn *b, enum store_
     return count;
 }
 
-/* Ingests a document of one of five layouts; every seventh is cut, every ninth comes again, whole. */
+/* Ingests a document of one of five layouts; every seventh is cut, every ninth is sent again,
+ * whole. */
 static void ingest_one(struct fixture *fixture, const char *token, int i)
 {
     const struct exchange_start start = {.path = i % 2 == 0 ? INGEST_UNARY : INGEST_STREAM,

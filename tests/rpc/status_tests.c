@@ -1,5 +1,5 @@
 /*
- * status_tests.c: failures as callers see them: code, message and google.rpc details.
+ * status_tests.c: failures of calls: code, message and google.rpc details.
  */
 #include "tests/rpc/fixture.h"
 
@@ -35,7 +35,7 @@ static const Google__Protobuf__Any *find_detail(const Google__Rpc__Status *statu
 }
 
 /* Goal: every error has a code that gRPC knows, a message, and an ErrorInfo with its name; a retry
- * hint where errors.def has one. Method: all of them. */
+ * hint if errors.def has one. Method: all of them. */
 static void test_every_error_has_code_message_and_details(void **state)
 {
     (void)state;

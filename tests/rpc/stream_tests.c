@@ -1,6 +1,6 @@
 /*
- * stream_tests.c: watching the log: from any place, woken by commits, bounded by what the peer reads
- * and by what one turn may do.
+ * stream_tests.c: watches of the log: from any place, woken by commits, bounded by the peer's reads
+ * and by the limits of a turn.
  */
 #include "tests/rpc/fixture.h"
 
@@ -163,7 +163,8 @@ static void test_watch_filters_kinds_and_redacts(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: a watch may ask for any kind of the contract. Method: a watch for each value of the enum but the first. */
+/* Goal: a watch may ask for any kind of the contract. Method: a watch for each value of the enum except the
+ * first. */
 static void test_watch_accepts_every_kind(void **state)
 {
     const ProtobufCEnumDescriptor *values = &errata__v1__event_kind__descriptor;
@@ -193,8 +194,8 @@ static void test_watch_accepts_every_kind(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: a peer that does not read holds no more than the mark and one message, and gets everything
- * in the end. Method: a log larger than the mark, read late. */
+/* Goal: for a peer that does not read, no more than the mark and one message are buffered, and it
+ * gets everything in the end. Method: a log larger than the mark, read late. */
 static void test_slow_reader_holds_at_most_the_mark(void **state)
 {
     enum {
@@ -384,7 +385,7 @@ static void test_health_reports_each_part(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: a health watch reports the state at once and each change, and unknown services. Method:
+/* Goal: a health watch reports the current state, each change, and unknown services. Method:
  * watches of the writer's part and of an unknown one. */
 static void test_health_watch_reports_each_change(void **state)
 {

@@ -1,5 +1,5 @@
 /*
- * token_expiry_tests.c: which tokens end soon, as the health of `errata.tokens` reads it.
+ * token_expiry_tests.c: the tokens that end soon, as reported by the health of `errata.tokens`.
  */
 #include "tests/rpc/fixture.h"
 
@@ -49,7 +49,7 @@ static void make_ending(struct fixture *fixture, int64_t expire_at_us, char key_
     fixture_key_id_of(token, key_id);
 }
 
-/* Goal: a token counts from 14 days before its end until its end, if it was made for longer, and each change of the
+/* Goal: a token counts from 14 days before its end until its end, if its lifetime was longer, and each change of the
  * result is announced. Method: tokens of 13, 14, 20 and 30 days and one without an end, read a microsecond before and
  * at each limit. */
 static void test_token_counts_in_its_last_14_days(void **state)
@@ -80,9 +80,9 @@ static void test_token_counts_in_its_last_14_days(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: a token that is revoked or replaced is not warned of, and its successor later is. Method: tokens of 29
- * and 30 days, read on the twentieth day before and after each call. The replaced one then ends after 21 days, so that
- * only its successor is why it does not count. */
+/* Goal: a token that is revoked or replaced is not warned of, and its successor later is. Method: tokens of 29 and 30
+ * days, read on the twentieth day before and after each call. The replaced one then ends after 21 days, so that it
+ * does not count only because of its successor. */
 static void test_revoked_and_replaced_tokens_do_not_count(void **state)
 {
     const int64_t start = FIXTURE_START_US;
@@ -129,7 +129,7 @@ static void test_scan_covers_all_organisations_and_is_bounded(void **state)
     for (int i = 0; i < 3; i++) {
         fixture_make_ending_token(&fixture, i == 0 ? fixture.admin : other, end, token);
     }
-    for (uint32_t bound = 1; bound <= 5; bound++) { /* with both administrators' */
+    for (uint32_t bound = 1; bound <= 5; bound++) { /* with the tokens of both administrators */
         uint64_t found = read_expiry(&fixture, end - DAY_US, bound).count;
 
         assert_in_range(found, bound > 2 ? bound - 2 : 0, bound);

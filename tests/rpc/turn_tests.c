@@ -1,6 +1,6 @@
 /*
- * turn_tests.c: the snapshot that the reads of a turn of the loop share: it is never older than what
- * was committed before a read began, and it does not outlast the turn.
+ * turn_tests.c: the snapshot that the reads of a turn of the loop share: it includes all commits
+ * before a read began, and ends with the turn.
  */
 #include "tests/rpc/fixture.h"
 
@@ -18,7 +18,7 @@
 
 #define LAYOUT "layout"
 
-/* The examples of the layout, by a call within the turn that is under way. */
+/* Returns the examples of the layout by a call within the current turn. */
 static size_t count_examples(struct fixture *fixture, const char *token)
 {
     static char layout[] = LAYOUT;
@@ -75,7 +75,7 @@ static void test_read_sees_earlier_commits_of_its_turn(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Takes all rows of the layout away, bypassing the writer. */
+/* Deletes all rows of the layout, bypassing the writer. */
 static void remove_layout(struct fixture *fixture, const char *org_text)
 {
     struct key_fingerprint fingerprint = key_fingerprint_of(SLICE(LAYOUT));

@@ -1,5 +1,5 @@
 /*
- * verify_tests.c: AdminService/Verify as its callers see it, over a verification that a test leads.
+ * verify_tests.c: AdminService/Verify through calls, over a verification that a test controls.
  */
 #include "tests/rpc/fixture.h"
 
@@ -77,7 +77,7 @@ static Errata__V1__VerifyResponse *next(struct exchange *exchange)
 }
 
 /* Goal: a caller gets each change once, and finally the findings, and the stream ends. Method: a
- * verification that moves step by step, with two commits of the organisation in between. */
+ * verification that advances step by step, with two commits of the organisation in between. */
 static void test_verify_streams_progress_then_findings(void **state)
 {
     struct fixture fixture;
@@ -128,8 +128,8 @@ static void test_verify_streams_progress_then_findings(void **state)
     fixture_deinit(&fixture);
 }
 
-/* Goal: everything that was found is answered. Method: a report with differences, more than are
- * listed, and a broken event; another of a damaged file. */
+/* Goal: the reply has all findings. Method: a report with more differences than are listed, and a
+ * broken event; another of a damaged file. */
 static void test_all_findings_are_returned(void **state)
 {
     static const enum replay_difference_kind kinds[] = {REPLAY_ROW_MISSING, REPLAY_ROW_EXTRA,

@@ -29,7 +29,7 @@ static uint64_t last_seq(struct fixture *fixture)
     return response->events[0]->seq;
 }
 
-/* A capture of a layout, with a before of some size. */
+/* A capture of a layout, with a value before of a given size. */
 struct capture {
     Errata__V1__FeedbackEvent event;
     Errata__V1__CaptureFeedbackEventRequest request;
@@ -71,7 +71,7 @@ static struct exchange_start capture_start(const char *token, const char *key)
                                    .idempotency_key = key};
 }
 
-/* A fixture, a capture to be sent to it, and how long its log was. */
+/* A fixture, a capture to be sent to it, and the length of its log before. */
 struct scene {
     struct fixture fixture;
     struct capture capture;
@@ -85,7 +85,7 @@ static void scene_init(struct scene *scene, size_t before_bytes)
     capture_init(&scene->capture, "layout", before_bytes);
 }
 
-/* Ends the scene: checks that nothing is live, and the number of stored events. */
+/* Ends the scene: checks that no call or stream is live, and the number of stored events. */
 static void scene_end(struct scene *scene, uint64_t stored)
 {
     assert_int_equal(pipeline_live_count(scene->fixture.pipeline), 0);
@@ -125,7 +125,7 @@ static void test_repeat_under_a_key_gets_the_first_answer(void **state)
     assert_true(slice_has(exchange.message, "idempotency-key"));
     assert_int_equal(last_seq(&fixture), seq);
 
-    start = capture_start(operator, "key 1"); /* another token makes it another key */
+    start = capture_start(operator, "key 1"); /* with another token it is another key */
     assert_int_equal(fixture_call(&fixture, &start, &other.request.base, NULL), STATUS_OK);
     assert_int_equal(last_seq(&fixture), seq + 1);
     clock_manual_advance(&fixture.clock, INT64_C(25) * 3600 * 1000000);
@@ -184,7 +184,7 @@ static void test_write_past_its_deadline_is_not_started(void **state)
     assert_int_equal(exchange.code, STATUS_DEADLINE_EXCEEDED);
     assert_true(slice_has(exchange.message, "may have been stored"));
     exchange_close(&exchange);
-    assert_int_equal(pipeline_live_count(scene.fixture.pipeline), 1); /* the writer still has it */
+    assert_int_equal(pipeline_live_count(scene.fixture.pipeline), 1); /* the writer has it */
     fixture_run(&scene.fixture);
     scene_end(&scene, 0);
 }
@@ -255,8 +255,9 @@ static void test_write_of_a_failed_commit_is_not_returned(void **state)
 
 #endif
 
-/* Goal: a deadline that passes after the peer has gone, while the writer still holds the write, ends
- * nothing twice. Method: the peer goes, time moves, then the batch. */
+/* Goal: a deadline that passes after the peer has disconnected, while the writer still holds the
+ * write, does not end the call twice. Method: the peer disconnects, time moves, then the batch
+ * runs. */
 static void test_deadline_after_cancel_ends_nothing_twice(void **state)
 {
     struct scene scene;

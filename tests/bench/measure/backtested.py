@@ -7,7 +7,7 @@ from . import machine, wire
 from .load import LOOKUP_RATE, closed, opened, requests
 
 SUBMIT = "errata.v1.VerdictService/SubmitVerdict"
-SUBMISSIONS = 100_000  # a backtest of them takes most of a second
+SUBMISSIONS = 100_000  # number of submissions, of which a backtest takes nearly a second
 INDICATORS = 50
 REAL, FAKE = 1, 2  # verdicts
 IDLE = f"GetExamples at {LOOKUP_RATE:,}/s, before backtests"
@@ -27,7 +27,7 @@ class Backtested:
 
     def __init__(self, parts):
         self.parts = parts
-        self.count = 0  # backtests that were run
+        self.count = 0  # number of backtests
 
     def submit(self):
         path = self.parts.stores.path("verdicts")
@@ -44,7 +44,7 @@ class Backtested:
             self.count += 1
 
     def measure(self):
-        """Lookups at a steady rate: alone, and while one backtest after the other runs. The server is in the ordinary
+        """Lookups at a steady rate: without load, and during successive backtests. The server is in the ordinary
         class: the kernel stops real-time threads that never wait for a twentieth of the time."""
         parts = self.parts
         parts.begin_captures()
@@ -56,7 +56,7 @@ class Backtested:
             stop = threading.Event()
             backtests = threading.Thread(target=self.backtest_until, args=(stop,))
             backtests.start()
-            parts.look_up(BESIDE, "cold", shape, *seed, check=False)["cpu_us"] = None  # includes the backtests'
+            parts.look_up(BESIDE, "cold", shape, *seed, check=False)["cpu_us"] = None  # includes the backtests' time
             stop.set()
             backtests.join()
         machine.set_class(parts.errata.pid, True)

@@ -134,7 +134,7 @@ def peers_folder(options):
 
 
 def measure(options, parts, documents):
-    """True if everything was answered rightly."""
+    """Returns True if all answers were right."""
     right = True
     learned = Learned(parts)
     for part in options.parts:

@@ -60,8 +60,8 @@ def percentile(values, part):
 
 
 def write_documents(path, name, contents, groups):
-    """Each in each group, under five names where there is one group: a name is a document, measured
-    whenever it comes and counted once."""
+    """Requests for each document in each group, under five names if there is one group: a name is a
+    document, which is measured each time and counted once."""
     wire.write_requests(path, (
         (group, wire.text(1, f"{name}-{copy}-{number}") + wire.text(3, content))
         for group in range(groups) for copy in range(5 if groups == 1 else 1)
@@ -78,7 +78,7 @@ class Loaded:
 
 
 class Documents:
-    """The parts; the servers of the first are its own."""
+    """The parts; the first one has separate servers."""
 
     def __init__(self, parts):
         import erratad
@@ -106,7 +106,7 @@ class Documents:
                 client.ingest(f"{round_number}-{number}", content)
                 wall = (time.perf_counter() - start) * 1e6
                 cpu = server.counters(client)["pdf_cpu_us_total"] - before
-                if round_number:  # the first is for page caches
+                if round_number:  # the first run fills page caches
                     cpu_us.append(cpu)
                     wall_us.append(wall)
         client.close()
@@ -117,7 +117,7 @@ class Documents:
                  wall_p50_us=percentile(wall_us, 0.5), wall_p99_us=percentile(wall_us, 0.99))
 
     def saturated(self, label, paths, cores):
-        """Documents a second with the queue never empty, and what each process took for them."""
+        """Documents per second with a queue that is never empty, and the CPU time of each process."""
         write_documents(self.path, label, [self.pdf_data.read(path) for path in paths], groups=1)
         server = self.serve(cores)
         client = server.client()
@@ -149,7 +149,7 @@ class Documents:
         server.close()
 
     def ingest(self, loaded, **length):
-        """Documents until the length is over, without warming up: each is one that counts."""
+        """Measures documents for the given time, without warming up: each document counts."""
         shape = closed(CONNECTIONS, IN_FLIGHT, **length)
         return self.parts.load.run(loaded, requests(METHOD, self.path), shape, "--warm-up", 0,
                                    prefix=[])["runs"][0]
@@ -160,7 +160,8 @@ class Documents:
         self.rows.append(row)
 
     def cost(self):
-        """CPU of a document, documents a second, memory; false if one was answered wrongly."""
+        """Prints CPU of a document, documents per second, and memory; returns false if an answer
+        was wrong."""
         sets = (("generated one-page invoices", invoices(self.pdf_data, True)),
                 ("real one-page invoices", invoices(self.pdf_data, False)),
                 ("all readable documents", all_readable(self.pdf_data)))
@@ -191,7 +192,7 @@ class Documents:
 
     def lookup_under_pdf(self):
         """Latency of lookups beside documents. The worker and its children may run on both cores, as
-        they would."""
+        in production."""
         parts = self.parts
         write_documents(self.path, "ten", [self.pdf_data.read(path) for path
                                            in invoices(self.pdf_data)], ORGS)

@@ -10,14 +10,14 @@ from .load import LOOKUP_RATE
 
 @dataclasses.dataclass
 class Figure:
-    """A column of the rows with this name and shape."""
+    """Returns a column of the rows with this name and shape."""
     what: str
     column: str
     connections: int = 0
     in_flight: int = 0
 
     def by_round(self, rows):
-        """Round -> value; several of one round become their median."""
+        """Round -> value; several values of a round are replaced by their median."""
         values = collections.defaultdict(list)
         for row in rows:
             if row["what"] == self.what and row.get(self.column) is not None and (
@@ -39,7 +39,7 @@ class Goal:
     divisor: float = 1
 
     def judge(self, rows):
-        """The figures, or None where they were not measured."""
+        """The figures; None if they were not measured."""
         ours = self.ours.by_round(rows)
         theirs = self.theirs.by_round(rows) if self.theirs else {}
         rounds = [number for number in ours if not self.theirs or theirs.get(number)]

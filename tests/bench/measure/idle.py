@@ -1,4 +1,4 @@
-"""HTTP/2 connections that make one call and then wait: what each of them takes on a server."""
+"""HTTP/2 connections that make one call and then wait, to measure the memory of each on a server."""
 import socket
 import struct
 
@@ -14,7 +14,7 @@ def frame(kind, flags, stream, payload):
 
 
 def field(name, value):
-    """A header field that no table takes up (RFC 7541, 6.2.2)."""
+    """A header field without indexing (RFC 7541, 6.2.2)."""
     out = bytearray([0])
     for text in (name.encode(), value.encode()):
         out += bytes([len(text)]) if len(text) < 127 else bytes([127, len(text) - 127])
@@ -23,7 +23,7 @@ def field(name, value):
 
 
 class IdleConnections:
-    """Each is opened, answered once, and kept."""
+    """Opens connections; each gets one answer, and is kept."""
 
     def __init__(self, server, method, body):
         token = None

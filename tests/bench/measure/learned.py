@@ -43,7 +43,7 @@ class Learned:
         self.server = None
 
     def start(self):
-        """Makes the store, and starts a server on it as often as there are rounds."""
+        """Makes the store, and starts a server on it once per round."""
         parts, options = self.parts, self.parts.options
         if self.server:
             return

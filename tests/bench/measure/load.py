@@ -44,7 +44,7 @@ class Load:
                 *map(str, (*tokens, *call, *shape, *arguments))]
 
     def start(self, server, call, shape, *arguments, prefix=machine.LOWER_ON_LOAD_CORE):
-        """A load beside the one that is measured; `finish` waits for it."""
+        """Starts a load beside the measured one; `finish` waits for it."""
         report = tempfile.NamedTemporaryFile("r", suffix=".json", encoding="utf-8")
         process = subprocess.Popen(
             [*prefix, *self.command(server, call, shape, arguments, report.name)],

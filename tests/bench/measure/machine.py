@@ -10,7 +10,7 @@ SERVER_CORE, LOAD_CORE = "0", "1"
 
 
 def real_time(priority):
-    """chrt, where this user may use it."""
+    """The command chrt, if this user may use it."""
     command = ["chrt", "-f", str(priority)]
     works = subprocess.run([*command, "true"], capture_output=True).returncode == 0
     return command if works else []
@@ -39,7 +39,7 @@ def quietly(*command):
 
 
 def cpu_seconds(pid):
-    """User and system time of a process, without its children's."""
+    """Returns user and system time of a process, without its children."""
     with open(f"/proc/{pid}/stat", encoding="ascii") as f:
         fields = f.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICK
@@ -56,8 +56,8 @@ def status_kb(pid, name):
 
 def move_other_threads(pid):
     """The reactor has the server's core; the writer and the pool run on the load's core, after the
-    load. On one core with a real-time reactor they would run never or always: libuv waits with
-    sched_yield for a thread that is about to wake it, and that yields to no lower priority."""
+    load. On one core with a real-time reactor they would never run, or always: libuv waits with
+    sched_yield for a thread that is about to wake it, which does not yield to a lower priority."""
     if not REAL_TIME:
         return
     for thread in os.listdir(f"/proc/{pid}/task"):
@@ -67,8 +67,8 @@ def move_other_threads(pid):
 
 
 def set_class(pid, real_time_class):
-    """The reactor on its core in the real-time class, its other threads after the load; or the whole
-    server in the ordinary class on both cores, as it runs where no one tunes it."""
+    """Places the reactor on its core in the real-time class, and the other threads after the load;
+    or the whole server in the ordinary class on both cores, as it runs without tuning."""
     if real_time_class:
         quietly("taskset", "-p", "-c", SERVER_CORE, pid)
         quietly("chrt", "-f", "-p", 20, pid)
@@ -85,7 +85,7 @@ def first_line(path, start):
 
 
 def package_versions(*names):
-    """Debian's versions of what is beside Errata."""
+    """Returns Debian's versions of the programs that are compared."""
     done = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version}\\n", *names],
                           capture_output=True, text=True, check=False)
     return dict(line.split() for line in done.stdout.splitlines() if len(line.split()) == 2)

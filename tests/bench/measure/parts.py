@@ -20,7 +20,7 @@ STORE_LOOKUPS = 100_000
 
 
 class Parts:
-    """Keeps the servers that several parts need, and the stores below them."""
+    """Keeps the servers that several parts need, and their stores."""
 
     def __init__(self, options, programs, stores, servers, load):
         self.options = options
@@ -34,7 +34,7 @@ class Parts:
         self.nghttpd = None
         self.pinned = None
 
-    # --- what the parts are on ---
+    # --- servers and stores of the parts ---
 
     def calls(self, shape, share=1.0):
         return max(1000, int(CALLS[shape] * share * self.options.scale))
@@ -62,7 +62,7 @@ class Parts:
             f.write(b"x" * (FLOOR_ANSWER + PREFIX_BYTES))
 
     def start(self):
-        """Errata and all that is beside it, on stores that are in memory."""
+        """Starts Errata and the compared programs, on stores that are in memory."""
         self.write_requests()
         floor = self.stores.floor()
         data = self.stores.errata(self.options.events, EVENT_BYTES)
@@ -87,7 +87,7 @@ class Parts:
         self.load.run(server, EXAMPLES, closed(10, 100, WARM_UP_CALLS), "--layouts", LAYOUTS)
 
     def errata_command(self, *arguments):
-        """A command of the CLI for the first organisation."""
+        """Runs a command of the CLI for the first organisation."""
         with open(self.errata.tokens, encoding="ascii") as f:
             token = f.readline()
         path = self.stores.path("token")
@@ -96,12 +96,12 @@ class Parts:
         return [self.programs("errata"), *arguments, "--server", f"127.0.0.1:{self.errata.port}", "--token-file", path]
 
     def restart_errata(self):
-        """A server that has not done anything yet."""
+        """Returns a server that has served no call yet."""
         data = self.errata.data
         self.servers.stop(self.errata)
         self.errata = self.servers.errata(data)
 
-    # --- one run on each of them ---
+    # --- one run on each server ---
 
     def look_up(self, what, heat, shape, *arguments, server=None, check=True):
         """Cold: any layout. Hot: one of each organisation."""
@@ -150,7 +150,7 @@ class Parts:
     def store(self):
         """Lookups without a server, on the same files."""
         data, floor = self.errata.data, self.stores.path("floor")
-        self.servers.stop(self.errata)  # a store has one owner
+        self.servers.stop(self.errata)  # only one process may open a store
         self.store_lookups({floor: "", data: ""})
         self.errata = self.servers.errata(data)
 
@@ -168,7 +168,7 @@ class Parts:
                 self.add(what, round=number, ns=ns)
 
     def add(self, what, **figures):
-        """A row that is not a load."""
+        """Adds a row that is not of a load."""
         row = {"what": what, "connections": 0, "in_flight": 0, "round": self.load.round, **figures}
         print(json.dumps(row), flush=True)
         self.load.rows.append(row)
@@ -204,7 +204,7 @@ class Parts:
                                   "--seed", number + 1)
 
     def mixed(self):
-        """Lookups at a steady rate, alone and while a hundred captures are in flight."""
+        """Lookups at a steady rate, without load and while a hundred captures are in flight."""
         self.begin_captures()
         for number in self.rounds():
             shape, seed = opened(10, LOOKUP_RATE, self.seconds), ("--seed", number + 1)
@@ -214,12 +214,12 @@ class Parts:
             time.sleep(1.5)
             row = self.look_up(f"GetExamples at {LOOKUP_RATE:,}/s, 100 captures in flight", "cold", shape,
                                *seed, check=False)
-            row["cpu_us"] = None  # the captures' is in it
+            row["cpu_us"] = None  # includes the captures' time
             self.load.add("CaptureFeedbackEvent, beside lookups", self.load.finish(beside),
                           closed(10, 10, seconds=self.seconds + 3))
 
     def memory(self):
-        """Memory of its own with a thousand calls in flight, of a server that has done nothing else."""
+        """Private memory with a thousand calls in flight, of a server that has served no other calls."""
         self.restart_errata()
         for _ in self.rounds():
             self.weigh("GetExamples", self.errata, EXAMPLES, "--layouts", LAYOUTS)
@@ -246,7 +246,7 @@ class Parts:
             if not server:
                 continue
             idle = IdleConnections(server, method, wire.frame(body))
-            idle.open(10)  # allocates the memory that is needed once
+            idle.open(10)  # allocates the memory that is used only once
             before = [machine.status_kb(server.pid, name) for name in ("VmRSS", "RssAnon")]
             idle.open(int(IDLE_CONNECTIONS * self.options.scale))
             after = [machine.status_kb(server.pid, name) for name in ("VmRSS", "RssAnon")]
@@ -256,7 +256,7 @@ class Parts:
                      rss_kb=(after[0] - before[0]) / count, anon_kb=(after[1] - before[1]) / count)
 
     def growth(self):
-        """The same on a store of ten times as many smaller events."""
+        """Lookups and captures on a store of ten times as many smaller events."""
         few, many = self.options.grown // 10, self.options.grown
         self.stop()
         self.stores.close()  # the disk may not have room for all stores

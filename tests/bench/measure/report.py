@@ -1,4 +1,4 @@
-"""Tables for people, which are Markdown too, and JSON for programs."""
+"""Tables in Markdown for people, and JSON for programs."""
 import json
 import statistics
 
@@ -7,7 +7,7 @@ COLUMNS = (("rate", "calls/s", 0), ("cpu_us", "server CPU us a call", 1), ("p50"
 
 
 def spread(values, digits):
-    """The median, and from where to where."""
+    """Formats the median, and the range."""
     values = [value for value in values if value is not None]
     if not values:
         return ""

@@ -44,7 +44,8 @@ class Retracted:
             self.retract_page()
 
     def measure(self):
-        """Lookups at a steady rate: alone, and while a page of corrections is retracted each second."""
+        """Lookups at a steady rate: without load, and while a page of corrections is retracted each
+        second."""
         parts = self.parts
         parts.begin_captures()
         self.server = parts.errata
@@ -56,6 +57,6 @@ class Retracted:
             pages = threading.Thread(target=self.retract_until, args=(stop,))
             pages.start()
             time.sleep(0.5)
-            parts.look_up(BESIDE, "cold", shape, *seed, check=False)["cpu_us"] = None  # includes the retractions'
+            parts.look_up(BESIDE, "cold", shape, *seed, check=False)["cpu_us"] = None  # includes the retractions' time
             stop.set()
             pages.join()

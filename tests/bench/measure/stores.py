@@ -1,4 +1,4 @@
-"""The stores that are measured on: made when they are needed, removed when the run ends."""
+"""The stores of the measurements: made when they are needed, removed when the run ends."""
 import os
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ LEAST_EVENTS = 3 * ORGS * LAYOUTS  # an answer has three examples
 
 
 class Stores:
-    """Folders below one; `keep` leaves them for the next run."""
+    """Folders below a common one; `keep` leaves them for the next run."""
 
     def __init__(self, folder, programs, keep, fresh):
         self.folder = folder
@@ -31,8 +31,8 @@ class Stores:
         return os.path.join(self.folder, name)
 
     def errata(self, events, event_bytes):
-        """A data folder as left by that many captures. One that was captured into is rebuilt: the newest examples then
-        have other lengths."""
+        """Returns a data folder with the rows of that many captures. A folder with later captures is made again, since
+        its newest examples have other lengths."""
         return self.made_by_preload(f"store-{events}-{event_bytes}", events, event_bytes)
 
     def made_by_preload(self, name, events, event_bytes, *more):
@@ -93,7 +93,7 @@ class Stores:
                 shutil.rmtree(self.path(name))
 
     def close(self):
-        """Removes the folders that this run made, or found and used."""
+        """Removes the folders that this run made or used."""
         for name in self.made:
             self.remove(self.path(name))
         self.made = []

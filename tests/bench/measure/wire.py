@@ -1,4 +1,4 @@
-"""Requests as wire bytes, and files of them as errata-bench --requests reads them."""
+"""Requests as wire bytes, and files of them in the form of errata-bench --requests."""
 import struct
 
 
@@ -35,7 +35,8 @@ def mix64(x):
 
 
 def floor_request(org, layout):
-    """Three events of one layout. Not `random`: both sides are given the lookups."""
+    """Three events of one layout. The function `random` is not used, since both sides get the same
+    lookups."""
     org_bytes = struct.pack(">QQ", mix64(org * 2 + 1), mix64(org * 2 + 7000001))
     layout_bytes = b"".join(struct.pack(">Q", mix64((org << 20 | layout) * 4 + i + 99))
                             for i in range(4))

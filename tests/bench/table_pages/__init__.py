@@ -1,1 +1,1 @@
-"""Pages with known tables, made from a seed: what bench_pdf_tables measures the table rules with."""
+"""Pages with known tables, made from a seed, on which bench_pdf_tables measures the table rules."""

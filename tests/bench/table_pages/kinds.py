@@ -19,7 +19,7 @@ class Frame:
 
 
 def between(paper, draw, frame, sentences=None):
-    """A heading or a paragraph between other parts."""
+    """Writes a heading or a paragraph between other parts."""
     frame.y += 1.5 * paper.size
     if draw.chance(0.4):
         paper.text(frame.left, frame.y, draw.name(2, 5), paper.size * 1.25)
@@ -169,7 +169,7 @@ def panels(paper, draw, frame):
 
 
 def stacked(paper, draw, frame):
-    """Tables with nothing but titles between them."""
+    """Tables with only titles between them."""
     for number in range(draw.random.randint(2, 4)):
         if number and frame.y > frame.bottom - 12 * paper.size * draw.leading:
             break
@@ -278,7 +278,7 @@ def letter(paper, draw, frame):
 
 
 def contents(paper, draw, frame):
-    """Titles, dots or not, and the numbers of pages."""
+    """Titles, optional dots, and the numbers of pages."""
     numbered, dots = draw.chance(0.6), draw.chance(0.7)
     page, step = 1, draw.random.uniform(1.3, 2) * paper.size
     paper.text(frame.left, frame.y, draw.name(1, 2), paper.size * 1.5)
@@ -388,7 +388,7 @@ def headings(paper, draw, frame):
 
 
 def grid_chart(paper, draw, frame):
-    """A chart with lines both ways and a box around it, and prose."""
+    """A chart with lines in both directions and a box around it, and prose."""
     frame.y = paragraph(paper, draw, frame.left, frame.y, frame.width) + paper.size
     x, y = frame.left + 40, frame.y + 10
     width, height = frame.width * draw.random.uniform(0.6, 0.9), draw.random.uniform(140, 240)
@@ -485,7 +485,7 @@ def glossary(paper, draw, frame):
 
 
 def book_index(paper, draw, frame):
-    """Words with pages, in three columns."""
+    """Words with page numbers, in three columns."""
     width = frame.width / 3
     for i in range(3):
         y = frame.y
@@ -507,7 +507,7 @@ def code(paper, draw, frame):
 
 
 def programme(paper, draw, frame):
-    """Times and what happens then, with prose."""
+    """Times and events, with prose."""
     paper.text(frame.left, frame.y, draw.name(2, 3), paper.size * 1.6)
     frame.y += 3 * paper.size
     while frame.y < frame.bottom - 30:

@@ -1,7 +1,7 @@
 """A page as text, lines and boxes, written as a PDF with one page.
 
 Places are in points from the upper left. Fonts are not embedded: each has its widths in the file, so that
-no installed font decides where text is. The file has the same bytes for the same calls.
+the places of text do not depend on installed fonts. The file has the same bytes for the same calls.
 """
 
 HELVETICA = (
@@ -50,7 +50,7 @@ class Paper:
         self.operations, self.truth = [], []
 
     def text(self, x, baseline, text, size=None):
-        """Writes text from x on; returns where it ends."""
+        """Writes text from x on; returns its end."""
         size = size or self.size
         if text.strip():
             self.operations.append(

@@ -1,5 +1,6 @@
 /*
- * disk_image.c: chooses the state of data without a guarantee by a seed, and writes an image.
+ * disk_image.c: chooses the state of data that no sync has made durable, by a seed, and writes an
+ * image.
  */
 #include "tests/fault/power_cut/disk_model.h"
 
@@ -34,7 +35,7 @@ static uint64_t draw(struct picker *picker, uint64_t below)
     return number % below;
 }
 
-/* A coin that always falls the same for the same thing. */
+/* A random bit that is always the same for the same key. */
 static bool flip(const struct picker *picker, uint64_t of_what, uint64_t which)
 {
     uint64_t mixed = (picker->seed ^ of_what * 0x9e3779b97f4a7c15u) + which * 0xbf58476d1ce4e5b9u;
@@ -117,7 +118,7 @@ static void make_file(const struct picker *picker, const struct disk_node *node,
     }
 }
 
-/* Names of a folder as they may be after the cut. */
+/* Chooses the names of a folder after the cut. */
 static int node_named(const struct picker *picker, const struct disk_node *folder, const char *name,
                       int promised)
 {
@@ -160,13 +161,13 @@ struct places {
     size_t count;
 };
 
-/* A folder's own files; its folders have their turn later. */
+/* Writes the files of a folder; its folders are written later. */
 static void make_folder(const struct disk_model *model, const struct picker *picker,
                         const struct place *place, struct places *places)
 {
     const struct disk_node *folder = &model->nodes[place->node];
 
-    /* Every name that there ever was has its place among those seen. */
+    /* Every name that ever existed has an entry in the list of names. */
     for (size_t i = 0; i < folder->names_seen.count; i++) {
         const char *name = folder->names_seen.items[i].name;
         int node = node_named(picker, folder, name, promised_node(folder, name));

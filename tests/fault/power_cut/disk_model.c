@@ -1,6 +1,6 @@
 /*
- * disk_model.c: a journal's calls become versions of sectors, lengths and names. See disk_model.h.
- * Only test programs use it: out of memory it aborts.
+ * disk_model.c: converts a journal's calls into versions of sectors, lengths and names. See
+ * disk_model.h. Only test programs use it: out of memory it aborts.
  */
 #include "tests/fault/power_cut/disk_model.h"
 
@@ -150,7 +150,7 @@ static void apply_naming(struct disk_names *names, const struct disk_naming *nam
     }
 }
 
-/* The folder that a path's last part is in: its node, and that part. */
+/* Finds the folder of a path's last part; returns its node, and that part. */
 static int split_path(const struct disk_model *model, const char *path, size_t size,
                       char **ret_last)
 {
@@ -171,7 +171,7 @@ static int split_path(const struct disk_model *model, const char *path, size_t s
     return folder;
 }
 
-/* Notes a change of names; its texts are the model's from now on. */
+/* Records a change of names; the model takes ownership of its texts. */
 static void change_names(struct disk_model *model, int folder, struct disk_naming take_naming)
 {
     struct disk_node *node = &model->nodes[folder];
@@ -312,7 +312,8 @@ static void promise_lengths(struct disk_node *node, uint64_t from, uint64_t to)
     node->length_count = kept;
 }
 
-/* Bytes that are promised can be read again: the length is that far too, whoever made it so. */
+/* Durable bytes can be read again, so the durable length includes them, regardless of the call that
+ * set it. */
 static void promise_version(struct disk_node *node, const struct disk_version *version)
 {
     uint64_t offset = version->sector * DISK_SECTOR_BYTES;
@@ -322,7 +323,8 @@ static void promise_version(struct disk_node *node, const struct disk_version *v
     node->promised_bytes = end > node->promised_bytes ? end : node->promised_bytes;
 }
 
-/* Keeps the unsynced data: of synced sectors and lengths, the newer versions. */
+/* Keeps the unsynced data: the versions of sectors and lengths that are newer than the synced
+ * ones. */
 static void promise(struct disk_node *node, uint64_t from, uint64_t to)
 {
     size_t kept = 0;
@@ -350,7 +352,7 @@ static void promise(struct disk_node *node, uint64_t from, uint64_t to)
     }
 }
 
-/* The kernel could not write it, and takes it for written. */
+/* The kernel could not write it, but marks it as written. */
 static void disown(struct disk_node *node, uint64_t from)
 {
     for (size_t i = 0; i < node->version_count; i++) {

@@ -1,10 +1,10 @@
 /*
  * disk_model.h: the possible states of a disk, by the guarantees of a journal of calls
- * (disk_journal.h). Files are kept as a program sees them and as a power cut is sure to leave them;
- * between the two are changes that no sync has guaranteed yet: sectors of 512 bytes, lengths, names
- * in folders. A cut may leave any of them, in any order and any older version, as the kernel may
- * have written them. A failed sync guarantees nothing, then or later: the kernel marks data that it
- * could not write as written. Such changes stay possible until newer data at their place is
+ * (disk_journal.h). The model keeps the files as a program sees them and as they are durable;
+ * between the two are changes that no sync has made durable yet: sectors of 512 bytes, lengths,
+ * names in folders. A cut may leave any of them, in any order and any older version, as the kernel
+ * may have written them. A failed sync guarantees nothing, then or later: the kernel marks data
+ * that it could not write as written. Such changes stay possible until newer data at their place is
  * guaranteed.
  */
 #ifndef ERRATA_TESTS_FAULT_DISK_MODEL_H
@@ -26,7 +26,7 @@ struct disk_version {
     uint8_t bytes[DISK_SECTOR_BYTES];
 };
 
-/* A length that no sync has promised. */
+/* A length that no sync has made durable. */
 struct disk_length {
     uint64_t bytes;
     uint64_t order;
@@ -44,7 +44,7 @@ struct disk_names {
     size_t count;
 };
 
-/* A change of names that no sync of the folder has promised; a rename is one change. */
+/* A change of names that no sync of the folder has made durable; a rename is one change. */
 struct disk_naming {
     char *removed; /* removed name, or NULL; owned */
     char *added; /* added name, or NULL; owned */
@@ -56,7 +56,7 @@ struct disk_naming {
 struct disk_node {
     uint64_t inode;
     bool is_folder;
-    /* A file: as seen, and as promised. Each has room for `room` bytes; owned. */
+    /* A file: its visible and its durable bytes. Each has room for `room` bytes; owned. */
     uint8_t *seen;
     uint8_t *promised;
     uint64_t room;
@@ -93,7 +93,7 @@ struct disk_entry {
     size_t end; /* start of the next record */
 };
 
-/* False at the end, and for an invalid record. */
+/* Returns false at the end, and for an invalid record. */
 bool disk_entry_read(const uint8_t *journal, size_t journal_bytes, size_t at,
                      struct disk_entry *ret_entry);
 
@@ -102,7 +102,7 @@ void disk_model_deinit(struct disk_model *model);
 /* The journal's next record. */
 void disk_model_apply(struct disk_model *model, const struct disk_entry *entry);
 
-/* The part of the unsynced data that an image contains. */
+/* Selects the unsynced data that an image contains. */
 enum disk_choice {
     DISK_NOTHING, /* only synced writes */
     DISK_EVERYTHING, /* the newest of all */
@@ -113,7 +113,7 @@ enum disk_choice {
     DISK_CHOICE_COUNT
 };
 
-/* Makes in `folder`, which is empty, what the data folder may be after a cut now. */
+/* Writes a possible state of the data folder after a cut now into `folder`, which is empty. */
 void disk_model_make_image(const struct disk_model *model, enum disk_choice choice, uint64_t seed,
                            const char *folder);
 

@@ -1,8 +1,7 @@
 /*
- * power_cut.c: what power cuts leave of a data folder, by the journal of one run, and whether it is
- * whole. Images are drawn by a seed, made one after another in a folder of their own, and each is
- * looked at by a process of its own, so that a crash is a finding too. tools/power-cut makes the
- * journal.
+ * power_cut.c: the possible states of a data folder after power cuts, from the journal of one run, and a check of each.
+ * Images are drawn by a seed and written one after another to a separate folder, and a separate process examines each,
+ * so that a crash is a finding too. tools/power-cut makes the journal.
  *   power_cut --journal FILE --acknowledged FILE --seed S [--any N] [--commit N] [--creation N]
  *             [--recovery N] [--segment N] [--answer N] [--from BYTES] [--only KIND:I --into DIR]
  * KIND of cut: any moment; commit, between the first write of pages and the meta page's sync;
@@ -28,7 +27,7 @@
 
 #define VERIFY_SECONDS_MAX 60
 #define LINE_BYTES 128
-/* Exit codes of the process that looks at an image. */
+/* Exit codes of the process that examines an image. */
 #define IS_WHOLE 0
 #define IS_BAD 1
 #define IS_WHOLE_FROM_JOURNAL 2 /* with commits that only the store's journal had */
@@ -69,8 +68,8 @@ struct progress {
     uint64_t lmdb_file;
     uint64_t segments[SEGMENT_FILES_MAX]; /* inodes of the files of the store's journal */
     size_t segment_count;
-    uint64_t started; /* the segment whose header is not synced yet; 0: none */
-    unsigned long starts; /* headers of segments, cleared ones too */
+    uint64_t started; /* inode of the segment whose header is not synced yet; 0: none */
+    unsigned long starts; /* number of headers of segments, including cleared ones */
 };
 
 struct image {
@@ -91,7 +90,7 @@ struct run {
     struct image *images; /* sorted by moment */
     size_t image_count;
     uint64_t seed;
-    size_t from; /* no cut is before this byte of the journal */
+    size_t from; /* position in the journal of the first cut */
     unsigned long counts[CUT_KIND_COUNT];
     unsigned long
         from_journal[CUT_KIND_COUNT]; /* images with commits that only the store's journal had */
@@ -201,8 +200,8 @@ static void follow_segments(struct progress *progress, const struct disk_entry *
     }
 }
 
-/* A commit is from its first write of pages to the end of its synced write; a start ends when the address is
- * published. */
+/* A commit lasts from its first write of pages to the end of its synced write; a start ends when the address
+ * is published. */
 static struct moment follow(struct progress *progress, const struct disk_entry *entry)
 {
     bool is_write = entry->record.call == DISK_WRITE;
@@ -231,7 +230,7 @@ static struct moment follow(struct progress *progress, const struct disk_entry *
     return moment;
 }
 
-/* Every record's end, and what is in progress there. */
+/* Finds the end of every record, and the operations in progress there. */
 static void find_moments(struct run *run)
 {
     static struct progress progress;
@@ -334,7 +333,7 @@ static void draw_images(struct run *run, enum cut_kind kind)
     free(moments);
 }
 
-/* Looks at an image in a process of its own; returns its exit code. */
+/* Examines an image in a separate process; returns its exit code. */
 static int look(const struct run *run, const char *folder, size_t position)
 {
     int status = 0;

@@ -135,7 +135,7 @@ static void check_acknowledged(struct check *check, const struct acknowledgement
     }
 }
 
-/* All tables against what the log makes of them. */
+/* Compares all tables with a replay of the log. */
 static void check_replay(struct check *check)
 {
     static struct replay_report report;
@@ -154,7 +154,7 @@ static void check_replay(struct check *check)
     store_memory_close(memory);
 }
 
-/* A store with an organisation can be entered. */
+/* Checks that a store with an organisation has a usable token. */
 static void check_token(struct check *check)
 {
     char path[PATH_MAX];
@@ -185,7 +185,7 @@ static void check_start(struct check *check, struct arena *arena, struct fault *
     }
 }
 
-/* Stores in the tables what only the journal has, if there is one, and counts it. */
+/* Stores commits that only the journal has, if there is one, in the tables, and counts them. */
 static enum err recover(struct check *check, struct fault *fault)
 {
     char path[PATH_MAX];
@@ -206,7 +206,7 @@ static enum err recover(struct check *check, struct fault *fault)
     return err;
 }
 
-/* Opens the tables, with what only a journal has. */
+/* Opens the tables, including commits that only a journal has. */
 static enum err open_store(struct check *check, struct fault *fault)
 {
     const struct store_lmdb_config tables = {.path = check->folder, .reserve_bytes = RESERVE_BYTES};

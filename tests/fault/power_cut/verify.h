@@ -1,5 +1,5 @@
 /*
- * verify.h: an image is opened as the server opens it, and looked at as a whole.
+ * verify.h: opens an image like the server does, and checks all of it.
  */
 #ifndef ERRATA_TESTS_FAULT_POWER_CUT_VERIFY_H
 #define ERRATA_TESTS_FAULT_POWER_CUT_VERIFY_H
@@ -16,9 +16,9 @@ struct acknowledgement {
     struct uuid id;
 };
 
-/* Looks for everything that was acknowledged up to `position`, once; checks every log's chain, and
- * every row against its replay. Prints what is wrong; whether nothing is. `ret_recovered` is the number of commits that
- * only the journal had. */
+/* Checks that everything that was acknowledged up to `position` is stored once, every log's chain, and every row
+ * against its replay. Prints the problems; returns whether there are none. `ret_recovered` is the number of commits
+ * that only the journal had. */
 bool verify_image(const char *folder, const struct acknowledgement *acknowledgements, size_t count,
                   size_t position, uint64_t *ret_recovered);
 

@@ -49,10 +49,9 @@ struct family_model {
     uint64_t count;
     uint64_t part_seqs[PARTS]; /* seqs of the splits by documents */
     unsigned part_count;
-    uint64_t sketches
-        [MEMBERS + 1]
-        [FAMILIES +
-         1]; /* the newest document with each sketch, by member; 0: the member does not have the sketch */
+    uint64_t sketches[MEMBERS + 1]
+                     [FAMILIES +
+                      1]; /* by member, the newest document with each sketch; 0: there is none */
     struct slice fingerprints[LAYOUTS + 1]; /* in `texts` */
     char texts[LAYOUTS + 1][2 * SHA256_BYTES];
 };

@@ -109,8 +109,7 @@ static void bench_init(struct bench *bench, size_t count, size_t working)
     assert_int_equal(uv_listen((uv_stream_t *)&bench->server, 1, on_connection), 0);
     for (size_t i = 0; i < count; i++) {
         addresses[i] = bound;
-        addresses[i].sin_port =
-            i == working ? bound.sin_port : htons(1); /* an address without a server */
+        addresses[i].sin_port = i == working ? bound.sin_port : htons(1); /* no server */
         infos[i] = (struct addrinfo){.ai_family = AF_INET,
                                      .ai_socktype = SOCK_STREAM,
                                      .ai_addr = (struct sockaddr *)&addresses[i],

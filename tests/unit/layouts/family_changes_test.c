@@ -38,7 +38,7 @@ struct model_member {
     struct uuid id;
     unsigned alias_of; /* NONE: a separate family */
     uint64_t sketches
-        [REGIONS]; /* for each sketch the newest document that brought it; 0: it does not have this sketch */
+        [REGIONS]; /* for each sketch the newest document that brought it; 0: there is none */
 };
 
 struct model {

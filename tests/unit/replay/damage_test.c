@@ -60,8 +60,7 @@ struct sample_rows {
         enum store_table table;
         struct slice key;
         struct slice value;
-        struct slice
-            unused; /* a key without a row; empty: the table has one row per organisation */
+        struct slice unused; /* a key without a row; empty: one row per organisation */
     } rows[REPLAY_DIFFERENCES_MAX];
 };
 

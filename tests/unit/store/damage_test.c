@@ -408,8 +408,7 @@ static uint64_t place_of_free_page(struct fixture *fixture, const struct lmdb_me
     read_at(fixture, page.number * PAGE, bytes, PAGE);
     node = lmdb_page_node(&page, 0);
     assert_non_null(node.value.data);
-    assert_true(node.value.size >=
-                2 * sizeof(uint64_t)); /* size of the entry: the number of pages, and one page */
+    assert_true(node.value.size >= 2 * sizeof(uint64_t)); /* a number of pages, and a page */
     return page.number * PAGE + (uint64_t)(node.value.data - bytes) + sizeof(uint64_t);
 }
 

@@ -34,8 +34,7 @@ struct writer_fixture {
     struct store_fixture store;
     struct fault_store fault;
     const struct store_backend_ops *inner_ops;
-    struct store_backend_ops
-        ops; /* the operations of the fault store, with a commit that takes time */
+    struct store_backend_ops ops; /* the fault store's, with a slow commit */
     int64_t sync_us; /* duration of a commit, */
     int64_t page_us; /* further duration for each change */
     int64_t run_us; /* duration of a run */

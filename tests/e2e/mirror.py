@@ -11,9 +11,10 @@ import signal
 import subprocess
 import tempfile
 
-from erratad import (Server, admin, decision, decision_service, guideline, guideline_service, main, organization_settings,
-                     roles, wait_until)
+from erratad import (Server, admin, content_retention, decision, decision_service, event_service, guideline,
+                     guideline_service, main, organization_settings, roles, wait_until)
 from errata_cli import ERRATA, CliCase
+from jumping_clock import Clock
 
 REJECTED = decision.DECISION_OUTCOME_REJECTED
 EDGE = decision.DECISION_CLASS_EDGE_CASE
@@ -29,9 +30,12 @@ class MirrorCase(CliCase):
         self.mine = self.server.client(self.secret)
         self.folder = os.path.join(self.home, name)
         self.token_file = os.path.join(self.home, name + ".token")
-        with open(self.token_file, "w", encoding="ascii") as f:
-            f.write(self.secret)
+        self.use_token(self.secret)
         self.count = 0
+
+    def use_token(self, secret):
+        with open(self.token_file, "w", encoding="ascii") as f:
+            f.write(secret)
 
     def record(self, comment="Set a timeout on each remote call.", **fields):
         self.count += 1
@@ -165,6 +169,41 @@ class Mirror(MirrorCase):
         self.folder += "-again"
         self.run_mirror()
         self.assertNotIn("Zebra", self.git("log", "-p"))
+
+    def retract(self, client, decision_id):
+        client.log.RetractEvent(event_service.RetractEventRequest(event_id=decision_id, reason="Zebra"))
+
+    def test_erased_reason_of_a_retraction_leaves_the_files(self):
+        made = self.record("kept", reviewer_id="berta")
+        anna = self.admin.create_token(roles.ROLE_ADMIN, org_id=self.org.id, user_id="anna").secret
+        self.retract(self.server.client(anna), made)
+        self.run_mirror()
+        self.assertEqual(self.read("decisions", made + ".json")["decision"]["retraction_reason"], "Zebra")
+        self.run_program("admin", "erase", "--user", "anna", "--reason", "request 17", "--yes")
+        self.assertIn("earlier commits still have it", self.run_mirror())
+        self.assertNotIn("Zebra", self.git("grep", "-h", "", "HEAD"))
+        self.expect_mirrored()
+
+    def test_old_reason_of_a_retraction_leaves_the_files(self):
+        clock = Clock(self.home)
+        options = {"data": os.path.join(self.home, "data"), "prefix": clock.prefix, "arguments": ("--pdf-worker", "/nowhere")}
+        with Server(**options) as server:
+            self.mine = server.client()
+            self.use_token(server.admin_token)
+            made = self.record()
+            self.retract(self.mine, made)
+            self.run_mirror(server=server)
+            self.assertIn("Zebra", self.git("grep", "-h", "", "HEAD"))
+            self.mine.update_settings(content_retention=content_retention.ContentRetention(corrections_days=2))
+            clock.advance(3 * 24 * 3600, 0)
+            self.record()
+        with Server(**options) as server:
+            self.mine = server.client()
+            wait_until(lambda: any(event.HasField("content_swept") for event in self.mine.events()), "the sweep", 30)
+            self.run_mirror(server=server)
+            self.assertNotIn("Zebra", self.git("grep", "-h", "", "HEAD"))
+            self.assertEqual(self.git("log", "-1", "--format=%an %s").split()[:4], ["server", "remove", "old", "content"])
+            self.expect_mirrored()
 
     def test_follows_the_log_across_a_restart(self):
         self.record()

@@ -151,19 +151,29 @@ static enum cli_exit add_evaluated(struct commit *commit, struct mirror_event *e
     return result;
 }
 
-/* Adds the decision or rule of another event, which this one retracted, erased or retired. */
-static enum cli_exit add_refs_of(struct commit *commit, struct mirror_event *by, uint64_t seq)
+static enum cli_exit read_event(struct commit *commit, uint64_t seq, struct mirror_event *ret_event)
 {
     struct cli *cli = commit->stream->cli;
     struct json_value reply = {JSON_NULL, {NULL, 0}};
-    struct mirror_event event;
     enum cli_exit result = CLI_OK;
 
     arena_reset(&cli->arena);
     result = cli_call_reply(cli, GET_EVENT,
                             arena_printf(&cli->arena, "{\"seq\":\"%" PRIu64 "\"}", seq), &reply);
-    if (result == CLI_OK) {
-        result = mirror_event_read(cli, &commit->arena, reply_member(reply, "event"), &event);
+    return result == CLI_OK
+               ? mirror_event_read(cli, &commit->arena, reply_member(reply, "event"), ret_event)
+               : result;
+}
+
+/* Adds the decision or rule of another event, which this one retracted, erased or retired. The reason of a retraction, which
+ * was erased, is in the file of the decision that it retracted. */
+static enum cli_exit add_refs_of(struct commit *commit, struct mirror_event *by, uint64_t seq)
+{
+    struct mirror_event event;
+    enum cli_exit result = read_event(commit, seq, &event);
+
+    if (result == CLI_OK && by->erases && event.retracts) {
+        result = read_event(commit, event.seqs[0], &event);
     }
     if (result == CLI_OK && event.ref_count > 0) {
         by->is_mirrored = true;
@@ -175,11 +185,30 @@ static enum cli_exit add_refs_of(struct commit *commit, struct mirror_event *by,
                : result;
 }
 
+/* Returns whether the last commit has a reason of a retraction: without one there is nothing to remove, and events whose content
+ * is old are many. */
+static enum cli_exit has_reasons(const struct commit *commit, bool *ret_has)
+{
+    static const char *const grep[] = {"grep", "-q", "-e",        "\"retraction_reason\": \"[^\"]",
+                                       "HEAD", "--", "decisions", NULL};
+    const struct repository *repository = commit->stream->repository;
+    struct slice output = {NULL, 0};
+
+    *ret_has = false;
+    return repository->head[0] != '\0'
+               ? git_ask(&repository->git, &(struct git_call){grep, -1, NULL}, ret_has, &output)
+               : CLI_OK;
+}
+
 static enum cli_exit find_refs(struct commit *commit, struct mirror_event *event)
 {
     enum cli_exit result = add_refs(commit, event);
+    bool is_in_files = true;
 
-    for (size_t i = 0; i < event->seq_count && result == CLI_OK; i++) {
+    if (result == CLI_OK && event->sweeps) {
+        result = has_reasons(commit, &is_in_files);
+    }
+    for (size_t i = 0; is_in_files && i < event->seq_count && result == CLI_OK; i++) {
         result = add_refs_of(commit, event, event->seqs[i]);
     }
     return result == CLI_OK && event->reevaluates ? add_evaluated(commit, event) : result;

@@ -34,6 +34,7 @@ static const struct event_shape shapes[] = {
      "set state of rule"},
     {"EVENT_KIND_RETRACTED", "eventRetracted", NULL, MIRROR_DECISION, "retract decision"},
     {"EVENT_KIND_CONTENT_ERASED", "contentErased", NULL, MIRROR_DECISION, "erase content"},
+    {"EVENT_KIND_CONTENT_SWEPT", "contentSwept", NULL, MIRROR_DECISION, "remove old content"},
     {"EVENT_KIND_SETTINGS_UPDATED", "settingsUpdated", NULL, MIRROR_DECISION, "change evaluator"},
 };
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
@@ -144,6 +145,13 @@ static bool add_seq(struct reading *reading, struct slice digits)
     return end != (const char *)text.data;
 }
 
+/* Returns whether it removes content of a class that no file has. */
+static bool is_other_class(const struct reading *reading)
+{
+    return reading->event->sweeps &&
+           !has_word(reading, "contentClass", "CONTENT_CLASS_CORRECTIONS");
+}
+
 /* The events that it retracts, erases, or whose guidelines it retires. */
 static bool read_seqs(struct reading *reading)
 {
@@ -156,6 +164,9 @@ static bool read_seqs(struct reading *reading)
     event->seqs = arena_calloc(reading->arena, room, sizeof(event->seqs[0]));
     if (event->seqs == NULL) {
         return false;
+    }
+    if (is_other_class(reading)) {
+        return true;
     }
     if (retracted.size > 0) {
         is_right = add_seq(reading, retracted);
@@ -220,7 +231,8 @@ enum cli_exit mirror_event_read(struct cli *cli, struct arena *arena, struct jso
         return CLI_OK;
     }
     reading.payload = reply_member(event, reading.shape->member);
-    ret_event->erases = strcmp(reading.shape->member, "contentErased") == 0;
+    ret_event->sweeps = strcmp(reading.shape->member, "contentSwept") == 0;
+    ret_event->erases = ret_event->sweeps || strcmp(reading.shape->member, "contentErased") == 0;
     read_evaluator(&reading);
     return read_head(&reading, event) && read_refs(&reading) && read_seqs(&reading) &&
                    arena_copy(arena, ret_event->subject, &ret_event->subject)

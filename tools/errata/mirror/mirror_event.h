@@ -29,7 +29,9 @@ struct mirror_event {
     struct slice subject; /* the id of what it is about; may be empty */
     struct slice reason; /* may be empty */
     bool retracts; /* rules that were drafted from the decision changed, too */
-    bool erases;
+    bool erases; /* content of other events */
+    bool
+        sweeps; /* erases because of its age: of these events only retractions are in files, by their reasons */
     bool
         reevaluates; /* another evaluator is in effect: decisions that it or the one before classified changed */
     bool is_mirrored; /* set by the commit: the event changed files */

@@ -211,13 +211,18 @@ class Refusals(Transfers):
     def test_events_that_do_not_follow_are_refused(self):
         event = self.correct(self.theirs, 1)
         lines = self.export("Acme")
-        changes = {"facts": lambda line: line.update(facts="AAAA"),
-                   "recorded_at": lambda line: line.update(recordedAt="2999-01-01T00:00:00Z"),
-                   "kind": lambda line: line.update(kind="EVENT_KIND_ORGANIZATION_CREATED"),
-                   "id": lambda line: line.update(id=json.loads(lines[1])["event"]["id"]),
-                   "write_index": lambda line: line.update(writeIndex=7),
-                   "salt": lambda line: line.pop("salt")}
-        for field, change in changes.items():
+
+        def joined(line):
+            return base64.b64encode(b"".join(base64.b64decode(line.pop(part)) for part in ("facts", "content"))).decode()
+        changes = [("facts", lambda line: line.update(facts="AAAA")),
+                   ("facts", lambda line: line.update(facts=joined(line), salt="")),
+                   ("content", lambda line: line.update(content=joined(line))),
+                   ("recorded_at", lambda line: line.update(recordedAt="2999-01-01T00:00:00Z")),
+                   ("kind", lambda line: line.update(kind="EVENT_KIND_ORGANIZATION_CREATED")),
+                   ("id", lambda line: line.update(id=json.loads(lines[1])["event"]["id"])),
+                   ("write_index", lambda line: line.update(writeIndex=7)),
+                   ("salt", lambda line: line.pop("salt"))]
+        for field, change in changes:
             number = next(n for n, line in enumerate(lines) if n > 0 and json.loads(line)["event"]["id"] == event.id)
             line = json.loads(lines[number])
             change(line["event"])

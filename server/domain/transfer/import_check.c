@@ -3,6 +3,10 @@
  */
 #include "server/domain/transfer/import_check.h"
 
+#include "store/base/view.h"
+#include "store/base/wire.h"
+
+#include <errata/v1/event.fields.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -72,10 +76,51 @@ static void check_times(struct ctx *ctx, const struct event *event, size_t index
     }
 }
 
+/* Returns whether the numbers of all fields of a message are from `first` to below `end`. */
+static bool has_fields(struct slice message, uint32_t first, uint32_t end)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+    enum err err = wire_next(&reader, &field);
+
+    while (err == OK && field.number >= first && field.number < end) {
+        err = wire_next(&reader, &field);
+    }
+    return err == ERR_NOT_FOUND;
+}
+
+/* Returns whether the document of DOCUMENT_INGESTED, too, has only facts. */
+static bool has_document_facts(struct slice facts)
+{
+    struct wire_reader reader = wire_reader_of(facts);
+    struct wire_field field;
+    bool has_facts = true;
+
+    while (has_facts && wire_next(&reader, &field) == OK) {
+        has_facts = field.number != DOCUMENT_INGESTED_DOCUMENT_FIELD || field.type != WIRE_BYTES ||
+                    has_fields(field.bytes, 1, VIEW_CONTENT_FIELD_MIN);
+    }
+    return has_facts;
+}
+
+/* A removal of content removes all of it, and no fact. */
+static void check_split(struct ctx *ctx, const struct event *event, size_t index)
+{
+    if (!has_fields(event->facts, 1, VIEW_CONTENT_FIELD_MIN) ||
+        (event->kind == EVENT_DOCUMENT_INGESTED && !has_document_facts(event->facts))) {
+        fail(ctx, index, "facts", "a field of the content; expected fields below 20");
+    }
+    if (!has_fields(event->content, VIEW_CONTENT_FIELD_MIN, UINT32_MAX) ||
+        (event->kind == EVENT_TOKEN_CREATED && event->content.size > 0)) {
+        fail(ctx, index, "content", "a field of the facts; expected fields from 20 on");
+    }
+}
+
 static void check_parts(struct ctx *ctx, const struct event *event, size_t index)
 {
     bool has_content = event->content.size > 0;
 
+    check_split(ctx, event, index);
     if (event->content_removed && has_content) {
         fail(ctx, index, "content", "present, but removed; expected none");
     }

@@ -130,8 +130,14 @@ class Ids(CliCase):
         words = [word for one in ids[:2] for word in ("--event", self.unique(one, ids))]
         shown, _ = self.run_cli("admin", "erase", *words, "--reason", "r", "--dry-run")
         self.assertRegex(shown, "facts remain +of 2 events")
+        self.assertRegex(shown, rf"event +{ids[0]}\n *event +{ids[1]}\n")
         _, said = self.run_cli("admin", "erase", "--event", "ffffffff", "--reason", "r", "--dry-run", code=1)
         self.assertIn("not found; expected an id", said)
+        other = self.run_cli("org", "create", "Of Erasure")[0].strip()
+        erase = ("admin", "erase", "--org", "Of Erasure", "--reason", "r", "--dry-run", "--event")
+        _, said = self.run_cli(*erase, words[1], code=2)
+        self.assertIn(f'EVENT "{words[1]}": a prefix, which --org does not resolve; expected a whole id', said)
+        self.assertIn("event_ids[0]: not found in this organisation", self.run_cli(*erase, other, code=1)[1])
         _, said = self.run_cli("admin", "erase", code=2)
         for missing in ("--user or --event", "--reason TEXT", "--dry-run, which shows"):
             self.assertIn(missing, said)

@@ -68,20 +68,31 @@ static bool is_free(const struct request *request, const struct field_info *fiel
 
 /* --- values --- */
 
+/* Replaces a given prefix by the value that it resolves to, so that the command's output names the whole one. */
+static enum cli_exit resolve_given(struct cli *cli, struct option_given *given,
+                                   struct slice *ret_value)
+{
+    enum cli_exit result =
+        resolve_prefix(cli, slice_text(given->spec->value), slice_text(given->value), ret_value);
+
+    if (result == CLI_OK) {
+        given->value = (const char *)arena_printf(&cli->kept, "%.*s", SLICE_ARGS(*ret_value)).data;
+    }
+    return result;
+}
+
 /* Adds an array of the ids whose prefixes are given. */
 static enum cli_exit add_ids(struct request *request, struct cli *cli,
                              const struct option_spec *spec, const char *member)
 {
-    const char *given = NULL;
     enum cli_exit result = CLI_OK;
     struct buffer ids;
 
     buffer_init(&ids, &cli->arena, 64);
-    for (size_t at = 0;
-         result == CLI_OK && (given = options_next(&cli->options, spec->name, &at)) != NULL;) {
+    for (size_t at = 0; result == CLI_OK && options_next(&cli->options, spec->name, &at) != NULL;) {
         struct slice id = {NULL, 0};
 
-        result = resolve_prefix(cli, slice_text(spec->value), slice_text(given), &id);
+        result = resolve_given(cli, &cli->options.given[at - 1], &id);
         buffer_append_byte(&ids, ids.size > 0 ? ',' : '[');
         json_write_string(&ids, id, false);
     }
@@ -331,8 +342,7 @@ static enum cli_exit resolve_org(struct cli *cli)
         struct slice id = {NULL, 0};
 
         if (given->spec->value != NULL && strcmp(given->spec->value, "ORG") == 0) {
-            result = resolve_prefix(cli, SLICE("ORG"), slice_text(given->value), &id);
-            given->value = (const char *)arena_printf(&cli->kept, "%.*s", SLICE_ARGS(id)).data;
+            result = resolve_given(cli, given, &id);
         }
     }
     return result;

@@ -101,6 +101,13 @@ static bool has_name(const struct word *word)
     return strcmp(word->name, NAMED_WORD) == 0;
 }
 
+/* Returns whether --org is given, and the list has only the rows of the token's own organisation. */
+static bool lists_own_only(struct cli *cli, const struct list *list)
+{
+    return options_get(&cli->options, "org") != NULL && !has_name(list->word) &&
+           view_field_named(list->method->request, SLICE("org_id")) == NULL;
+}
+
 /* Fetches one page of the values that begin with `prefix`; empty: all values. */
 static enum cli_exit fetch(struct cli *cli, const struct list *list, struct slice prefix,
                            struct slice page_token, struct json_value *ret_reply)
@@ -283,6 +290,11 @@ enum cli_exit resolve_prefix(struct cli *cli, struct slice name, struct slice gi
         return CLI_OK;
     }
     list = open_list(cli, word);
+    if (lists_own_only(cli, &list)) {
+        return cli_usage(cli,
+                         "%s \"%.*s\": a prefix, which --org does not resolve; expected a whole id",
+                         word->name, SLICE_ARGS(given));
+    }
     for (unsigned page = 0; page < PAGES_OF_PREFIX_MAX && matches.count < 2; page++) {
         result = read_matches(cli, &list, given, &matches);
         if (result != CLI_OK || matches.next_page.size == 0) {

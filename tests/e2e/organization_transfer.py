@@ -248,6 +248,8 @@ class Interruption(Transfers):
         self.write("other.jsonl", lines)
         self.assertEqual(self.import_as("Copy", "other.jsonl").strip(), part.org_id)
         self.assertEqual(self.states()["Copy"], "ACTIVE")
+        self.assertEqual(self.import_as("Copy", "other.jsonl").strip(), part.org_id, "after a lost reply")
+        self.assertEqual(self.states(), {"default": "ACTIVE", "Acme": "ACTIVE", "Copy": "ACTIVE"})
 
         part = self.import_part("Part", lines[:10])
         error = self.refused(lambda: self.import_part("Part", self.export("Acme")[:10]))

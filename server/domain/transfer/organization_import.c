@@ -11,11 +11,14 @@
 #include "store/log_deletion.h"
 #include "store/log_import.h"
 
+#include <errata/v1/event.views.h>
 #include <event_apply.h>
 #include <inttypes.h>
 
 /* Memory of one event: its row, and what apply makes of it. */
 #define EVENT_BYTES_MAX (32u << 20)
+/* Events that are examined for the end of an import: about 10 ms. */
+#define END_EXAMINED_MAX 10000
 
 /* A write of an import. */
 struct importing {
@@ -25,15 +28,45 @@ struct importing {
     struct org_id org;
     struct import_place place; /* the last stored event */
     size_t first; /* first event of the request that is not stored yet */
+    uint64_t ended_seq; /* of the event that ended this import before; 0: it has not ended */
 };
 
-/* Finds the organisation that is being imported under the name; a new id if the name is free. */
+/* Finds the event that ended the import of this export. The export's own event, which has its id, is before it; between them
+ * are the events that were recorded during the export. */
+static enum err find_end(struct importing *importing)
+{
+    const struct uuid export_id = importing->import->source.export_id;
+    struct log_walk walk = {.org = importing->org};
+    uint64_t seq = 0;
+    enum err err = log_find(importing->txn, importing->org, export_id, &seq);
+
+    if (err == OK) {
+        err = log_walk_init(&walk, importing->txn, importing->org, seq + 1, STORE_ASCENDING);
+    }
+    for (size_t i = 0; i < END_EXAMINED_MAX && err == OK && importing->ended_seq == 0; i++) {
+        struct organization_imported_view facts;
+        struct event event;
+
+        err = log_walk_next(&walk, &event);
+        if (err != OK || event.kind != EVENT_ORGANIZATION_IMPORTED) {
+            continue;
+        }
+        err = organization_imported_view_read(event.facts, &facts);
+        if (err == OK && uuid_equal(facts.export_id, export_id)) {
+            importing->ended_seq = event.seq;
+        }
+    }
+    log_walk_deinit(&walk);
+    return err == OK && importing->ended_seq == 0 ? ERR_NOT_FOUND : err;
+}
+
+/* Finds the organisation that is being imported under the name, or was; a new id if the name is free. */
 static enum err find_org(struct importing *importing, bool *ret_is_new)
 {
     const struct organization_import *import = importing->import;
     struct ctx *ctx = importing->ctx;
     struct slice shown = fault_shorten(ctx->fault, import->name);
-    struct uuid export_id;
+    struct uuid export_id = import->source.export_id;
     bool is_deleted = false;
     enum err err = admin_find_organization(importing->txn, import->name, &importing->org.uuid);
 
@@ -48,6 +81,9 @@ static enum err find_org(struct importing *importing, bool *ret_is_new)
     if (err == OK) {
         err = is_deleted ? ERR_NOT_FOUND
                          : log_import_read(importing->txn, importing->org, &export_id);
+    }
+    if (err == ERR_NOT_FOUND && !is_deleted) {
+        err = find_end(importing);
     }
     if (err == ERR_NOT_FOUND) {
         return fault_say(ctx->fault, ERR_EXISTS, "name: '%.*s' exists; expected another name",
@@ -253,6 +289,10 @@ enum err organization_import_write(struct ctx *ctx, struct store_txn *txn,
     err = fault_result(ctx->fault);
     if (err == OK) {
         err = find_org(&importing, &is_new);
+    }
+    if (err == OK && importing.ended_seq != 0) {
+        *ret_result = (struct work_result){.org = importing.org, .first_seq = importing.ended_seq};
+        return OK;
     }
     if (err == OK && !is_new) {
         err = read_place(&importing);

@@ -27,8 +27,9 @@ struct organization_import {
 };
 
 /* Appends and applies the events that follow those already stored; with the end, also the event of the import. Without
- * anything to store a count of 0, and the last event as first_seq (0, and no organisation: there is none yet). Fails as
- * organization_state_check_caller; ERR_EXISTS, ERR_PRECONDITION and ERR_INVALID as the contract says. */
+ * anything to store, or if the same import has ended before, a count of 0, and the last event as first_seq (0, and no
+ * organisation: there is none yet). Fails as organization_state_check_caller; ERR_EXISTS, ERR_PRECONDITION and ERR_INVALID as
+ * the contract says. */
 MUST_CHECK enum err organization_import_write(struct ctx *ctx, struct store_txn *txn,
                                               const struct admin_actor *actor,
                                               const struct organization_import *import,

@@ -226,10 +226,10 @@ static enum cli_exit import(struct importing *importing)
     cli_progress(importing->cli);
     begin_message(importing);
     result = send(importing); /* without events: learns what the server has of it */
-    if (result == CLI_OK && importing->imported_seq > 0) {
+    if (result == CLI_OK && importing->imported_seq > 0 && !importing->completed) {
         cli_note(importing->cli, "going on after event %" PRIu64, importing->imported_seq);
     }
-    if (result == CLI_OK) {
+    if (result == CLI_OK && !importing->completed) {
         result = send_file(importing);
     }
     progress_hide(&importing->cli->progress);

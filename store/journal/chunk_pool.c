@@ -77,11 +77,16 @@ struct chunk *chunk_pool_take(struct chunk_pool *pool, size_t bytes)
     if (size == CHUNK_BYTES) {
         chunk = take_kept(pool);
     }
+    pool->taken++;
+    (void)pthread_mutex_unlock(&pool->lock);
     if (chunk == NULL) {
         chunk = make_chunk(size);
     }
-    pool->taken += chunk != NULL;
-    (void)pthread_mutex_unlock(&pool->lock);
+    if (chunk == NULL) {
+        (void)pthread_mutex_lock(&pool->lock);
+        pool->taken--;
+        (void)pthread_mutex_unlock(&pool->lock);
+    }
     return chunk;
 }
 

@@ -260,6 +260,7 @@ void store_journal_stats(struct store_backend *backend, struct store_journal_sta
     *ret_stats = journal->stats;
     ret_stats->memory_bytes = memtable_bytes(journal->active) +
                               (journal->frozen != NULL ? memtable_bytes(journal->frozen) : 0);
+    ret_stats->kept_bytes = chunk_pool_kept_bytes(journal->pool);
     ret_stats->commits_waiting = journal->committed - journal->stored;
     (void)pthread_mutex_unlock(&journal->lock);
 }

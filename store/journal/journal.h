@@ -47,6 +47,8 @@ struct store_journal_config {
 /* Figures for monitoring. */
 struct store_journal_stats {
     uint64_t memory_bytes; /* memory of both memtables */
+    uint64_t
+        kept_bytes; /* free memory that is kept for the next memtable; 0 if the journal is idle */
     uint64_t commits_waiting; /* commits that the tables lack */
     uint64_t stores; /* memtables that were stored in the tables */
     int64_t store_duration_us; /* total duration of storing them */

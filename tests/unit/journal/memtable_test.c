@@ -113,18 +113,15 @@ static void put_some(struct memtable *memtable, struct random_seeded *random, ui
     }
 }
 
-/* Goal: a snapshot sees the newest version up to its number, regardless of later puts and undone ones. Method:
- * random commits, a third of them undone; every snapshot that was kept is compared with a model. */
-static void snapshots_see_their_versions(void **state)
+/* Makes random commits, a third of them undone, and compares each snapshot that was kept with a model. */
+static void compare_snapshots(struct chunk_pool *pool)
 {
-    struct chunk_pool *pool = chunk_pool_new(0);
     struct memtable *memtable = memtable_new(0, pool);
     struct model models[SNAPSHOTS] = {{{0}}};
     uint64_t numbers[SNAPSHOTS] = {0};
     struct random_seeded random;
     uint64_t commit = 1;
 
-    (void)state;
     assert_non_null(memtable);
     assert_false(memtable_has_table(memtable, TABLE_SUBJECT));
     random_seeded_init(&random, 7);
@@ -153,6 +150,18 @@ static void snapshots_see_their_versions(void **state)
     assert_true(memtable_has_table(memtable, TABLE_SUBJECT));
     assert_false(memtable_has_table(memtable, TABLE_EVENT));
     memtable_unref(memtable);
+}
+
+/* Goal: a snapshot sees the newest version up to its number, regardless of later puts and undone ones, also in memory
+ * that another memtable has used. Method: random commits of two memtables, compared with a model. */
+static void snapshots_see_their_versions(void **state)
+{
+    struct chunk_pool *pool = chunk_pool_new(CHUNK_BYTES);
+
+    (void)state;
+    compare_snapshots(pool);
+    assert_int_equal(chunk_pool_kept_bytes(pool), CHUNK_BYTES);
+    compare_snapshots(pool);
     memtable_unref(NULL);
     chunk_pool_free(pool);
 }

@@ -4,6 +4,7 @@
  */
 #include "store/base/bytes.h"
 #include "store/base/fault_point.h"
+#include "store/journal/chunk_pool.h"
 #include "store/journal/journal.h"
 #include "store/journal/segments.h"
 #include "store/memory/memory.h"
@@ -274,6 +275,29 @@ static void closing_stores_everything(void **state)
     }
     close_journal(fixture);
     expect_rows(fixture->memory, 1, 20, OK);
+}
+
+/* Goal: the memory of a stored memtable is kept for the next one, and is free after a second without a commit. */
+static void idle_journal_keeps_no_memory(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_journal_stats stats = {.kept_bytes = 0};
+    int attempts = 0;
+
+    assert_int_equal(open_journal(fixture, CHUNK_BYTES), OK);
+    while (stats.kept_bytes ==
+           0) { /* on a machine that stops for a second it may be idle already */
+        assert_true(attempts++ < 20);
+        assert_int_equal(write_row(fixture, 1), OK);
+        assert_int_equal(store_journal_checkpoint(fixture->journal), OK);
+        store_journal_stats(fixture->journal, &stats);
+    }
+    assert_int_equal(stats.kept_bytes, CHUNK_BYTES);
+    while (stats.kept_bytes > 0) {
+        assert_true(attempts++ < 1000);
+        (void)usleep(10 * 1000);
+        store_journal_stats(fixture->journal, &stats);
+    }
 }
 
 static void checkpoint_stores_what_was_committed_before(void **state)
@@ -575,6 +599,7 @@ int run_recovery_tests(void)
         RECOVERY_TEST(commits_are_recovered),
         RECOVERY_TEST(small_segments_take_many_commits),
         RECOVERY_TEST(closing_stores_everything),
+        RECOVERY_TEST(idle_journal_keeps_no_memory),
         RECOVERY_TEST(checkpoint_stores_what_was_committed_before),
         RECOVERY_TEST(writes_recover_with_the_tables),
         RECOVERY_TEST(full_disk_does_not_prevent_opening),

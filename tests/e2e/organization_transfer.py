@@ -8,6 +8,7 @@ second export is compared line by line, and verify replays the logs; a stock cli
 between.
 """
 import base64
+import hashlib
 import json
 import os
 import random
@@ -231,6 +232,25 @@ class Refusals(Transfers):
             self.assertEqual(end.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
             self.assertRegex(end.exception.details(), rf"events\[{number - 1}\]\.{field}")
         self.assertEqual(self.states(), {"default": "ACTIVE", "Acme": "ACTIVE"})
+
+
+    def test_part_before_a_refused_event_is_kept(self):
+        for number in range(90):
+            self.correct(self.theirs, number)
+        lines = self.export("Acme")
+        late = [re.sub('"recordedAt":"[^"]*"', '"recordedAt":"2999-01-01T00:00:00Z"', line) if number >= 80 else line
+                for number, line in enumerate(lines[:-1])]
+        whole = "".join(line + "\n" for line in late)
+        end = json.loads(lines[-1])
+        end["end"]["fileSha256"] = hashlib.sha256(whole.encode()).hexdigest()
+        self.write("late.jsonl", [*late, json.dumps(end)])
+        error = self.import_as("Copy", "late.jsonl", expected=1)
+        self.assertIn("late.jsonl:81: refused by the server", error)
+        kept = re.search(r"organisation (\S+) has 64 events of it: the same command goes on, `errata org delete \1 ", error)
+        self.assertEqual(self.states()["Copy"], "IMPORTING")
+        self.assertEqual(self.import_as("Copy", "Acme.jsonl").strip(), kept.group(1))
+        self.assertEqual(self.states()["Copy"], "ACTIVE")
+        self.assertNotIn("jsonl", self.import_as(" ", "Acme.jsonl", expected=1))
 
 
 class Interruption(Transfers):

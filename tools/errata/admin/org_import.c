@@ -1,14 +1,13 @@
 /*
  * org_import.c: `errata org import`: reads the whole file once to check it, then again to send it, some events in a call. The
- * server says with which event to go on, so the same command goes on after an interruption. If the server refuses an event,
- * what was imported is deleted.
+ * server says with which event to go on, so the same command goes on after an interruption. What was imported before
+ * an event that the server refuses is kept, too.
  */
 #include "tools/errata/admin/export_file.h"
 #include "tools/errata/admin/org_transfer.h"
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/failure.h"
 #include "tools/errata/engine/reply.h"
-#include "tools/errata/engine/request.h"
 
 #include "store/base/uuid.h"
 #include "store/base/wire.h"
@@ -20,12 +19,13 @@
 #include <stdlib.h>
 
 #define IMPORT_PATH "/errata.v1.AdminService/ImportOrganization"
-#define DELETE_PATH "/errata.v1.AdminService/DeleteOrganization"
 /* Events, and about their bytes, of one call: a write of some milliseconds. */
 #define CALL_EVENTS_MAX 64
 #define CALL_BYTES_MAX ((size_t)128 << 10)
-/* How messages name an event of a call: by its index. */
+/* The beginnings of messages about lines; an event has its index in the call. */
 #define EVENT_PATH "events["
+#define HEADER_PATH "header."
+#define END_PATH "end."
 
 struct importing {
     struct cli *cli;
@@ -77,32 +77,18 @@ static enum cli_exit read_reply(struct importing *importing, struct slice reply)
                : cli_local(importing->cli, "the server sent a reply that does not decode");
 }
 
-/* Deletes what was imported of a refused file. */
-static void take_back(struct importing *importing)
-{
-    struct cli *cli = importing->cli;
-    struct slice reply = {NULL, 0};
-    struct request request;
-
-    if (importing->org_id[0] == '\0') {
-        return;
-    }
-    arena_reset(&cli->arena);
-    request_begin(&request, cli);
-    request_text(&request, "org_id", slice_text(importing->org_id));
-    request_text(&request, "confirm_name", slice_text(importing->name));
-    request_text(&request, "reason", SLICE("the server refused the file of its import"));
-    if (cli_call(cli, DELETE_PATH, request_end(&request), &reply) == CLI_OK) {
-        cli_note(cli, "what was imported before is being deleted");
-    }
-}
-
-/* Returns the line of the event that the message `events[N]...` names; 0 if it names none. */
+/* Returns the line that a message is about, which begins with `events[N]`, `header` or `end`; 0 for other messages. */
 static uint64_t refused_line(const struct importing *importing, struct slice message)
 {
     char digits[24];
     struct slice rest = {NULL, 0};
 
+    if (slice_starts_with(message, SLICE(HEADER_PATH))) {
+        return 1;
+    }
+    if (slice_starts_with(message, SLICE(END_PATH))) {
+        return importing->file.line;
+    }
     if (!slice_starts_with(message, SLICE(EVENT_PATH))) {
         return 0;
     }
@@ -117,11 +103,10 @@ static enum cli_exit report(struct importing *importing, const struct client_sta
     uint64_t line = refused_line(importing, status->message);
     enum cli_exit result = failure_print_status(cli, status);
 
-    if (status->code == CLIENT_CODE_INVALID_ARGUMENT) {
-        cli_note(cli, "%s:%" PRIu64 ": refused by the server; nothing of the file is kept",
-                 importing->file.path, line > 0 ? line : importing->file.line);
-        take_back(importing);
-    } else if (importing->org_id[0] != '\0') {
+    if (line > 0) {
+        cli_note(cli, "%s:%" PRIu64 ": refused by the server", importing->file.path, line);
+    }
+    if (importing->org_id[0] != '\0') {
         cli_note(cli,
                  "organisation %s has %" PRIu64 " events of it: the same command goes on, `errata "
                  "org delete %s --confirm-name NAME --reason TEXT` removes them",

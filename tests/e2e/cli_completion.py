@@ -169,6 +169,11 @@ class Completion(ServerCase):
         self.assertEqual(self.candidates("prompts", "show", "pdf"), ["pdf_extract_text_v1"])
         key_id = self.server.admin_token.split("_")[1]
         self.assertEqual(self.candidates("token", "revoke", key_id[:3]), [key_id])
+        self.run_cli("org", "create", "Acme Ltd")
+        self.run_cli("token", "create", "--org", "Acme Ltd", "--role", "SERVICE", "--file", "acme")
+        acme = (self.path / "acme").read_text().split("_")[1]
+        self.assertEqual(self.candidates("token", "revoke", "--org", "Acme Ltd", ""), [acme])
+        self.assertEqual(self.candidates("admin", "erase", "--org", "Acme Ltd", "--event", ""), [])
         self.assertEqual(self.candidates("--context", "harbour", "token", "revoke", ""), [])
         self.assertEqual(self.candidates("--token-file", "event.json", "token", "revoke", ""), [])
         out = self.run_cli("__complete", "fish", "--", "corrections", "show", event)

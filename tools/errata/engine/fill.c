@@ -68,19 +68,6 @@ static bool is_free(const struct request *request, const struct field_info *fiel
 
 /* --- values --- */
 
-/* Replaces a given prefix by the value that it resolves to, so that the command's output names the whole one. */
-static enum cli_exit resolve_given(struct cli *cli, struct option_given *given,
-                                   struct slice *ret_value)
-{
-    enum cli_exit result =
-        resolve_prefix(cli, slice_text(given->spec->value), slice_text(given->value), ret_value);
-
-    if (result == CLI_OK) {
-        given->value = (const char *)arena_printf(&cli->kept, "%.*s", SLICE_ARGS(*ret_value)).data;
-    }
-    return result;
-}
-
 /* Adds an array of the ids whose prefixes are given. */
 static enum cli_exit add_ids(struct request *request, struct cli *cli,
                              const struct option_spec *spec, const char *member)
@@ -327,22 +314,6 @@ static enum cli_exit fill_inner(struct request *request, struct cli *cli,
 
             result = fill_options(request, cli, field->message, message);
             close_object(request, &object);
-        }
-    }
-    return result;
-}
-
-/* Replaces the name or prefix of --org by the id, which lists of the organisation's tokens need, too. */
-static enum cli_exit resolve_org(struct cli *cli)
-{
-    enum cli_exit result = CLI_OK;
-
-    for (size_t i = 0; result == CLI_OK && i < cli->options.given_count; i++) {
-        struct option_given *given = &cli->options.given[i];
-        struct slice id = {NULL, 0};
-
-        if (given->spec->value != NULL && strcmp(given->spec->value, "ORG") == 0) {
-            result = resolve_given(cli, given, &id);
         }
     }
     return result;

@@ -163,6 +163,9 @@ void resolve_list(struct cli *cli, struct slice name, struct slice typed, resolv
         return;
     }
     list = open_list(cli, word);
+    if (resolve_org(cli) != CLI_OK || lists_own_only(cli, &list)) {
+        return;
+    }
     if (fetch(cli, &list, typed, slice_of(NULL, 0), &reply) != CLI_OK) {
         return;
     }
@@ -314,4 +317,30 @@ enum cli_exit resolve_prefix(struct cli *cli, struct slice name, struct slice gi
     }
     *ret_value = matches.count == 1 ? matches.values[0] : given;
     return CLI_OK;
+}
+
+enum cli_exit resolve_given(struct cli *cli, struct option_given *given, struct slice *ret_value)
+{
+    enum cli_exit result =
+        resolve_prefix(cli, slice_text(given->spec->value), slice_text(given->value), ret_value);
+
+    if (result == CLI_OK) {
+        given->value = (const char *)arena_printf(&cli->kept, "%.*s", SLICE_ARGS(*ret_value)).data;
+    }
+    return result;
+}
+
+enum cli_exit resolve_org(struct cli *cli)
+{
+    enum cli_exit result = CLI_OK;
+
+    for (size_t i = 0; result == CLI_OK && i < cli->options.given_count; i++) {
+        struct option_given *given = &cli->options.given[i];
+        struct slice id = {NULL, 0};
+
+        if (given->spec->value != NULL && strcmp(given->spec->value, NAMED_WORD) == 0) {
+            result = resolve_given(cli, given, &id);
+        }
+    }
+    return result;
 }

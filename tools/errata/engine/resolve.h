@@ -29,4 +29,10 @@ MUST_CHECK enum cli_exit resolve_prefix(struct cli *cli, struct slice name, stru
 void resolve_list(struct cli *cli, struct slice name, struct slice typed, resolve_offer *offer,
                   void *user);
 
+/* The same for a given option, whose value is replaced, so that the command's output names the whole value. */
+enum cli_exit resolve_given(struct cli *cli, struct option_given *given, struct slice *ret_value);
+
+/* Replaces the name or prefix of --org by the id, which lists of the organisation's tokens need, too. */
+enum cli_exit resolve_org(struct cli *cli);
+
 #endif

@@ -165,12 +165,48 @@ static enum cli_exit add_pairs(struct request *request, struct cli *cli, const s
     return CLI_OK;
 }
 
-/* Returns whether an option specifies how long content is kept. */
+/* The options that specify how long content is kept. */
+static const char *const times[] = {"corrections-days", "verdicts-days", "reviews-days"};
+/* The options that set nothing. */
+static const char *const modes[] = {"dry-run", "idempotency-key"};
+
+static bool is_in(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_time(const char *name)
+{
+    return is_in(name, times, sizeof(times) / sizeof(times[0]));
+}
+
 static bool has_retention(struct cli *cli)
 {
-    return options_has(&cli->options, "corrections-days") ||
-           options_has(&cli->options, "verdicts-days") ||
-           options_has(&cli->options, "reviews-days");
+    bool has_one = false;
+
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        has_one = has_one || options_has(&cli->options, times[i]);
+    }
+    return has_one;
+}
+
+/* Returns whether an option sets something else. */
+static bool has_other(struct cli *cli)
+{
+    bool has_one = false;
+
+    for (const struct option_spec *spec = org_settings_options; spec->name != NULL; spec++) {
+        bool sets =
+            !is_time(spec->name) && !is_in(spec->name, modes, sizeof(modes) / sizeof(modes[0]));
+
+        has_one = has_one || (sets && options_has(&cli->options, spec->name));
+    }
+    return has_one;
 }
 
 /* The times that are given, of settings or of a preview. */
@@ -255,14 +291,7 @@ enum cli_exit org_settings_run(struct cli *cli)
                                                     "/errata.v1.AdminService/PreviewRetention",
                                                 .fill = fill_retention,
                                                 .print = print_preview};
-    bool other =
-        options_has(&cli->options, "holdout") || options_has(&cli->options, "match-mode") ||
-        options_has(&cli->options, "annotator") || options_has(&cli->options, "grouping") ||
-        options_has(&cli->options, "stacking") || options_has(&cli->options, "suspicious-at") ||
-        options_has(&cli->options, "fake-at") || options_has(&cli->options, "reviews-needed") ||
-        options_has(&cli->options, "redact") || options_has(&cli->options, "votes-needed") ||
-        options_has(&cli->options, "cue") || options_has(&cli->options, "topic-change") ||
-        options_has(&cli->options, "gate-agent") || options_has(&cli->options, "evaluator-id");
+    bool other = has_other(cli);
 
     if (options_has(&cli->options, "dry-run") && other) {
         return cli_usage(cli, "--dry-run: shows only what retention would remove; expected only "

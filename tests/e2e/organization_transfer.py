@@ -183,6 +183,22 @@ class Transfer(Transfers):
         self.assertIn('"Acme2": not found', self.cli("org", "export", "Acme2", expected=1))
 
 
+    def test_export_of_an_organisation_that_is_deleted_says_so(self):
+        noise = random.Random(5)
+        for number in range(100):
+            self.theirs.capture(event_type=LINE, layout_fingerprint="acme", document_id="d1", actor_user_id="ada",
+                                entity_type="line", entity_id=str(number), after_json=json.dumps({f"f{n}": noise.randbytes(200).hex() for n in range(100)}))
+        slow = self.server.client(channel_options=[("grpc.http2.bdp_probe", 0)])
+        self.addCleanup(slow.close)
+        parts = slow.admin.ExportOrganization(organization_transfer.ExportOrganizationRequest(org_id=self.org), timeout=60)
+        self.assertTrue(next(parts).lines[0].HasField("header"))
+        self.cli("org", "suspend", self.org, "--reason", "ends")
+        self.cli("org", "delete", self.org, "--confirm-name", "Acme", "--reason", "ends")
+        error = self.refused(lambda: list(parts))
+        self.assertEqual(error.code(), grpc.StatusCode.FAILED_PRECONDITION)
+        self.assertIn("is being deleted", error.details())
+
+
 class Refusals(Transfers):
     def damaged(self, lines):
         """Yields (name, lines, message of the refusal)."""

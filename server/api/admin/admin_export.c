@@ -9,6 +9,7 @@
 #include "server/pipeline/caller.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
+#include "store/log_deletion.h"
 
 #include <errata/v1/admin_service.handlers.h>
 #include <errata/v1/organization_transfer.fields.h>
@@ -111,6 +112,24 @@ static enum err put_line(struct arena *arena, const struct event *event, struct 
     return buffer_ok(&line) && buffer_ok(lines) ? OK : ERR_MEMORY;
 }
 
+/* The organisation may have been deleted since the last part: it is being deleted, or has no event any more. */
+static enum err check_not_deleted(struct admin_service_export_organization_call *call,
+                                  const struct exporting *exporting)
+{
+    struct log_head head;
+    bool is_deleted = false;
+    enum err err = log_deletion_is_marked(call->txn, exporting->org, &is_deleted);
+
+    if (err == OK) {
+        err = log_read_head(call->txn, exporting->org, &head);
+    }
+    if (err == OK && (is_deleted || head.last_seq == 0)) {
+        return fault_say(call->ctx->fault, ERR_PRECONDITION,
+                         "org_id: the organisation is being deleted; expected another one");
+    }
+    return err;
+}
+
 /* Reads the next events to send. */
 static enum err read_events(struct admin_service_export_organization_call *call,
                             struct exporting *exporting)
@@ -207,7 +226,10 @@ enum err admin_service_export_organization_work(struct admin_service_export_orga
     ASSERT(exporting->until_seq != 0);
     arena_reset(&exporting->arena);
     buffer_init(&exporting->lines, &exporting->arena, MESSAGE_BYTES_MIN);
-    err = read_events(call, exporting);
+    err = check_not_deleted(call, exporting);
+    if (err == OK) {
+        err = read_events(call, exporting);
+    }
     if (err == OK && exporting->sent_seq == exporting->until_seq) {
         err = examine(call, exporting);
     }
@@ -254,8 +276,11 @@ static enum err send_header(struct admin_service_export_organization_call *call,
     struct event event;
     struct buffer *reply = NULL;
     struct buffer line;
-    enum err err = log_read(call->txn, exporting->org, exporting->until_seq, &event);
+    enum err err = check_not_deleted(call, exporting);
 
+    if (err == OK) {
+        err = log_read(call->txn, exporting->org, exporting->until_seq, &event);
+    }
     if (err == OK) {
         err = admin_read_organization(call->txn, exporting->org.uuid, &organization);
     }

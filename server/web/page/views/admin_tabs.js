@@ -1,4 +1,4 @@
-// What all views of the administration share: their tabs, and the organisation that is administered.
+// Parts that all views of the administration share: their tabs, and the organisation that is administered.
 
 import { h, show } from '../core/dom.js';
 import { t } from '../core/words.js';

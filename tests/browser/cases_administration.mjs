@@ -313,8 +313,8 @@ function addEntry(fields) {
 }
 
 async function deadLetters({ browser, Tab, bin }) {
-  if (!AROUND.redis) { console.log('    skipped: there is no redis-server'); return; }
-  await withServer(bin, ['--redis', AROUND.redis], async (server) => {
+  if (!AROUND.redis) return 'there is no redis-server';
+  return withServer(bin, ['--redis', AROUND.redis], async (server) => {
     const tab = await signedIn({ browser, Tab }, server, '#/administration/dead-letters');
     await tab.sees('No dead letters.');
     await addEntry({ decision_id: 'd-1', gate_id: 'HITL-1', epic_id: 'epic-1', decision: 'REJECTED', reviewer_id: 'anna', timestamp: '2026-01-02T03:04:05Z', reviewer_comment: '<img src=x onerror=window.pwned=1>' });

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 from erratad import (BIN, ROOT, STUBS, Server, admin, analytics, artifact, fragment_set, guideline_service, layout, main, mappings, organization,
-                     review_service, sku_mapping, turn, turn_service, verdict_service)
+                     review_service, roles, sku_mapping, turn, turn_service, verdict_service)
 
 
 class Demo(unittest.TestCase):
@@ -48,7 +48,9 @@ class Demo(unittest.TestCase):
         self.assertGreater(sum(one.HasField("difference") and one.HasField("change") for one in effects), 0)
         states = {one.state for one in client.admin.ListOrganizations(admin.ListOrganizationsRequest()).organizations}
         self.assertEqual(states, {organization.ORGANIZATION_STATE_ACTIVE, organization.ORGANIZATION_STATE_SUSPENDED})
-        self.assertEqual(len(client.admin.ListQuotas(admin.ListQuotasRequest()).quotas), 2)
+        limited = [one.key_id for one in client.admin.ListQuotas(admin.ListQuotasRequest()).quotas]
+        tokens = client.admin.ListTokens(admin.ListTokensRequest(page_size=1000)).tokens
+        self.assertEqual(limited, ["", *(one.key_id for one in tokens if one.role == roles.ROLE_SERVICE)])
         self.assertEqual(sorted(len(one.votes) for one in client.guidelines.ListPendingProposals(
             guideline_service.ListPendingProposalsRequest()).proposals), [0, 1])
         states = [one.state for one in client.reviews.ListFragmentSets(review_service.ListFragmentSetsRequest()).fragment_sets]

@@ -60,7 +60,8 @@ class Office:
     def __init__(self, server, company, seed, follows_share):
         self.company, self.seed, self.follows_share = company, seed, follows_share
         self.admin = server.client()
-        self.pipeline = server.client(self.admin.create_token(roles.ROLE_SERVICE).secret)
+        made = self.admin.create_token(roles.ROLE_SERVICE)
+        self.pipeline, self.pipeline_key = server.client(made.secret), made.token.key_id
         self.importer = server.client(self.admin.create_token(roles.ROLE_INTEGRATOR).secret)
         self.lines = {}  # month -> (all lines, lines filled from a known mapping)
         self.sides = {}  # (month, held out) -> (orders, corrected orders)

@@ -166,8 +166,9 @@ class Mirror(MirrorCase):
         self.assertIn("earlier commits still have it", said)
         self.assertNotIn("Zebra", self.git("grep", "-h", "", "HEAD"))
         self.expect_mirrored()
+        self.assertNotIn("earlier commits", self.run_mirror())
         self.folder += "-again"
-        self.run_mirror()
+        self.assertNotIn("earlier commits", self.run_mirror())
         self.assertNotIn("Zebra", self.git("log", "-p"))
 
     def retract(self, client, decision_id):

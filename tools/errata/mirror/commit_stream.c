@@ -40,9 +40,10 @@ struct commit {
 };
 
 enum cli_exit commit_stream_open(struct commit_stream *stream, struct cli *cli,
-                                 const struct repository *repository)
+                                 const struct repository *repository, const char *seen)
 {
-    *stream = (struct commit_stream){.cli = cli, .repository = repository, .file = git_input_new()};
+    *stream = (struct commit_stream){
+        .cli = cli, .repository = repository, .seen = seen, .file = git_input_new()};
     return stream->file >= 0 && git_input_add(stream->file, SLICE("feature done\n"))
                ? CLI_OK
                : cli_local(cli, "out of memory or file descriptors");
@@ -165,6 +166,22 @@ static enum cli_exit read_event(struct commit *commit, uint64_t seq, struct mirr
                : result;
 }
 
+/* Notes whether the repository had the file before this reading of the log: then it may have had the content, too. */
+static enum cli_exit note_erased(struct commit_stream *stream, const struct mirror_ref *ref)
+{
+    char path[GIT_NAME_BYTES_MAX + UUID_TEXT_BYTES + 32];
+    const char *const ask[] = {"cat-file", "-e", path, NULL};
+    struct slice output = {NULL, 0};
+
+    if (stream->erased || stream->seen[0] == '\0') {
+        return CLI_OK;
+    }
+    (void)snprintf(path, sizeof(path), "%s:%s/%s.json", stream->seen,
+                   ref->kind == MIRROR_DECISION ? "decisions" : "rules", ref->id);
+    return git_ask(&stream->repository->git, &(struct git_call){ask, -1, NULL}, &stream->erased,
+                   &output);
+}
+
 /* Adds the decision or rule of another event, which this one retracted, erased or retired. The reason of a retraction, which
  * was erased, is in the file of the decision that it retracted. */
 static enum cli_exit add_refs_of(struct commit *commit, struct mirror_event *by, uint64_t seq)
@@ -177,7 +194,9 @@ static enum cli_exit add_refs_of(struct commit *commit, struct mirror_event *by,
     }
     if (result == CLI_OK && event.ref_count > 0) {
         by->is_mirrored = true;
-        commit->stream->erasures += by->erases;
+        result = by->erases ? note_erased(commit->stream, &event.refs[0]) : CLI_OK;
+    }
+    if (result == CLI_OK && event.ref_count > 0) {
         result = add_ref(commit, &event.refs[0]);
     }
     return result == CLI_OK && event.ref_count > 0 && by->retracts

@@ -18,15 +18,17 @@
 struct commit_stream {
     struct cli *cli;
     const struct repository *repository;
+    const char *seen; /* the last commit when the log was read first; empty: none */
     int file; /* what fast-import reads */
     size_t bytes;
     size_t commits;
-    size_t erasures; /* events that erased content of mirrored files */
+    bool
+        erased; /* content was erased of files that the commit `seen` has: it and earlier ones may have the content */
 };
 
-/* Opens an empty stream; the caller closes it, after a failure too. */
+/* Opens an empty stream; `seen` is borrowed. The caller closes it, after a failure too. */
 MUST_CHECK enum cli_exit commit_stream_open(struct commit_stream *stream, struct cli *cli,
-                                            const struct repository *repository);
+                                            const struct repository *repository, const char *seen);
 /* Writes commits of events in order, with the files that the server has for them. Returns how many of the events they have. */
 MUST_CHECK enum cli_exit commit_stream_write(struct commit_stream *stream,
                                              struct mirror_event *events, size_t count,

@@ -33,7 +33,8 @@ struct mirror {
     enum cli_exit result; /* of reading an event */
     size_t event_count; /* events and commits of this run */
     size_t commit_count;
-    size_t erasures;
+    bool erased; /* content that earlier runs may have committed */
+    char seen[GIT_NAME_BYTES_MAX + 1]; /* the last commit when the log was read first */
 };
 
 /* --- the log --- */
@@ -179,7 +180,8 @@ static enum cli_exit commit_some(struct mirror *mirror, size_t from, size_t *ret
 {
     struct commit_stream stream;
     size_t count = 0;
-    enum cli_exit result = commit_stream_open(&stream, mirror->cli, &mirror->repository);
+    enum cli_exit result =
+        commit_stream_open(&stream, mirror->cli, &mirror->repository, mirror->seen);
 
     if (result == CLI_OK) {
         result = commit_stream_write(&stream, mirror->events + from, mirror->count - from, &count);
@@ -193,7 +195,7 @@ static enum cli_exit commit_some(struct mirror *mirror, size_t from, size_t *ret
     if (result == CLI_OK) {
         mirror->event_count += count;
         mirror->commit_count += stream.commits;
-        mirror->erasures += stream.erasures;
+        mirror->erased = mirror->erased || stream.erased;
     }
     commit_stream_close(&stream);
     *ret_count = count;
@@ -229,13 +231,13 @@ static void print_totals(struct mirror *mirror)
                    mirror->commit_count == 1 ? "" : "s", mirror->repository.seq);
     }
     (void)fflush(cli->out.stream);
-    if (mirror->erasures > 0) {
+    if (mirror->erased) {
         cli_note(cli, "content was erased on the server, and earlier commits still have it; to "
                       "remove it, delete the folder and mirror again");
     }
     mirror->event_count = 0;
     mirror->commit_count = 0;
-    mirror->erasures = 0;
+    mirror->erased = false;
 }
 
 /* Mirrors what was recorded until now. */
@@ -244,6 +246,7 @@ static enum cli_exit catch_up(struct mirror *mirror)
     enum cli_exit result = check_log(mirror);
 
     mirror->next_seq = mirror->repository.seq + 1;
+    memcpy(mirror->seen, mirror->repository.head, sizeof(mirror->seen));
     cli_progress(mirror->cli);
     while (result == CLI_OK && mirror->next_seq <= mirror->newest_seq) {
         struct progress_state state = {

@@ -59,6 +59,33 @@ class Refused(MirrorCase):
         self.run_mirror()
         self.expect_mirrored()
 
+    def expect_follower_ends(self, change, what):
+        """A change of others while a mirror follows the log; nothing of it is overwritten."""
+        self.record()
+        with subprocess.Popen(self.command(self.folder, "--follow"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "HOME": self.home}) as follower:
+            try:
+                self.assertIn("1 event in 1 commit", follower.stdout.readline())
+                change()
+                self.record()
+                said = follower.communicate(timeout=60)[1]
+            finally:
+                follower.kill()
+        self.assertIn(what, " ".join(said.split()))
+        self.assertEqual(follower.returncode, 4)
+
+    def test_commits_of_others_end_a_follower(self):
+        self.expect_follower_ends(lambda: self.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty",
+                                                   "-m", "mine"), "the branch main was moved")
+        self.assertEqual(self.git("log", "-1", "--format=%s"), "mine\n")
+
+    def test_files_of_others_end_a_follower(self):
+        def change():
+            with open(os.path.join(self.folder, "notes.txt"), "w", encoding="ascii") as f:
+                f.write("mine")
+
+        self.expect_follower_ends(change, "notes.txt is not as the mirror wrote it")
+
     def test_older_backup_and_other_organisation_are_refused(self):
         self.record()
         backup = os.path.join(self.home, "backup")

@@ -444,7 +444,8 @@ static enum cli_exit put_head(const struct commit *commit)
     buffer_printf(&head, "data %zu\n", message.size);
     buffer_append(&head, buffer_slice(&message));
     if (stream->commits == 0 && stream->repository->head[0] != '\0') {
-        buffer_append(&head, SLICE("from " REPOSITORY_BRANCH "^0\n"));
+        /* Not the branch itself: git refuses to move it if another has committed to it. */
+        buffer_printf(&head, "from %s\n", stream->repository->head);
     }
     stream->commits++;
     return buffer_ok(&message) ? add_buffer(stream, &head)

@@ -279,7 +279,10 @@ static enum cli_exit follow(struct mirror *mirror)
     enum cli_exit result = CLI_OK;
 
     while (result == CLI_OK) {
-        result = catch_up(mirror);
+        result = repository_check(&mirror->repository);
+        if (result == CLI_OK) {
+            result = catch_up(mirror);
+        }
         if (result == CLI_OK && mirror->event_count > 0) {
             print_totals(mirror);
         }

@@ -311,6 +311,25 @@ enum cli_exit repository_commit(struct repository *repository, int stream)
     return result == CLI_OK ? remove_pending(repository) : result;
 }
 
+enum cli_exit repository_check(struct repository *repository)
+{
+    char before[GIT_NAME_BYTES_MAX + 1];
+    struct arena arena;
+    enum cli_exit result = CLI_OK;
+
+    memcpy(before, repository->head, sizeof(before));
+    arena_init(&arena, ARENA_BYTES_MAX);
+    result = read_head(repository, &arena);
+    arena_deinit(&arena);
+    if (result == CLI_OK && strcmp(before, repository->head) != 0) {
+        result = cli_local(repository->git.cli,
+                           "%s: the branch main was moved while the mirror followed the log; "
+                           "expected a folder to which nothing else writes commits",
+                           repository->path);
+    }
+    return result == CLI_OK && before[0] != '\0' ? work_tree_check(repository) : result;
+}
+
 void repository_close(struct repository *repository)
 {
     if (repository->git.folder >= 0) {

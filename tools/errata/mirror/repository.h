@@ -32,6 +32,8 @@ MUST_CHECK enum cli_exit repository_open(struct repository *repository, struct c
                                          const char *path);
 /* Makes the commits of a stream for fast-import, whose first one continues the branch, and updates the work tree. */
 MUST_CHECK enum cli_exit repository_commit(struct repository *repository, int stream);
+/* Refuses commits and changes that another has made since it was opened. */
+MUST_CHECK enum cli_exit repository_check(struct repository *repository);
 void repository_close(struct repository *repository);
 
 /* For repository.c: makes the work tree have the files of the last commit, where it has those of the commit `before` (empty:

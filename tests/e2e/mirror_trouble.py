@@ -38,6 +38,32 @@ class Refused(MirrorCase):
         self.assertEqual(self.git("status", "--porcelain"), "")
         self.expect_refused("can't be opened", os.path.join(self.folder, "notes.txt"))
 
+    def test_folders_of_other_users_are_refused(self):
+        """Nothing that their configuration of git names is run; own files are for the owner only."""
+        marker = os.path.join(self.home, "ran")
+        self.record()
+        if os.geteuid() != 0:
+            self.expect_refused("belongs to another user", "/usr")
+        else:
+            self.run_mirror()
+            self.git("config", "filter.x.clean", f"touch {marker}; cat")
+            os.makedirs(os.path.join(self.folder, ".git", "info"), exist_ok=True)
+            with open(os.path.join(self.folder, ".git", "info", "attributes"), "w", encoding="ascii") as f:
+                f.write("* filter=x\n")
+            for directory, _, names in os.walk(self.folder):
+                for name in names:
+                    os.utime(os.path.join(directory, name))
+            for path in (self.folder, os.path.join(self.folder, ".git")):
+                os.chown(path, 65534, -1)
+                self.expect_refused("belongs to another user")
+                os.chown(path, os.geteuid(), -1)
+        self.assertFalse(os.path.exists(marker))
+        self.folder += "-own"
+        self.run_mirror()
+        for directory, folders, names in os.walk(self.folder):
+            for name in (*folders, *names, "."):
+                self.assertEqual(os.stat(os.path.join(directory, name)).st_mode & 0o077, 0, name)
+
     def test_changes_of_others_are_reported(self):
         name = self.record() + ".json"
         self.run_mirror()

@@ -47,13 +47,37 @@ static bool is_empty(int folder)
     return empty;
 }
 
+/* Refuses what belongs to another user: git runs programs that a repository's own configuration names, and does not look at
+ * its owner where the repository is given to it. */
+static enum cli_exit check_owner(const struct repository *repository)
+{
+    struct stat folder;
+    struct stat inner;
+    bool has_inner = fstatat(repository->git.folder, GIT_FOLDER, &inner, AT_SYMLINK_NOFOLLOW) == 0;
+
+    if (fstat(repository->git.folder, &folder) != 0 || (!has_inner && errno != ENOENT)) {
+        return say_errno(repository, "its owner can't be read");
+    }
+    if (folder.st_uid != geteuid() || (has_inner && inner.st_uid != geteuid())) {
+        return cli_local(repository->git.cli,
+                         "%s: belongs to another user, whose configuration of git may run "
+                         "programs; expected a new folder, or one of your own",
+                         repository->path);
+    }
+    return !has_inner || S_ISDIR(inner.st_mode)
+               ? CLI_OK
+               : cli_local(repository->git.cli, "%s: " GIT_FOLDER " is not a folder; expected one",
+                           repository->path);
+}
+
 static enum cli_exit open_folder(struct repository *repository)
 {
-    if (mkdir(repository->path, 0777) != 0 && errno != EEXIST) {
+    if (mkdir(repository->path, S_IRWXU) != 0 && errno != EEXIST) {
         return say_errno(repository, "can't be made");
     }
     repository->git.folder = open(repository->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return repository->git.folder >= 0 ? CLI_OK : say_errno(repository, "can't be opened");
+    return repository->git.folder >= 0 ? check_owner(repository)
+                                       : say_errno(repository, "can't be opened");
 }
 
 /* Locks the folder itself, so that one that is refused stays as it is. */
@@ -267,6 +291,7 @@ enum cli_exit repository_open(struct repository *repository, struct cli *cli, co
     enum cli_exit result = CLI_OK;
 
     *repository = (struct repository){.git = {cli, -1}, .path = path};
+    (void)umask(S_IRWXG | S_IRWXO); /* what people wrote is for the owner; also of git's files */
     result = open_folder(repository);
     if (result == CLI_OK && !is_empty(repository->git.folder) &&
         fstatat(repository->git.folder, GIT_FOLDER "/HEAD", &info, AT_SYMLINK_NOFOLLOW) != 0) {

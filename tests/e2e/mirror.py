@@ -171,6 +171,12 @@ class Mirror(MirrorCase):
         self.assertNotIn("earlier commits", self.run_mirror())
         self.assertNotIn("Zebra", self.git("log", "-p"))
 
+    def test_large_decisions_are_in_several_commits(self):
+        for _ in range(4):
+            self.record(correction_diff="\x01" * (1 << 20))  # 6 MiB of JSON
+        self.assertIn("4 events in 2 commits", self.run_mirror())
+        self.expect_mirrored()
+
     def retract(self, client, decision_id):
         client.log.RetractEvent(event_service.RetractEventRequest(event_id=decision_id, reason="Zebra"))
 

@@ -37,6 +37,8 @@ struct commit {
     struct mirror_ref *refs; /* each once */
     size_t ref_count;
     size_t ref_room;
+    size_t written; /* those whose content is in the stream */
+    struct buffer files; /* the lines of the commit about them */
 };
 
 enum cli_exit commit_stream_open(struct commit_stream *stream, struct cli *cli,
@@ -268,16 +270,24 @@ static enum cli_exit fetch(struct cli *cli, const char *path, struct slice reque
     return buffer_ok(&json) ? CLI_OK : cli_local(cli, "out of memory");
 }
 
-static enum cli_exit put_file(struct commit_stream *stream, const char *folder, const char *id,
-                              struct slice content)
+/* Writes a content, before the commit that names it by its mark: so a commit can end when its contents are known. */
+static enum cli_exit put_content(struct commit_stream *stream, struct slice content)
 {
     struct buffer head;
     enum cli_exit result = CLI_OK;
 
+    stream->marks++;
     buffer_init(&head, &stream->cli->arena, 256);
-    buffer_printf(&head, "M 100644 inline %s/%s.json\ndata %zu\n", folder, id, content.size);
+    buffer_printf(&head, "blob\nmark :%" PRIu64 "\ndata %zu\n", stream->marks, content.size);
     result = add_buffer(stream, &head);
     return result == CLI_OK ? add(stream, content) : result;
+}
+
+/* Makes the commit have the last content as a file. */
+static void put_file(struct commit *commit, const char *folder, const char *id)
+{
+    buffer_printf(&commit->files, "M 100644 :%" PRIu64 " %s/%s.json\n", commit->stream->marks,
+                  folder, id);
 }
 
 /* Returns whether the class in effect is an exception, which is documented only. */
@@ -299,9 +309,9 @@ static enum cli_exit is_edge_case(struct cli *cli, struct slice wire, bool *ret_
     return result;
 }
 
-static enum cli_exit put_decision(struct commit_stream *stream, const char *id)
+static enum cli_exit put_decision(struct commit *commit, const char *id)
 {
-    struct cli *cli = stream->cli;
+    struct cli *cli = commit->stream->cli;
     struct slice wire = {NULL, 0};
     struct slice json = {NULL, 0};
     bool is_edge = false;
@@ -309,38 +319,46 @@ static enum cli_exit put_decision(struct commit_stream *stream, const char *id)
         cli, GET_DECISION, arena_printf(&cli->arena, "{\"feedback_id\":\"%s\"}", id), &wire, &json);
 
     if (result == CLI_OK) {
-        result = put_file(stream, "decisions", id, json);
+        result = put_content(commit->stream, json);
     }
     if (result == CLI_OK) {
         result = is_edge_case(cli, wire, &is_edge);
     }
-    if (result != CLI_OK || is_edge) {
-        return result == CLI_OK ? put_file(stream, "edge_cases", id, json) : result;
+    put_file(commit, "decisions", id);
+    if (is_edge) {
+        put_file(commit, "edge_cases", id);
+    } else {
+        buffer_printf(&commit->files, "D edge_cases/%s.json\n", id);
     }
-    return add(stream, arena_printf(&cli->arena, "D edge_cases/%s.json\n", id));
+    return result;
 }
 
-static enum cli_exit put_rule(struct commit_stream *stream, const char *id)
+static enum cli_exit put_rule(struct commit *commit, const char *id)
 {
-    struct cli *cli = stream->cli;
+    struct cli *cli = commit->stream->cli;
     struct slice wire = {NULL, 0};
     struct slice json = {NULL, 0};
     enum cli_exit result =
         fetch(cli, GET_PROPOSAL, arena_printf(&cli->arena, "{\"id\":\"%s\"}", id), &wire, &json);
 
-    return result == CLI_OK ? put_file(stream, "rules", id, json) : result;
+    if (result == CLI_OK) {
+        result = put_content(commit->stream, json);
+    }
+    put_file(commit, "rules", id);
+    return result;
 }
 
-static enum cli_exit put_files(struct commit *commit)
+/* Writes the contents of the files that were added since it was called last. */
+static enum cli_exit put_contents(struct commit *commit)
 {
     enum cli_exit result = CLI_OK;
 
-    for (size_t i = 0; i < commit->ref_count && result == CLI_OK; i++) {
-        const struct mirror_ref *ref = &commit->refs[i];
+    while (commit->written < commit->ref_count && result == CLI_OK) {
+        const struct mirror_ref *ref = &commit->refs[commit->written++];
 
         arena_reset(&commit->stream->cli->arena);
-        result = ref->kind == MIRROR_DECISION ? put_decision(commit->stream, ref->id)
-                                              : put_rule(commit->stream, ref->id);
+        result = ref->kind == MIRROR_DECISION ? put_decision(commit, ref->id)
+                                              : put_rule(commit, ref->id);
     }
     return result;
 }
@@ -428,7 +446,7 @@ static void put_message(const struct commit *commit, struct buffer *message)
     buffer_printf(message, "\n" REPOSITORY_POSITION "%" PRIu64 " %s\n", last->seq, last->id);
 }
 
-static enum cli_exit put_head(const struct commit *commit)
+static enum cli_exit put_commit(const struct commit *commit)
 {
     struct commit_stream *stream = commit->stream;
     const struct mirror_event *last = &commit->events[commit->count - 1];
@@ -448,19 +466,26 @@ static enum cli_exit put_head(const struct commit *commit)
         buffer_printf(&head, "from %s\n", stream->repository->head);
     }
     stream->commits++;
-    return buffer_ok(&message) ? add_buffer(stream, &head)
-                               : cli_local(stream->cli, "out of memory");
+    if (!buffer_ok(&message) || !buffer_ok(&commit->files)) {
+        return cli_local(stream->cli, "out of memory");
+    }
+    buffer_append(&head, buffer_slice(&commit->files));
+    return add_buffer(stream, &head);
 }
 
-/* Takes the events of one person in a row, until they have many files. */
+/* Takes the events of one person in a row, until they have many files or bytes. */
 static enum cli_exit take_events(struct commit *commit, struct mirror_event *events, size_t count)
 {
     enum cli_exit result = CLI_OK;
 
     commit->events = events;
     while (result == CLI_OK && commit->count < count && commit->ref_count < COMMIT_REFS_MAX &&
+           commit->stream->bytes < COMMIT_STREAM_BYTES_MAX &&
            slice_equal(events[commit->count].actor, events[0].actor)) {
         result = find_refs(commit, &events[commit->count]);
+        if (result == CLI_OK) {
+            result = put_contents(commit);
+        }
         commit->count++;
     }
     return result;
@@ -476,13 +501,11 @@ enum cli_exit commit_stream_write(struct commit_stream *stream, struct mirror_ev
         struct commit commit = {.stream = stream};
 
         arena_init(&commit.arena, COMMIT_BYTES_MAX);
+        buffer_init(&commit.files, &commit.arena, 4096);
         result = take_events(&commit, events + done, count - done);
         arena_reset(&stream->cli->arena);
         if (result == CLI_OK && commit.ref_count > 0) {
-            result = put_head(&commit);
-        }
-        if (result == CLI_OK && commit.ref_count > 0) {
-            result = put_files(&commit);
+            result = put_commit(&commit);
         }
         done += commit.count;
         arena_deinit(&commit.arena);

@@ -12,8 +12,8 @@
 /* Maximum events of a stream, and the memory that they may take. */
 #define COMMIT_STREAM_EVENTS_MAX 256
 #define COMMIT_STREAM_EVENTS_BYTES_MAX ((size_t)64 << 20)
-/* A commit is ended, and the others wait for the next stream, when so many bytes of files were written. */
-#define COMMIT_STREAM_BYTES_MAX ((size_t)64 << 20)
+/* A commit is ended after the event with which so many bytes of files were written, and the others wait for the next stream. */
+#define COMMIT_STREAM_BYTES_MAX ((size_t)16 << 20)
 
 struct commit_stream {
     struct cli *cli;
@@ -22,6 +22,7 @@ struct commit_stream {
     int file; /* what fast-import reads */
     size_t bytes;
     size_t commits;
+    uint64_t marks; /* contents of files that were written */
     bool
         erased; /* content was erased of files that the commit `seen` has: it and earlier ones may have the content */
 };

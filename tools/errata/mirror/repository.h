@@ -15,7 +15,7 @@
 #define REPOSITORY_BRANCH "refs/heads/main"
 /* The last line of each commit's message: the number and the id of the last event that the commit has. */
 #define REPOSITORY_POSITION "Errata-Position: "
-/* Maximum bytes of the content of one commit's changed files, and of lists of names. */
+/* Maximum bytes of the contents of some files, and of lists of names. */
 #define REPOSITORY_BYTES_MAX ((size_t)1 << 30)
 
 struct repository {

@@ -14,6 +14,8 @@
 
 #define FILE_NEW GIT_FOLDER "/errata-mirror.file"
 #define FOLDER_BYTES_MAX 64
+/* Files whose contents are in memory at a time; a reply of the server has at most 4 MiB, and its JSON some times that. */
+#define PIECE_FILES 16
 
 /* A file that two commits have with different content. All texts are borrowed from git's output. */
 struct change {
@@ -270,23 +272,36 @@ static bool is_to_write(const struct change *change)
     return !is_none(change->new_name) && !slice_equal(change->is, change->new_name);
 }
 
-static enum cli_exit write_files(struct update *update)
+/* Returns the change after the next ones to write, as many as a piece has, and their names as lines. */
+static size_t list_piece(const struct update *update, size_t from, struct buffer *lines)
+{
+    size_t end = from;
+
+    for (size_t files = 0; end < update->count && files < PIECE_FILES; end++) {
+        if (is_to_write(&update->changes[end])) {
+            buffer_append(lines, update->changes[end].new_name);
+            buffer_append_byte(lines, '\n');
+            files++;
+        }
+    }
+    return end;
+}
+
+/* Writes some files, whose contents are in memory. */
+static enum cli_exit write_piece(struct update *update, size_t from, size_t *ret_end)
 {
     static const char *const cat[] = {"cat-file", "--batch", NULL};
+    struct update piece = {.repository = update->repository};
     struct slice output = {NULL, 0};
     struct slice content = {NULL, 0};
     struct buffer lines;
     enum cli_exit result = CLI_OK;
 
-    buffer_init(&lines, &update->arena, 1024);
-    for (size_t i = 0; i < update->count; i++) {
-        if (is_to_write(&update->changes[i])) {
-            buffer_append(&lines, update->changes[i].new_name);
-            buffer_append_byte(&lines, '\n');
-        }
-    }
-    result = run_with(update, cat, &lines, &output);
-    for (size_t i = 0; i < update->count && result == CLI_OK; i++) {
+    arena_init(&piece.arena, REPOSITORY_BYTES_MAX);
+    buffer_init(&lines, &piece.arena, 1024);
+    *ret_end = list_piece(update, from, &lines);
+    result = run_with(&piece, cat, &lines, &output);
+    for (size_t i = from; i < *ret_end && result == CLI_OK; i++) {
         if (is_to_write(&update->changes[i])) {
             result = take_content(&output, &content)
                          ? replace(update, &update->changes[i], content)
@@ -294,6 +309,18 @@ static enum cli_exit write_files(struct update *update)
                                      "%s: git did not return a file of the last commit",
                                      update->repository->path);
         }
+    }
+    arena_deinit(&piece.arena);
+    return result;
+}
+
+static enum cli_exit write_files(struct update *update)
+{
+    size_t done = 0;
+    enum cli_exit result = CLI_OK;
+
+    while (result == CLI_OK && done < update->count) {
+        result = write_piece(update, done, &done);
     }
     return result;
 }

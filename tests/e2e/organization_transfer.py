@@ -23,7 +23,7 @@ from google.protobuf import json_format
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fault"))
 import every_write  # noqa: E402
-from erratad import BIN, admin, event_service, main, organization_transfer, roles
+from erratad import BIN, admin, event_log, event_service, main, organization_transfer, payload, roles
 from organizations import LINE, Organizations
 
 # Methods that need a PDF worker, or write to other organisations.
@@ -231,7 +231,16 @@ class Refusals(Transfers):
 
         def joined(line):
             return base64.b64encode(b"".join(base64.b64decode(line.pop(part)) for part in ("facts", "content"))).decode()
+
+        def rule(line):
+            internal = payload.LearnedRuleCreatedInternal(accuracy_billionths=2 * 10**9).SerializeToString()
+            facts = event_log.LearnedRuleCreated(rule={"rule_type": 1, "pattern": "x", "action": 1, "state": 1}, internal=internal)
+            line.update(kind="EVENT_KIND_LEARNED_RULE_CREATED", salt="", content="",
+                        facts=base64.b64encode(facts.SerializeToString()).decode())
         changes = [("facts", lambda line: line.update(facts="AAAA")),
+                   ("facts", rule),
+                   ("content_sha256", lambda line: line.update(salt="", content="", contentRemoved=True,
+                                                               contentSha256=base64.b64encode(bytes(32)).decode())),
                    ("facts", lambda line: line.update(facts=joined(line), salt="")),
                    ("content", lambda line: line.update(content=joined(line))),
                    ("recorded_at", lambda line: line.update(recordedAt="2999-01-01T00:00:00Z")),

@@ -3,6 +3,7 @@
  */
 #include "server/domain/transfer/import_check.h"
 
+#include "store/base/bytes.h"
 #include "store/base/view.h"
 #include "store/base/wire.h"
 
@@ -121,6 +122,9 @@ static void check_parts(struct ctx *ctx, const struct event *event, size_t index
     bool has_content = event->content.size > 0;
 
     check_split(ctx, event, index);
+    if (event->content_removed && bytes_are_zero(event->content_sha256.bytes, SHA256_BYTES)) {
+        fail(ctx, index, "content_sha256", "zeros; expected the hash of the removed content");
+    }
     if (event->content_removed && has_content) {
         fail(ctx, index, "content", "present, but removed; expected none");
     }

@@ -13,6 +13,17 @@
 #include <errata/v1/verdict_submission.views.h>
 #include <event_apply.h>
 
+/* Puts a rule with values of an event, which may come from a file. */
+static enum err put_rule(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                         const struct artifact_life_record *before,
+                         const struct learned_rule_row *row)
+{
+    return learned_rule_record_fits(&row->record) &&
+                   row->record.life.state != (uint32_t)ARTIFACT_STATE_UNSPECIFIED
+               ? learned_rule_write(ctx->arena, txn, event->org, before, row)
+               : ERR_CORRUPT;
+}
+
 static enum err apply_created(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct learned_rule_created_internal_view internal;
@@ -46,7 +57,7 @@ static enum err apply_created(struct ctx *ctx, struct store_txn *txn, const stru
     };
     row.record.life.held_back = !rule.enabled;
     row.record.life.set_by_person = facts.imported;
-    err = learned_rule_write(ctx->arena, txn, event->org, NULL, &row);
+    err = put_rule(ctx, txn, event, NULL, &row);
     return err != OK ? err : learned_rule_enter(txn, event->org, &row);
 }
 
@@ -86,7 +97,8 @@ static enum err list_submission(struct ctx *ctx, struct store_txn *txn, const st
     };
     struct key key = key_verdict(event->org, event->created_at_us, event->seq);
     struct slice value = {NULL, 0};
-    enum err err = record_encode_verdict(ctx->arena, &record, &value);
+    enum err err = verdict_record_fits(&record) ? record_encode_verdict(ctx->arena, &record, &value)
+                                                : ERR_CORRUPT;
 
     return err != OK ? err : store_put(txn, TABLE_VERDICT, key_slice(&key), value);
 }
@@ -128,7 +140,7 @@ static enum err apply_enabled_set(struct ctx *ctx, struct store_txn *txn, const 
     before = row.record.life;
     artifact_life_hold(&row.record.life, !rule.enabled, event->seq);
     row.record.updated_at_us = event->created_at_us;
-    return learned_rule_write(ctx->arena, txn, event->org, &before, &row);
+    return put_rule(ctx, txn, event, &before, &row);
 }
 
 /* Applies the state of a rule; other artifacts have their own capability. */
@@ -198,7 +210,7 @@ static enum err apply_imported(struct ctx *ctx, struct store_txn *txn, const str
     } else {
         learned_rule_set_values(&values, event->seq, event->created_at_us, &row.record);
     }
-    return learned_rule_write(ctx->arena, txn, event->org, &before, &row);
+    return put_rule(ctx, txn, event, &before, &row);
 }
 
 /* Applies a measured weight. */
@@ -222,7 +234,7 @@ static enum err apply_weight_set(struct ctx *ctx, struct store_txn *txn, const s
     before = row.record.life;
     learned_rule_set_weight(internal.adjustment_billionths, event->seq, event->created_at_us,
                             &row.record);
-    return learned_rule_write(ctx->arena, txn, event->org, &before, &row);
+    return put_rule(ctx, txn, event, &before, &row);
 }
 
 enum err verdicts_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)

@@ -11,7 +11,7 @@
 #include <errata/v1/verdict_submission.fields.h>
 #include <record/verdicts.views.h>
 
-static bool rule_fits(const struct learned_rule_record *record)
+bool learned_rule_record_fits(const struct learned_rule_record *record)
 {
     return !bytes_are_zero(record->id.bytes, UUID_BYTES) && record->rule_type != 0 &&
            record->rule_type <= UINT8_MAX && record->pattern.size > 0 && record->action != 0 &&
@@ -32,7 +32,7 @@ static bool is_list(struct slice run, uint32_t number)
     return err == ERR_NOT_FOUND;
 }
 
-static bool verdict_fits(const struct verdict_record *record)
+bool verdict_record_fits(const struct verdict_record *record)
 {
     return record->original_verdict != 0 && record->correct_verdict != 0 &&
            is_list(record->missed, VERDICT_SUBMISSION_MISSED_INDICATORS_FIELD);
@@ -69,7 +69,7 @@ enum err record_decode_learned_rule(struct slice bytes, struct learned_rule_reco
         record_need(&check, !bytes_are_zero(source_id.data, UUID_BYTES));
     }
     memcpy(record.id.bytes, message.id, UUID_BYTES);
-    record_need(&check, rule_fits(&record) &&
+    record_need(&check, learned_rule_record_fits(&record) &&
                             record_decode_artifact_life(message.life, &record.life) == OK);
     if (!check.failed) {
         *ret_record = record;
@@ -95,7 +95,7 @@ enum err record_encode_learned_rule(struct arena *arena, const struct learned_ru
     };
     enum err err = OK;
 
-    if (UNEXPECTED(!rule_fits(record))) {
+    if (UNEXPECTED(!learned_rule_record_fits(record))) {
         return ERR_INTERNAL;
     }
     memcpy(message.id, record->id.bytes, UUID_BYTES);
@@ -120,7 +120,7 @@ enum err record_decode_verdict(struct slice bytes, struct verdict_record *ret_re
         .correct_verdict = message.correct_verdict,
         .missed = message.missed,
     };
-    if (!verdict_fits(&record)) {
+    if (!verdict_record_fits(&record)) {
         return ERR_CORRUPT;
     }
     *ret_record = record;
@@ -136,7 +136,7 @@ enum err record_encode_verdict(struct arena *arena, const struct verdict_record 
         .missed = record->missed,
     };
 
-    if (UNEXPECTED(!verdict_fits(record))) {
+    if (UNEXPECTED(!verdict_record_fits(record))) {
         return ERR_INTERNAL;
     }
     return record_encode(arena, &verdict_row_view_type, &message, ret_bytes);

@@ -90,6 +90,9 @@ MUST_CHECK enum err record_decode_learned_rule(struct slice bytes,
                                                struct learned_rule_record *ret_record);
 MUST_CHECK enum err record_decode_verdict(struct slice bytes, struct verdict_record *ret_record);
 
+/* Returns whether the values are in the ranges of a row. Those of a file may be outside, so apply looks before it encodes them. */
+bool learned_rule_record_fits(const struct learned_rule_record *record);
+bool verdict_record_fits(const struct verdict_record *record);
 MUST_CHECK enum err record_encode_learned_rule(struct arena *arena,
                                                const struct learned_rule_record *record,
                                                struct slice *ret_bytes);

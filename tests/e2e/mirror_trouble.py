@@ -112,6 +112,15 @@ class Refused(MirrorCase):
 
         self.expect_follower_ends(change, "notes.txt is not as the mirror wrote it")
 
+    def test_refused_tokens_end_a_follower(self):
+        """What does not pass by itself is not tried again."""
+        self.use_token("err_" + "0" * 60)
+        started = time.monotonic()
+        said = self.run_mirror(self.folder, "--follow", expected=1)
+        self.assertIn("UNAUTHENTICATED", said)
+        self.assertNotIn("trying again", said)
+        self.assertLess(time.monotonic() - started, 50)
+
     def test_older_backup_and_other_organisation_are_refused(self):
         self.record()
         backup = os.path.join(self.home, "backup")

@@ -38,6 +38,7 @@ struct cli {
     struct slice token; /* token of all calls, or empty; allocated in `kept` */
     struct tls_context *tls; /* co-owned; NULL: cleartext, or not resolved yet */
     struct client_blocking *client; /* owned; NULL until cli_connect */
+    uint32_t failed_code; /* the gRPC status of the last call that failed; 0: none has */
 };
 
 /* Starts the progress line of long work. */

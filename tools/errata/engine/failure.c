@@ -226,6 +226,7 @@ enum cli_exit failure_print_status(struct cli *cli, const struct client_status *
             .retry_ms = -1}; /* the details are damaged: only the message is used */
     }
     advice = hint(cli, status, &details);
+    cli->failed_code = status->code;
     if (cli->json) {
         write_json(cli, status, &details, advice);
     } else {

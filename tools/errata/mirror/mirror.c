@@ -16,10 +16,9 @@
 
 #define WATCH "/errata.v1.EventService/WatchEvents"
 #define STATUS_ARENA_BYTES_MAX (1u << 20)
-/* Pauses of --follow after a failure of the server or the connection, and how many may follow each other. */
+/* Pauses of --follow after a failure of the server or the connection: each is twice the one before, up to the last. */
 #define RETRY_FIRST_S 1
 #define RETRY_LAST_S 30
-#define RETRIES_MAX 10
 
 struct mirror {
     struct cli *cli;
@@ -272,10 +271,38 @@ static enum cli_exit wait_for_event(struct mirror *mirror)
     return result;
 }
 
-/* Mirrors for ever. A failure of the server or the connection is waited out. */
+/* Returns whether a failure may pass by itself: that of the connection, and of the server, but for refusals. */
+static bool may_pass(const struct mirror *mirror, enum cli_exit result)
+{
+    switch (result == CLI_CALL_FAILED ? mirror->cli->failed_code : CLIENT_CODE_OK) {
+    case CLIENT_CODE_UNKNOWN:
+    case CLIENT_CODE_CANCELLED:
+    case CLIENT_CODE_DEADLINE_EXCEEDED:
+    case CLIENT_CODE_RESOURCE_EXHAUSTED:
+    case CLIENT_CODE_ABORTED:
+    case CLIENT_CODE_INTERNAL:
+    case CLIENT_CODE_UNAVAILABLE:
+        return true;
+    default:
+        return result == CLI_NO_CONNECTION;
+    }
+}
+
+/* Waits before the next try. */
+static void pause_retries(struct mirror *mirror, unsigned *pause_s)
+{
+    struct timespec span = {*pause_s, 0};
+
+    cli_note(mirror->cli, "trying again in %u s", *pause_s);
+    cli_disconnect(mirror->cli);
+    (void)nanosleep(&span, NULL);
+    *pause_s = *pause_s * 2 < RETRY_LAST_S ? *pause_s * 2 : RETRY_LAST_S;
+}
+
+/* Mirrors for ever. A failure that may pass is waited out, however long it lasts. */
 static enum cli_exit follow(struct mirror *mirror)
 {
-    unsigned failures = 0;
+    unsigned pause_s = RETRY_FIRST_S;
     enum cli_exit result = CLI_OK;
 
     while (result == CLI_OK) {
@@ -287,17 +314,11 @@ static enum cli_exit follow(struct mirror *mirror)
             print_totals(mirror);
         }
         if (result == CLI_OK) {
-            failures = 0;
+            pause_s = RETRY_FIRST_S;
             result = wait_for_event(mirror);
         }
-        if ((result == CLI_NO_CONNECTION || result == CLI_CALL_FAILED) && failures < RETRIES_MAX) {
-            unsigned pause_s = RETRY_FIRST_S << failures;
-            struct timespec span = {pause_s < RETRY_LAST_S ? pause_s : RETRY_LAST_S, 0};
-
-            cli_note(mirror->cli, "trying again in %ld s", (long)span.tv_sec);
-            cli_disconnect(mirror->cli);
-            (void)nanosleep(&span, NULL);
-            failures++;
+        if (may_pass(mirror, result)) {
+            pause_retries(mirror, &pause_s);
             result = CLI_OK;
         }
     }

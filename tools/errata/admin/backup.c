@@ -154,7 +154,7 @@ static bool sync_folder(const char *path)
 static enum cli_exit take_place(struct backing_up *backing_up)
 {
     struct cli *cli = backing_up->cli;
-    enum cli_exit result = check_free(backing_up); /* check again, since minutes have passed */
+    enum cli_exit result = check_free(backing_up); /* checked again, since minutes have passed */
 
     if (result == CLI_OK && rename(backing_up->part, backing_up->path) != 0) {
         result = say_failed(cli, backing_up->path, "made");
@@ -166,7 +166,7 @@ static enum cli_exit take_place(struct backing_up *backing_up)
     return sync_folder(backing_up->path) ? CLI_OK : say_failed(cli, backing_up->path, "synced");
 }
 
-/* --- the stream --- */
+/* --- the stream of the backup --- */
 
 static bool read_progress(struct backing_up *backing_up, struct slice message)
 {
@@ -356,7 +356,7 @@ enum cli_exit backup_run(struct cli *cli)
         return result;
     }
     if (!backing_up.is_whole) {
-        (void)unlink(backing_up.part); /* this run holds the lock, so the file is its own */
+        (void)unlink(backing_up.part); /* this run holds the lock, so no other run has the file */
     }
     (void)close(backing_up.file); /* the data has been synced before */
     return result;

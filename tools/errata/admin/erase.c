@@ -16,7 +16,7 @@ struct slice cell_nonzero(struct cli *cli, struct json_value object, const char 
                                                 : slice_of(NULL, 0);
 }
 
-/* The options that select what to erase. */
+/* The options that select the content to erase. */
 static const char *const subjects[] = {"document", "customer", "session", "user", "event"};
 
 static bool has_subject(struct cli *cli)
@@ -29,8 +29,8 @@ static bool has_subject(struct cli *cli)
     return has_one;
 }
 
-/* Reports everything that is missing at once. What was erased cannot be restored, so a command needs --yes, unless it only
- * shows. */
+/* Reports all missing options at once. Erased content cannot be restored, so an erasure needs --yes, unless it is a dry
+ * run. */
 static enum cli_exit check(struct cli *cli)
 {
     bool dry_run = options_has(&cli->options, "dry-run");
@@ -57,7 +57,7 @@ static enum cli_exit check(struct cli *cli)
                                       (const char *)text.data + 2);
 }
 
-/* Prints for whom the report is: the selection as it was given. */
+/* Prints the subject of the report: the selection as given. */
 static void print_selection(struct cli *cli)
 {
     for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++) {
@@ -76,7 +76,7 @@ static struct slice events_text(struct cli *cli, struct json_value report, const
                         reply_integer(cli, report, name) == 1 ? "" : "s");
 }
 
-/* Prints how much is not erased, and the reasons that occur. */
+/* Prints the number of events that are not erased, with the reasons. */
 static void print_kept(struct cli *cli, struct json_value report)
 {
     struct reply_walk walk = reply_walk(report, "kinds");

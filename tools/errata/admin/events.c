@@ -186,7 +186,7 @@ struct watching {
     struct view view;
 };
 
-/* Prints each event as a page of its own, in the columns of the previous ones. */
+/* Prints each event as a separate page, in the columns of the previous ones. */
 static enum cli_exit print_row(struct watching *watching, struct json_value event)
 {
     struct cli *cli = watching->cli;

@@ -84,7 +84,7 @@ static enum cli_exit read_text(struct export_file *file, struct slice *ret_text)
     return CLI_OK;
 }
 
-/* Says what the codec found: the first faults. */
+/* Reports the first faults that the codec found. */
 static enum cli_exit refuse_json(const struct export_file *file)
 {
     struct slice message = file->cli->fault.message;
@@ -129,7 +129,7 @@ static uint64_t number_of(struct slice message, uint32_t number)
     return value;
 }
 
-/* Returns a field of a message that has bytes; empty if it is absent. */
+/* Returns a bytes field of a message; empty if it is absent. */
 static struct slice bytes_of(struct slice message, uint32_t number)
 {
     struct wire_reader reader = wire_reader_of(message);

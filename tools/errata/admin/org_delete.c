@@ -1,6 +1,6 @@
 /*
- * org_delete.c: see org_delete.h. The server goes on by itself, so the wait may be interrupted; it ends when the list of
- * organisations no longer has this one.
+ * org_delete.c: see org_delete.h. The server continues by itself, so the wait may be interrupted; it ends when the
+ * organisation is not listed any more.
  */
 #include "tools/errata/admin/org_delete.h"
 
@@ -13,7 +13,7 @@
 #include <time.h>
 
 #define LIST_PATH "/errata.v1.AdminService/ListOrganizations"
-/* Pause between two looks at the list. */
+/* Pause between two reads of the list. */
 #define LOOK_PAUSE_MS 200
 
 static enum cli_exit print_begun(struct cli *cli, struct json_value reply)
@@ -29,7 +29,7 @@ static enum cli_exit print_begun(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-/* Looks the organisation up in the list; shows how far its deletion is. */
+/* Finds the organisation in the list; shows the progress of its deletion. */
 static enum cli_exit look(struct cli *cli, bool *ret_is_listed)
 {
     struct json_value reply = {JSON_NULL, {NULL, 0}};
@@ -84,7 +84,8 @@ enum cli_exit org_delete_run(struct cli *cli)
     enum cli_exit result =
         resolve_prefix(cli, SLICE("ORG"), slice_text(cli->options.words[0]), &id);
 
-    if (result == CLI_OK) { /* the wait needs the whole id, since other ids may begin alike */
+    if (result ==
+        CLI_OK) { /* the wait needs the whole id, since other ids may have the same prefix */
         cli->options.words[0] = (const char *)arena_printf(&cli->kept, "%.*s", SLICE_ARGS(id)).data;
         result = command_call_once(cli, &call);
     }

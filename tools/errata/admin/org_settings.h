@@ -1,6 +1,6 @@
 /*
- * org_settings.h: `errata org settings`: shows the settings of an organisation, changes those that are given, and shows
- * what other times of retention would remove.
+ * org_settings.h: `errata org settings`: shows the settings of an organisation, changes the given ones, and previews
+ * the removals by other times of retention.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ADMIN_ORG_SETTINGS_H
 #define ERRATA_TOOLS_ERRATA_ADMIN_ORG_SETTINGS_H

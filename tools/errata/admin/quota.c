@@ -8,11 +8,11 @@
 #include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
 
-/* The options that are limits. */
+/* The options that set limits. */
 static const char *const limits[] = {"requests-per-second", "request-burst", "concurrent-streams",
                                      "stored-bytes", "pdf-jobs"};
 
-/* Returns `3 of 10`, or only what is in use if there is no limit. `name` is that of both members. */
+/* Returns `3 of 10`, or only the usage if there is no limit. Both members have the name `name`. */
 static struct slice in_use_of(struct cli *cli, struct json_value row, const char *name,
                               struct slice (*format)(struct cli *, struct json_value, const char *))
 {

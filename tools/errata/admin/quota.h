@@ -8,7 +8,7 @@
 
 extern const struct option_spec quota_options[];
 
-/* Lists quotas, or changes the limits that are given. */
+/* Lists quotas, or changes the given limits. */
 MUST_CHECK enum cli_exit quota_run(struct cli *cli);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * artifact.c: `errata analytics artifact`: how often an artifact was served, and whether it helps.
+ * artifact.c: `errata analytics artifact`: the exposures of an artifact, and its measured effect.
  */
 #include "tools/errata/analytics/analytics.h"
 #include "tools/errata/layouts/measures.h"

@@ -15,7 +15,7 @@
 #define BAR_CELLS_NARROW 20
 #define BAR_CELLS 30
 #define NARROW_COLUMNS 80
-/* Maximum layouts that are shown; `coverage` lists all of them. */
+/* Maximum number of printed layouts; `coverage` lists all of them. */
 #define LAYOUT_ROWS 10
 
 /* --- plots --- */
@@ -125,7 +125,7 @@ static enum cli_exit print_confidence(struct cli *cli, struct json_value reply)
                    &days)) {
         return cli_local(cli, "out of memory");
     }
-    return is_of_part(cli) /* which has no daily means */
+    return is_of_part(cli) /* a family has no daily means */
                ? CLI_OK
                : print_plot(cli, "Mean confidence of extractions by day", PLOT_MARKS, &days);
 }
@@ -410,7 +410,7 @@ static void print_summary(struct cli *cli, struct json_value reply)
         analytics_counted(cli, reply, "mappingConfirmedCount", "time", "times");
     struct slice applied = analytics_counted(cli, reply, "mappingAppliedCount", "line", "lines");
 
-    if (options_has(&cli->options, "family")) { /* its layouts have its extractions */
+    if (options_has(&cli->options, "family")) { /* extractions are listed by its layouts */
         print_sentence(cli, arena_printf(&cli->arena, "%.*s to %.*s: %.*s.", SLICE_ARGS(start),
                                          SLICE_ARGS(end), SLICE_ARGS(events)));
         return;

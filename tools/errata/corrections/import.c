@@ -118,7 +118,7 @@ static bool check_event(struct import *import, struct slice event)
 /* Reports every invalid line. */
 static enum cli_exit check_file(struct import *import)
 {
-    /* Bounded by the end of the file. */
+    /* The loop is bounded by the end of the file. */
     for (;;) {
         struct slice event = {NULL, 0};
         size_t bytes = 0;
@@ -350,7 +350,7 @@ static void show_progress(const struct import *import)
 
 static enum cli_exit import_all(struct import *import)
 {
-    /* Bounded by the end of the file: each turn takes at least one line. */
+    /* The loop is bounded by the end of the file: each turn takes at least one line. */
     while (!import->closed) {
         struct batch batch;
         enum cli_exit result = CLI_OK;

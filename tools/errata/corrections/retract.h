@@ -7,7 +7,8 @@
 #include "store/base/json.h"
 #include "tools/errata/engine/request.h"
 
-/* Adds the event of the command line's first word, which usage names `kind`. */
+/* Adds the event that the first word of the command line names; `kind` is the name of that word in
+ * usage. */
 MUST_CHECK enum cli_exit retract_fill(struct request *request, struct cli *cli, struct slice kind);
 /* Prints the id of the retraction; of an event that was retracted before, that of the first one. */
 MUST_CHECK enum cli_exit retract_print(struct cli *cli, struct json_value reply);

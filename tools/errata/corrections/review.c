@@ -92,7 +92,7 @@ static struct slice request_of(struct cli *cli, const char *member, struct slice
     return request_end(&request);
 }
 
-/* --- what is shown --- */
+/* --- the displayed correction --- */
 
 /* Fetches the report of an example; an empty object for another event. */
 static enum cli_exit fetch_report(struct cli *cli, struct slice id, struct json_value *ret_report)
@@ -226,7 +226,7 @@ static struct slice ask_reason(struct cli *cli)
     return slice_text(line);
 }
 
-/* Retracts the correction that is shown. A refusal is reported, and the review continues. */
+/* Retracts the displayed correction. A refusal is reported, and the review continues. */
 static enum cli_exit retract(struct review *review)
 {
     struct cli *cli = review->cli;

@@ -73,7 +73,7 @@ struct slice cell_reasons(struct cli *cli, struct json_value object, const char 
     return buffer_slice(&line);
 }
 
-/* Notes each line of the reasons of a class. */
+/* Prints each line of the reasons of a class as a note. */
 static void note_reasons(struct cli *cli, struct slice reasons)
 {
     while (reasons.size > 0) {
@@ -85,7 +85,7 @@ static void note_reasons(struct cli *cli, struct slice reasons)
     }
 }
 
-/* Prints the id, and notes the class and its reasons. */
+/* Prints the id, and the class with its reasons as notes. */
 static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
 {
     struct json_value evaluation = reply_member(reply, "evaluation");

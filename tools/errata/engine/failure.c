@@ -27,7 +27,7 @@ static void print_field(struct cli *cli, struct slice field, struct slice descri
     wrap_message(&cli->err, field.size > 0 ? (unsigned)field.size + 3 : 1, 4, description);
 }
 
-/* --- what to do about it --- */
+/* --- advice --- */
 
 static bool says(struct slice message, const char *words)
 {

@@ -17,7 +17,7 @@ static const struct {
 #undef OPTION
 };
 
-/* --- which member --- */
+/* --- members of options --- */
 
 static bool holds_members(const struct field_info *field)
 {
@@ -25,8 +25,8 @@ static bool holds_members(const struct field_info *field)
            field->message->well_known == MESSAGE_PLAIN;
 }
 
-/* Finds a member that a value can set: not one that only the server sets, and not a message, whose members are set one by
- * one and may have its name. */
+/* Finds a member that a value can set. Members that only the server sets are excluded, and so are messages, whose
+ * members are set one by one and may have the same name. */
 static const struct field_info *find_input(const struct message_info *message, struct slice name)
 {
     const struct field_info *field = view_field_named(message, name);
@@ -68,7 +68,7 @@ static bool is_free(const struct request *request, const struct field_info *fiel
 
 /* --- values --- */
 
-/* Adds an array of the ids whose prefixes are given. */
+/* Adds an array of the ids with the given prefixes. */
 static enum cli_exit add_ids(struct request *request, struct cli *cli,
                              const struct option_spec *spec, const char *member)
 {
@@ -248,7 +248,7 @@ static enum cli_exit fill_level(struct request *request, struct cli *cli,
     return result == CLI_OK ? fill_options(request, cli, message, outer) : result;
 }
 
-/* --- what is missing --- */
+/* --- required members --- */
 
 /* Reports every required option that is not given. */
 static enum cli_exit check_required(struct cli *cli, const struct message_info *message)

@@ -57,7 +57,7 @@ struct slice import_report_key(const struct import_report *report, uint64_t line
     return report->again ? slice_of(NULL, 0) : slice_of(key, IMPORT_KEY_BYTES);
 }
 
-/* `5,000`: numbers in sentences have separators also without a terminal. */
+/* `5,000`: numbers in sentences have separators even without a terminal. */
 static const char *number(char text[NUMBER_BYTES], uint64_t value)
 {
     char digits[NUMBER_BYTES];

@@ -20,7 +20,7 @@
 
 /* The filter of all pages of a list. Spans such as `12h` are converted once, since a page token belongs to its filter. */
 struct paging_filter {
-    struct arena arena; /* the caller frees it, after an error too */
+    struct arena arena; /* the caller frees it, also after an error */
     struct slice json; /* an object without its closing brace */
     char page_token[PAGE_TOKEN_BYTES_MAX];
     size_t page_token_bytes;

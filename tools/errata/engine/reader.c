@@ -1,5 +1,5 @@
 /*
- * reader.c: see reader.h. The command's own thread is in the client's loop, so another one waits.
+ * reader.c: see reader.h. The command's thread runs the client's loop, so another thread waits.
  */
 #include "tools/errata/engine/reader.h"
 

@@ -1,6 +1,6 @@
 /*
- * reader.h: the end of a command that waits for something to print, when its output is not read any
- * more: `errata events watch | head -n 1` must not stay until the next event.
+ * reader.h: ends a command that waits for output when the reader of its output has closed it:
+ * `errata events watch | head -n 1` must not stay until the next event.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_READER_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_READER_H

@@ -95,7 +95,7 @@ static struct list open_list(struct cli *cli, const struct word *word)
     return list;
 }
 
-/* Returns whether a row with this value may also be found by its member `name`. */
+/* Returns whether rows of these values may also be found by their member `name`. */
 static bool has_name(const struct word *word)
 {
     return strcmp(word->name, NAMED_WORD) == 0;

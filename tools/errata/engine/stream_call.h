@@ -7,8 +7,8 @@
 
 #include "tools/errata/engine/request.h"
 
-/* Takes one reply, as wire bytes; its arena is that of `cli`, emptied before each reply. Another result than CLI_OK
- * cancels the stream, and is the result of the command. Called with --json too; must then print nothing. */
+/* Handles one reply, as wire bytes; its arena is that of `cli`, emptied before each reply. A result other than
+ * CLI_OK cancels the stream, and is the result of the command. Also called with --json, but must not print then. */
 typedef enum cli_exit stream_call_take(struct cli *cli, struct slice message, void *user);
 
 struct stream_call {

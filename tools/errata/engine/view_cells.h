@@ -42,12 +42,12 @@ struct slice cell_quota_holder(struct cli *cli, struct json_value object, const 
 struct slice cell_quota_requests(struct cli *cli, struct json_value object, const char *name);
 /* calls that may begin at once; nothing without a limit */
 struct slice cell_quota_available(struct cli *cli, struct json_value object, const char *name);
-/* `3 of 10`, also of the following */
+/* `3 of 10`; also returned by the following functions */
 struct slice cell_quota_streams(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_quota_stored(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_quota_pdf_jobs(struct cli *cli, struct json_value object, const char *name);
 /* layouts/ */
-/* four digits of a mean */
+/* a mean with four digits */
 struct slice cell_mean(struct cli *cli, struct json_value object, const char *name);
 /* `rules 2, Poppler 22.12.0` of `2/22.12.0` */
 struct slice cell_rules(struct cli *cli, struct json_value object, const char *name);
@@ -55,7 +55,7 @@ struct slice cell_rules(struct cli *cli, struct json_value object, const char *n
 /* the time, or `never` */
 struct slice cell_last_used(struct cli *cli, struct json_value object, const char *name);
 /* decisions/ */
-/* the reasons of a class, with `; ` for line feeds */
+/* the reasons of a class, separated by `; ` */
 struct slice cell_reasons(struct cli *cli, struct json_value object, const char *name);
 /* guidelines/ */
 /* the users who approved a proposal, such as `anna, berta` */
@@ -64,10 +64,10 @@ struct slice cell_voters(struct cli *cli, struct json_value object, const char *
 struct slice cell_votes(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_bad_outcomes(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_change_per_100(struct cli *cli, struct json_value object, const char *name);
-/* what a proposal conflicts with, such as `CONTRADICTION 0192...: numbers that cannot both hold` */
+/* the conflicts of a proposal, such as `CONTRADICTION 0192...: numbers that cannot both hold` */
 struct slice cell_conflicts(struct cli *cli, struct json_value object, const char *name);
 /* reviews/ */
-/* what a review found, such as `bad format; missing: Width, Height` */
+/* the findings of a review, such as `bad format; missing: Width, Height` */
 struct slice cell_findings(struct cli *cli, struct json_value object, const char *name);
 /* `event 17: again BAD_FORMAT` of each exposure that a review cites */
 struct slice cell_cited_prompts(struct cli *cli, struct json_value object, const char *name);
@@ -84,7 +84,7 @@ struct slice cell_rule_state(struct cli *cli, struct json_value object, const ch
 struct slice cell_gate(struct cli *cli, struct json_value object, const char *name);
 /* `learned from submissions` */
 struct slice cell_rule_source(struct cli *cli, struct json_value object, const char *name);
-/* how often a version of a rule fired */
+/* number of firings of a version of a rule */
 struct slice cell_hits(struct cli *cli, struct json_value object, const char *name);
 /* `+0.29 (+0.12 to +0.5)` of a suggested weight */
 struct slice cell_suggested(struct cli *cli, struct json_value object, const char *name);

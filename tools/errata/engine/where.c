@@ -50,7 +50,7 @@ enum cli_exit where_read_contexts(struct cli *cli, struct contexts *ret_contexts
     return result;
 }
 
-/* --- which one --- */
+/* --- choice of the context --- */
 
 enum cli_exit where_no_context(struct cli *cli, const struct contexts *contexts, const char *name)
 {

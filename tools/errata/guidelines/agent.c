@@ -1,5 +1,5 @@
 /*
- * agent.c: `errata agent`: the prompts of agents, and where each of their rules comes from.
+ * agent.c: `errata agent`: the prompts of agents, and the origins of their rules.
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"

@@ -46,7 +46,7 @@ struct slice cell_conflicts(struct cli *cli, struct json_value object, const cha
     return buffer_slice(&text);
 }
 
-/* Bad outcomes of all. */
+/* Formats the bad outcomes among all. */
 struct slice cell_bad_outcomes(struct cli *cli, struct json_value object, const char *name)
 {
     struct json_value outcomes = reply_member(object, name);
@@ -56,7 +56,7 @@ struct slice cell_bad_outcomes(struct cli *cli, struct json_value object, const 
                         SLICE_ARGS(reply_count(cli, outcomes, "outcomeCount")));
 }
 
-/* The change of similar feedback with its interval. */
+/* Formats the change of similar feedback with its interval. */
 struct slice cell_change_per_100(struct cli *cli, struct json_value object, const char *name)
 {
     double change = 0;

@@ -1,5 +1,5 @@
 /*
- * proposals.c: `errata proposals`: rules for agents that wait for votes.
+ * proposals.c: `errata proposals`: pending rules for agents.
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
@@ -90,7 +90,7 @@ static enum cli_exit fill_shadow(struct request *request, struct cli *cli)
     return artifact_state_fill(request, cli, SLICE("PROPOSAL"), "ARTIFACT_STATE_SHADOW");
 }
 
-/* Prints the new state, and where the measurement is. */
+/* Prints the new state, and the command that prints its measurement. */
 static enum cli_exit print_shadow(struct cli *cli, struct json_value reply)
 {
     enum cli_exit result = artifact_state_print(cli, reply);

@@ -118,7 +118,7 @@ static const struct option_spec *find_any_option(const struct completion *comple
     return own != NULL ? own : find_option(completion->set->options, name);
 }
 
-/* Offers the options of `specs` that are not in `before`, since those have precedence. */
+/* Offers the options of `specs`, except those of `before`, which have precedence. */
 static void offer_options(struct completion *completion, const struct option_spec *specs,
                           const struct option_spec *before)
 {

@@ -1,7 +1,6 @@
 /*
- * argilla.c: Argilla 2: records as `to_list` and `to_json` write them, nested (which leaves out the status of
- * responses) and flattened, and flattened records as CSV. Each response is a row of its own: one for each question
- * and user.
+ * argilla.c: Argilla 2: records in the forms of `to_list` and `to_json`, nested (without the status of responses)
+ * and flattened, and flattened records as CSV. Each response of a user to a question is a separate row.
  */
 #include "tools/errata/import/mapping.h"
 #include "tools/errata/import/python_list.h"
@@ -11,7 +10,7 @@ enum {
     LOSS_STATUS
 };
 
-/* The i-th element of a list; false if it has fewer. */
+/* Gets the i-th element of a list; returns false if it has fewer. */
 static bool element(struct json_value list, size_t index, struct json_value *ret_value)
 {
     struct json_walk walk = json_walk_start(list);
@@ -25,7 +24,7 @@ static bool element(struct json_value list, size_t index, struct json_value *ret
     return true;
 }
 
-/* A list of a flattened record, also if it is the cell of a CSV file. */
+/* Returns a list of a flattened record, also from the cell of a CSV file. */
 static struct json_value list_of(struct import_call *call, struct json_value record,
                                  struct slice name)
 {
@@ -40,7 +39,7 @@ static struct json_value list_of(struct import_call *call, struct json_value rec
                : value;
 }
 
-/* A value as an object with the question's name. */
+/* Returns a value as an object with the question's name. */
 static struct json_value named(struct import_call *call, struct slice question,
                                struct json_value value)
 {
@@ -147,7 +146,7 @@ static void put_nested(struct import_call *call, struct json_value record, struc
     }
 }
 
-/* The values of the members `QUESTION.responses`, `.responses.users`, `.responses.status`, `.suggestion`. */
+/* Values of the members `QUESTION.responses`, `.responses.users`, `.responses.status`, `.suggestion`. */
 static void put_flat_question(struct import_call *call, struct json_value record,
                               struct import_row *row, struct slice question)
 {
@@ -183,7 +182,7 @@ static bool ends_with(struct slice text, struct slice ending)
            slice_equal(slice_after(text, text.size - ending.size), ending);
 }
 
-/* The fields that the model read are the members without a dot, but for the ids. */
+/* The model's input is the members without a dot, except the ids. */
 static bool is_field(struct slice name)
 {
     return memchr(name.data, '.', name.size) == NULL && !slice_equal(name, SLICE("id")) &&

@@ -1,6 +1,6 @@
 /*
- * csv.c: any CSV file or JSON lines whose columns the command line names (`--map COLUMN=FIELD`). The fields decide
- * what a row is.
+ * csv.c: any CSV file or JSON lines whose columns the command line names (`--map COLUMN=FIELD`). The fields
+ * determine the kind of a row.
  */
 #include "tools/errata/import/mapping.h"
 

@@ -1,6 +1,6 @@
 /*
  * errata.c: corrections that `errata export jsonl` wrote, version 1 of that format: stored with all their members
- * as they were, but for the ids that the server makes.
+ * unchanged, except the ids that the server makes.
  */
 #include "tools/errata/import/mapping.h"
 

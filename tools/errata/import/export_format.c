@@ -31,7 +31,7 @@ static const struct {
                {"corrected_output_json", "correctedOutputJson", MEMBER_OBJECT},
                {"meta_json", "metaJson", MEMBER_OBJECT}};
 
-/* An enum value without its type's prefix. */
+/* Returns an enum value without its type's prefix. */
 static struct slice short_word(struct slice word)
 {
     static const struct slice prefixes[] = {SLICE("FEEDBACK_EVENT_TYPE_"),
@@ -45,7 +45,8 @@ static struct slice short_word(struct slice word)
     return word;
 }
 
-/* Checked JSON without white space between its tokens: stored objects keep their line breaks, a line has none. */
+/* Writes checked JSON without white space between its tokens, since stored objects keep their line breaks and a
+ * line has none. */
 static struct slice compact(struct arena *arena, struct slice json)
 {
     struct buffer text;
@@ -102,7 +103,7 @@ static const char *write_line(struct arena *arena, struct json_value event,
 
 /* --- chat messages --- */
 
-/* The text of an output: that of its only member `text`, else the object. */
+/* Returns the text of an output: its only member `text`, else the object. */
 static struct slice output_text(struct arena *arena, struct json_value output)
 {
     struct json_walk walk = json_walk_start(output);

@@ -1,5 +1,5 @@
 /*
- * export_format.h: the forms in which corrections leave: JSON lines that `errata import errata` reads, chat messages
+ * export_format.h: the formats of exported corrections: JSON lines that `errata import errata` reads, chat messages
  * for fine-tuning, and OpenTelemetry log records of the event `gen_ai.evaluation.result`.
  */
 #ifndef ERRATA_TOOLS_ERRATA_IMPORT_EXPORT_FORMAT_H
@@ -14,8 +14,8 @@ struct export_choices {
 struct export_format {
     const char *name; /* NULL ends the list */
     bool is_for_training; /* leaves out values that were corrected again */
-    /* Appends a line without its line feed for an event, a FeedbackEvent in proto JSON. Returns the reason why it is
-     * left out, a literal; NULL if it is not. */
+    /* Appends a line without its line feed for an event, a FeedbackEvent in proto JSON. Returns NULL, or the reason
+     * why the event is left out, a literal. */
     const char *(*write)(struct arena *arena, struct json_value event,
                          const struct export_choices *choices, struct buffer *line);
 };

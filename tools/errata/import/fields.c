@@ -40,7 +40,7 @@ static bool is_absent(struct json_value value)
     return value.kind == JSON_NULL || (value.kind == JSON_STRING && value.text.size == 2);
 }
 
-/* Finds the member with the longest name that the path begins with; moves the path past it. */
+/* Finds the member with the longest name that is a prefix of the path; removes it from the path. */
 static bool find_longest(struct json_value object, struct slice *path, struct json_value *ret_value)
 {
     for (size_t size = path->size; size > 0; size--) {
@@ -103,7 +103,7 @@ static bool is_digits(struct slice text)
     return text.size > 0;
 }
 
-/* Seconds have 9 or 10 digits between 1973 and 2286, and so have the finer units 3 more each. */
+/* Seconds have 9 or 10 digits between 1973 and 2286, each finer unit has 3 more. */
 static bool read_digits(struct slice text, int64_t *ret_us)
 {
     uint64_t number = 0;

@@ -1,7 +1,7 @@
 /*
  * fields.h: finds and converts the members of records: by paths, as texts, as times. Records come from many
  * tools, so a path also finds a member whose own name has dots (`attributes.output.value` of a flattened row),
- * and goes on into a text that holds a JSON object (a cell of a CSV file).
+ * and continues into a text that contains a JSON object (a cell of a CSV file).
  */
 #ifndef ERRATA_TOOLS_ERRATA_IMPORT_FIELDS_H
 #define ERRATA_TOOLS_ERRATA_IMPORT_FIELDS_H
@@ -14,13 +14,13 @@
 /* Finds the member at a path; null and the empty text count as absent. */
 bool fields_find(struct arena *arena, struct json_value record, const char *path,
                  struct json_value *ret_value);
-/* The member as text: a string's content, another value as it is written; empty if it is absent. */
+/* Returns a member as text: a string's content, another value as written; empty if it is absent. */
 struct slice fields_text(struct arena *arena, struct json_value record, const char *path);
-/* A value as text likewise. */
+/* Returns a value as text in the same way. */
 struct slice fields_value_text(struct arena *arena, struct json_value value);
-/* The value that a text holds, if it holds a JSON object or array; else the value itself. */
+/* Returns the JSON object or array that a text contains; else the value itself. */
 struct json_value fields_parsed(struct arena *arena, struct json_value value);
-/* A text as a JSON string. */
+/* Returns a text as a JSON string. */
 struct json_value fields_quoted(struct arena *arena, struct slice text);
 
 /* Reads a time: RFC 3339, the same with a blank for `T` or without an offset (UTC), a day, the digits of seconds,

@@ -1,6 +1,6 @@
 /*
- * import_request.c: see import_request.h. The ids that find a row again are facts, which retention keeps: of a
- * correction the entity, of a review its state, of a verdict its receipt and time.
+ * import_request.c: see import_request.h. Rows are found again by ids that are facts, which retention keeps:
+ * of a correction the entity, of a review its state, of a verdict its receipt and time.
  */
 #include "tools/errata/import/import_request.h"
 
@@ -19,9 +19,9 @@
 #define GET_DECISION "/errata.v1.DecisionService/GetDecision"
 #define CHECK_GUIDELINE "/errata.v1.GuidelineService/CheckConflicts"
 
-/* Maximum bytes of a note that the contract takes. */
+/* Maximum bytes of a note in the contract. */
 #define NOTE_BYTES_MAX 8192
-/* Maximum characters of a review's note that the server takes. */
+/* Maximum characters of a review's note on the server. */
 #define NOTE_CHARACTERS_MAX 500
 
 /* An object that is being written. */
@@ -53,7 +53,7 @@ static void add_raw(struct writer *writer, const char *name, struct slice json)
     writer->has_member = true;
 }
 
-/* Leaves an empty text out. */
+/* Adds a text; omits an empty one. */
 static void add_text(struct writer *writer, const char *name, struct slice text)
 {
     if (text.size > 0) {
@@ -69,7 +69,7 @@ static void add_json(struct writer *writer, const char *name, struct json_value 
     }
 }
 
-/* A text as an id of the contract; another one as its digest. */
+/* Returns a text that is a valid id of the contract unchanged, and any other text as its digest. */
 static struct slice opaque(struct arena *arena, struct slice text)
 {
     struct sha256_digest digest;
@@ -105,7 +105,7 @@ static struct slice make_ref(struct arena *arena, const struct import_source *so
                                       (const char *)id.data));
 }
 
-/* The kind of the judged object, as the layout or the subcategory. */
+/* Adds the kind of the judged object as the layout or the subcategory. */
 static struct slice layout_of(struct arena *arena, const struct import_source *source,
                               const struct import_choices *choices, const struct import_row *row)
 {
@@ -467,7 +467,7 @@ bool import_request_make(struct arena *arena, const struct import_source *source
     return request.json.size > 0 && (request.lookup_method == NULL || request.lookup.size > 0);
 }
 
-/* --- what is stored --- */
+/* --- stored rows --- */
 
 static bool has_time(struct arena *arena, const struct import_row *row, struct json_value stored)
 {
@@ -481,7 +481,8 @@ static bool has_time(struct arena *arena, const struct import_row *row, struct j
            fields_time(fields_text(arena, stored, "createdAt"), &found) && wanted == found;
 }
 
-/* Returns whether a member of an exported correction is the one of a stored event, whose name is in proto JSON. */
+/* Returns whether a member of an exported correction equals that of a stored event, whose name is in proto
+ * JSON. */
 static bool has_object(struct arena *arena, const struct import_row *row, const char *member,
                        struct json_value stored, const char *stored_member)
 {
@@ -532,7 +533,7 @@ static bool is_row(struct arena *arena, const struct import_row *row,
                         row->text[IMPORT_ORIGINAL_VERDICT]) &&
                has_time(arena, row, stored);
     case IMPORT_GUIDELINE:
-        /* A pending or active rule with the same content. */
+        /* Returns whether a pending or active rule has the same content. */
         return is_value(fields_text(arena, stored, "kind"), SLICE("DUPLICATE"));
     case IMPORT_AGENT_DECISION: /* found by its id */
     case IMPORT_RULE:

@@ -1,13 +1,13 @@
 /*
- * import_request.h: what a row of the normal form becomes: the request that stores it, the one that finds out
- * whether it is stored, and its source_ref, all in proto JSON. Makes no calls.
+ * import_request.h: converts a row of the normal form to the request that stores it, the lookup of the stored
+ * row, and its source_ref, all in proto JSON. Makes no calls.
  */
 #ifndef ERRATA_TOOLS_ERRATA_IMPORT_IMPORT_REQUEST_H
 #define ERRATA_TOOLS_ERRATA_IMPORT_IMPORT_REQUEST_H
 
 #include "tools/errata/import/source.h"
 
-/* Longest id that the contract takes; a longer one is replaced by its digest. */
+/* Maximum bytes of an id in the contract; a longer id is replaced by its digest. */
 #define IMPORT_OPAQUE_BYTES_MAX 128
 /* Maximum characters of the model's input that a correction keeps. */
 #define IMPORT_SNIPPET_CHARACTERS_MAX 1500
@@ -15,13 +15,13 @@
 struct import_request {
     const char *method; /* path of the method that stores it */
     struct slice json;
-    const char *lookup_method; /* NULL: the server refuses a second one itself */
+    const char *lookup_method; /* NULL: the server itself refuses a repeated one */
     struct slice lookup;
     struct slice ref; /* `source_ref`: tool, type and the record's own id */
 };
 
-/* Makes the requests of a row, in the arena; false if memory is missing. The row is one that import_put gave to
- * the sink, completed by the output that it is about. */
+/* Makes the requests of a row, in the arena; false if memory is missing. The row comes from import_put,
+ * completed by the output that it is about. */
 MUST_CHECK bool import_request_make(struct arena *arena, const struct import_source *source,
                                     const struct import_choices *choices,
                                     const struct import_row *row,
@@ -29,8 +29,8 @@ MUST_CHECK bool import_request_make(struct arena *arena, const struct import_sou
 /* Returns whether the reply to the lookup, in proto JSON, has the row. */
 bool import_request_is_stored(struct arena *arena, const struct import_row *row,
                               const struct import_request *request, struct json_value reply);
-/* A value as the object that a `_json` field takes: itself, `{"text": ...}` or `{"value": ...}`; JSON_NULL for
- * one that is unknown. */
+/* Returns a value as the object of a `_json` field: itself, `{"text": ...}` or `{"value": ...}`; JSON_NULL for
+ * an unknown value. */
 struct json_value import_request_object(struct arena *arena, struct json_value value);
 
 #endif

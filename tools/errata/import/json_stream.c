@@ -1,13 +1,13 @@
 /*
- * json_stream.c: see json_stream.h. Each byte moves a small machine: between records, within one, or within the
- * members of a page around its array.
+ * json_stream.c: see json_stream.h. Each byte is an input of a state machine: between records, within one, or
+ * within the members of a page around its array.
  */
 #include "tools/errata/import/json_stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* The unit that a byte ends. */
+/* The element that a byte ends. */
 enum ending {
     ENDS_NOTHING,
     ENDS_RECORD,
@@ -32,7 +32,7 @@ void json_stream_deinit(struct json_stream *stream)
     *stream = (struct json_stream){.file = NULL};
 }
 
-/* Forgets the record and, at a line that cannot be read on, what is open around it. */
+/* Discards the record and, at a line that cannot be read further, the open containers around it. */
 static enum ending fail(struct json_stream *stream, const char *problem)
 {
     stream->problem = problem;
@@ -150,7 +150,7 @@ static void take_in_string(struct json_stream *stream, uint8_t byte)
     }
 }
 
-/* Returns whether the bracket that comes now opens the array of a page. */
+/* Returns whether the current bracket opens the array of a page. */
 static bool opens_list(const struct json_stream *stream)
 {
     if (stream->depth != 1 || stream->key_place != 2 || stream->open_count > 1) {
@@ -226,11 +226,12 @@ static enum ending take_scalar(struct json_stream *stream, uint8_t byte)
         return ENDS_NOTHING;
     }
     stream->input_at -=
-        byte == '\n' ? 0 : 1; /* the comma or bracket comes again, between records */
+        byte == '\n' ? 0 : 1; /* the comma or bracket is read again, between records */
     return end_record(stream);
 }
 
-/* Handles a line feed, whose meaning depends on the form of the file, which the first ones show. */
+/* Handles a line feed, whose meaning depends on the form of the file, which the first line feeds
+ * determine. */
 static enum ending take_line_feed(struct json_stream *stream)
 {
     bool inside = stream->in_record || stream->open_count > 0;
@@ -321,7 +322,7 @@ enum json_stream_step json_stream_read(struct json_stream *stream, struct slice 
     enum json_stream_step step = JSON_STREAM_END;
 
     stream->problem = NULL;
-    /* Bounded by the file: each turn takes a byte. */
+    /* The loop is bounded by the file: each turn takes a byte. */
     while (!stream->ended) {
         enum ending ending = ENDS_NOTHING;
 

@@ -10,10 +10,11 @@
 
 #include <stdio.h>
 
-/* A record with a document of 10 MB and its escapes fits; a quote that is never closed ends here. */
+/* Maximum size of a record: one with a document of 10 MB and its escapes fits, and an unclosed quote
+ * is bounded. */
 #define JSON_STREAM_RECORD_BYTES_MAX ((size_t)16 * 1024 * 1024)
 #define JSON_STREAM_INPUT_BYTES ((size_t)64 * 1024)
-/* An array of pages of arrays: the deepest place in which records are looked for. */
+/* Maximum depth at which records are searched: an array of pages of arrays. */
 #define JSON_STREAM_OPEN_MAX 4
 #define JSON_STREAM_KEY_BYTES_MAX 32
 
@@ -24,7 +25,7 @@ enum json_stream_step {
     JSON_STREAM_FAILED /* `problem`: the rest of the file cannot be read */
 };
 
-/* Where a line feed ends a record. Unknown until the first one outside of a record. */
+/* Whether a line feed ends a record; unknown until the first one outside of a record. */
 enum json_stream_mode {
     JSON_STREAM_UNKNOWN,
     JSON_STREAM_LINES,
@@ -33,7 +34,7 @@ enum json_stream_mode {
 
 struct json_stream {
     FILE *file; /* borrowed */
-    const char *const *lists; /* borrowed: members whose array holds the records; ends with NULL */
+    const char *const *lists; /* borrowed: members whose array has the records; ends with NULL */
     enum json_stream_mode mode;
     uint8_t *bytes; /* owned: the record */
     size_t size;
@@ -42,15 +43,15 @@ struct json_stream {
     size_t input_at;
     size_t input_end;
     uint64_t read_bytes;
-    uint64_t line; /* line of the next byte, from 1 */
-    uint64_t record_line; /* on which the last record begins */
+    uint64_t line; /* line number of the next byte, from 1 */
+    uint64_t record_line; /* line number of the start of the last record */
     uint64_t record_count;
     /* Containers of records that are open: `[` for an array, `{` for a page, which comes before its array. */
     char open[JSON_STREAM_OPEN_MAX];
     size_t open_count;
     bool in_record;
     bool is_scalar; /* the record is not an object and not an array */
-    bool discards; /* the rest of a page, whose bytes are not kept */
+    bool discards; /* reading the rest of a page, whose bytes are not kept */
     bool is_too_long;
     bool in_string;
     bool is_escaped;
@@ -62,11 +63,11 @@ struct json_stream {
     const char *problem; /* a phrase */
 };
 
-/* `is_lines`: according to the file's name, each line is a record. */
+/* Opens the stream; `is_lines`: by the file's name, each line is a record. */
 void json_stream_init(struct json_stream *stream, FILE *file, const char *const *lists,
                       bool is_lines);
 void json_stream_deinit(struct json_stream *stream);
-/* The next record, borrowed until the next call. */
+/* Returns the next record, borrowed until the next call. */
 enum json_stream_step json_stream_read(struct json_stream *stream, struct slice *ret_record);
 
 #endif

@@ -24,8 +24,8 @@ static unsigned count_named(struct import_call *call, struct json_value regions,
     return count;
 }
 
-/* The name of a region's member: that of its control, if both results have at most one, and the same one; else with
- * the region's id. */
+/* Returns the name of a region's member: the name of its control if each result has at most one region with it,
+ * else with the region's id. */
 static struct slice member_name(struct import_call *call, struct json_value region,
                                 struct json_value own, struct json_value other)
 {
@@ -43,7 +43,7 @@ static struct slice member_name(struct import_call *call, struct json_value regi
                         (int)id.size, (const char *)id.data);
 }
 
-/* A result as an object: the value of each region by its name. */
+/* Returns a result as an object: the value of each region by its name. */
 static struct json_value make_object(struct import_call *call, struct json_value own,
                                      struct json_value other)
 {
@@ -69,7 +69,8 @@ static struct json_value make_object(struct import_call *call, struct json_value
                             : (struct json_value){JSON_NULL, {NULL, 0}};
 }
 
-/* Finds what the annotation started from; false if nothing, or if the export only has its id. */
+/* Finds the prediction from which the annotation started; returns false if there is none, or if the
+ * export has only its id. */
 static bool find_prediction(struct import_call *call, struct json_value task,
                             struct json_value annotation, struct json_value *ret_result,
                             bool *ret_lost)

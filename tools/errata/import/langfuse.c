@@ -32,7 +32,7 @@ static void put_score(struct import_call *call, struct json_value record, struct
     import_put(call, row);
 }
 
-/* An item that was made from a trace corrects it; another one is only an example. */
+/* An item that was made from a trace corrects the trace; any other item is only an example. */
 static void put_item(struct import_call *call, struct json_value record, struct import_row *row)
 {
     (void)record;

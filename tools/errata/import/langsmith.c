@@ -1,6 +1,6 @@
 /*
  * langsmith.c: LangSmith: records of the SDK's `list_feedback` and `list_runs` as JSON lines, as of langsmith 0.1 to
- * 0.4. Bulk exports have runs with aggregates of their feedback only.
+ * 0.4. Bulk exports have runs with only aggregates of their feedback.
  */
 #include "tools/errata/import/mapping.h"
 
@@ -9,7 +9,7 @@ enum {
     LOSS_FEEDBACK
 };
 
-/* A correction may come with a score: the outcome is a row of its own. */
+/* A correction may contain a score: the outcome is a separate row. */
 static void put_feedback(struct import_call *call, struct json_value record, struct import_row *row)
 {
     struct import_row outcome = *row;

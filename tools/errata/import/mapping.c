@@ -124,7 +124,7 @@ static bool read_number(struct slice text, double *ret_number)
     return *end == '\0';
 }
 
-/* The threshold of an outcome; one without a name serves all others. */
+/* Returns the threshold of an outcome; a threshold without a name applies to all others. */
 static const struct import_threshold *find_threshold(const struct import_choices *choices,
                                                      struct slice metric)
 {
@@ -154,7 +154,7 @@ bool import_knows_label(const struct import_call *call, struct slice label)
     return is_one_of(label, good_words) || is_one_of(label, bad_words);
 }
 
-/* The decision that an outcome means; false with a reason. */
+/* Determines the decision of an outcome; returns false with a reason if there is none. */
 static bool judge(const struct import_choices *choices, const struct import_row *row,
                   const char **ret_decision, const char **ret_reason)
 {
@@ -181,7 +181,7 @@ static bool judge(const struct import_choices *choices, const struct import_row 
     return is_one_of(value, good_words) || is_one_of(value, bad_words);
 }
 
-/* --- giving --- */
+/* --- passing rows on --- */
 
 static void put_review(struct import_call *call, struct import_row *row)
 {

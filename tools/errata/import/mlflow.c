@@ -14,7 +14,7 @@ static bool is_root(struct import_call *call, struct json_value span)
            fields_text(call->arena, span, "parent_span_id").size == 0;
 }
 
-/* Outputs are JSON in a text: the string that it holds. */
+/* Returns the string in an output, which is JSON in a text. */
 static struct json_value unwrap(struct import_call *call, struct json_value value)
 {
     const struct json_rules rules = {.depth_max = 1};
@@ -30,7 +30,7 @@ static struct json_value unwrap(struct import_call *call, struct json_value valu
     return fields_parsed(call->arena, inner);
 }
 
-/* The root span: its outputs are the trace's, its inputs what the model read. */
+/* Finds the root span: its outputs are those of the trace, its inputs those of the model. */
 static void fill_output(struct import_call *call, struct json_value trace, struct import_row *row)
 {
     static const struct import_member members[] = {{IMPORT_BEFORE, "attributes.mlflow.spanOutputs"},

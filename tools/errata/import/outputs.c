@@ -14,7 +14,7 @@
 struct entry {
     uint8_t id[ID_BYTES]; /* the first bytes of the digest of the id */
     int64_t at_us; /* INT64_MIN: unknown */
-    uint64_t place; /* where it is in the file, plus 1; 0: the entry is free */
+    uint64_t place; /* offset in the file, plus 1; 0: the entry is free */
     uint64_t bytes;
     uint64_t order; /* the first bytes of the digest of its content */
 };
@@ -59,7 +59,7 @@ void outputs_close(struct outputs *outputs)
     free(outputs);
 }
 
-/* The entry of an id, or the free one where it belongs. */
+/* Returns the entry of an id, or the free entry for it. */
 static struct entry *find(struct entry *entries, size_t capacity, const uint8_t id[ID_BYTES])
 {
     size_t at = 0;
@@ -104,7 +104,7 @@ static void add_member(struct buffer *json, const char *name, struct slice value
     buffer_append(json, value);
 }
 
-/* The output as JSON. */
+/* Reads the output as JSON. */
 static struct slice pack(struct arena *arena, const struct import_row *row)
 {
     struct buffer json;
@@ -124,7 +124,7 @@ static struct slice pack(struct arena *arena, const struct import_row *row)
     return buffer_ok(&json) ? buffer_slice(&json) : slice_of(NULL, 0);
 }
 
-/* Returns whether `new` replaces `old`, in an order that does not depend on which comes first. */
+/* Returns whether `new` replaces `old`, independently of their order in the files. */
 static bool is_better(const struct entry *new, const struct entry *old)
 {
     if (new->at_us != old->at_us) {

@@ -4,7 +4,7 @@
  */
 #include "tools/errata/import/mapping.h"
 
-/* The label if its meaning is known, else the score; a note is only a comment. */
+/* Sets the label as the value if its meaning is known, else the score; a note is only a comment. */
 static void put_annotation(struct import_call *call, struct json_value record,
                            struct import_row *row)
 {
@@ -24,7 +24,7 @@ static void put_annotation(struct import_call *call, struct json_value record,
     import_put(call, row);
 }
 
-/* A span; the one without a parent is also the output of its trace. */
+/* Reads a span; a span without a parent is also the output of its trace. */
 static void put_span(struct import_call *call, struct json_value record, struct import_row *row)
 {
     struct slice trace = fields_text(call->arena, record, "context.trace_id");

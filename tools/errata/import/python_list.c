@@ -15,7 +15,7 @@ static void add_separator(struct list *list)
     }
 }
 
-/* The byte that an escape of one letter means. */
+/* Returns the byte of an escape of one letter. */
 static uint8_t unescape(uint8_t letter)
 {
     switch (letter) {
@@ -30,7 +30,7 @@ static uint8_t unescape(uint8_t letter)
     }
 }
 
-/* Takes a quoted text; false if it does not end, or has an escape by number. */
+/* Reads a quoted text; returns false if it does not end, or has a numeric escape. */
 static bool take_quoted(struct list *list, struct arena *arena)
 {
     uint8_t quote = list->rest.data[0];
@@ -58,7 +58,7 @@ static bool take_quoted(struct list *list, struct arena *arena)
     return true;
 }
 
-/* Takes a number or a word up to the next separator. */
+/* Reads a number or a word up to the next separator. */
 static bool take_word(struct list *list)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /*
- * python_list.h: lists as Python prints them in cells of CSV files: `['a', 'b']`, or without commas as arrays of
- * numpy are printed. Turned into JSON.
+ * python_list.h: converts lists that Python printed in cells of CSV files to JSON: `['a', 'b']`, or arrays of
+ * numpy, which have no commas.
  */
 #ifndef ERRATA_TOOLS_ERRATA_IMPORT_PYTHON_LIST_H
 #define ERRATA_TOOLS_ERRATA_IMPORT_PYTHON_LIST_H

@@ -8,7 +8,7 @@
 
 #define FRONT_BYTES 8
 
-/* Formats by their first bytes. */
+/* File formats by their first bytes. */
 static const struct front {
     const char *bytes;
     size_t size;
@@ -57,7 +57,7 @@ static bool ends_with(const char *path, const char *ending)
     return size >= ending_size && strcmp(path + size - ending_size, ending) == 0;
 }
 
-/* The first byte that is not blank, after a byte order mark; 0 for an empty file. */
+/* Returns the first byte that is not blank, after a byte order mark; 0 for an empty file. */
 static uint8_t first_byte(FILE *file)
 {
     int byte = fgetc(file);

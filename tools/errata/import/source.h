@@ -1,7 +1,7 @@
 /*
- * source.h: the tools whose history can be imported, as tables: which records their exports have, and which
- * member of a record is which field of the normal form. A source is one file of this folder with one table; a
- * record that a table cannot describe has a function that takes its rows one by one.
+ * source.h: the tools whose history can be imported, as tables: the records of their exports, and the member
+ * of a record for each field of the normal form. A source is one file of this folder with one table; a record
+ * that a table cannot describe has a function that takes its rows one by one.
  */
 #ifndef ERRATA_TOOLS_ERRATA_IMPORT_SOURCE_H
 #define ERRATA_TOOLS_ERRATA_IMPORT_SOURCE_H
@@ -10,7 +10,7 @@
 
 /* Kind of record that a row of the normal form becomes. */
 enum import_kind {
-    IMPORT_OUTPUT, /* what a model put out: the before of rows about it; not stored by itself */
+    IMPORT_OUTPUT, /* an output of a model: the value before of other rows; not stored by itself */
     IMPORT_CORRECTION, /* a feedback event with before and after */
     IMPORT_REVIEW, /* an outcome: a review of a run */
     IMPORT_VERDICT, /* a verdict on a receipt */
@@ -26,14 +26,14 @@ enum import_field {
     IMPORT_ID, /* the record's own id: with the source's name and the row's type, `source_ref` */
     IMPORT_SUBJECT, /* id of the judged object: the output, document, run or receipt */
     IMPORT_NAME, /* kind of the judged object: the function, task or project; layout and subcategory */
-    IMPORT_INPUT, /* what the model read */
+    IMPORT_INPUT, /* the model's input */
     IMPORT_ACTOR,
     IMPORT_ANNOTATOR, /* HUMAN, CODE or LLM */
     IMPORT_AT,
     IMPORT_METRIC, /* the name of the outcome */
     IMPORT_VALUE, /* the outcome: true, false, a number or a label */
-    IMPORT_DECISION, /* REVIEWED, REJECTED or CHANGES_REQUESTED, if the record has it itself; on an agent's output
-                        APPROVED, REJECTED or APPROVED_WITH_CHANGES */
+    IMPORT_DECISION, /* REVIEWED, REJECTED or CHANGES_REQUESTED, if the record has it; for agents' output
+                      *                         APPROVED, REJECTED or APPROVED_WITH_CHANGES */
     IMPORT_NOTES,
     IMPORT_BEFORE,
     IMPORT_AFTER,
@@ -48,7 +48,7 @@ enum import_field {
     IMPORT_ADJUSTMENT,
     IMPORT_AGENTS, /* of a guideline, with semicolons between them */
     IMPORT_RULE_CONTENT,
-    IMPORT_GATE, /* of a decision on an agent's output; so are those down to the diff */
+    IMPORT_GATE, /* of a decision on an agent's output, like the fields up to the diff */
     IMPORT_EPIC,
     IMPORT_TASK,
     IMPORT_AGENT,
@@ -91,7 +91,7 @@ struct import_choices {
     const struct import_member *map; /* borrowed: --map */
 };
 
-/* Numbers of this outcome from here on are good ones. */
+/* Minimum number of this outcome that counts as good. */
 struct import_threshold {
     struct slice metric; /* empty: all */
     double good_from;
@@ -102,15 +102,16 @@ struct import_label {
     bool is_good;
 };
 
-/* Takes what a source finds in a record. */
+/* The sink: receives the rows of a record from a source. */
 struct import_sink {
     void *user;
     void (*row)(void *user, const struct import_row *row);
-    /* A record, or a part of it, that is not imported; the reason is a literal without values. */
+    /* Reports a record, or a part of it, that is not imported; the reason is a literal without
+     * values. */
     void (*skip)(void *user, const char *reason, struct slice id);
-    /* A row of the normal form that cannot be read; the problem is copied. */
+    /* Reports a row that cannot be read; the problem is copied. */
     void (*damaged)(void *user, struct slice problem);
-    /* Something that the export does not have: an index of the source's losses. */
+    /* Reports missing data of the export: an index of the source's losses. */
     void (*lose)(void *user, size_t loss);
 };
 
@@ -122,18 +123,18 @@ struct import_call {
 };
 
 struct import_shape {
-    const char *name; /* name of the record, as the tool calls it */
+    const char *name; /* the tool's name of the record */
     /* Paths of members that it has, or `path=text` for members with this text. Ends with NULL. */
     const char *needs[6];
     const char *lacks; /* a member that it must not have; or NULL */
     enum import_kind kind;
     const char *type;
     const struct import_member *members; /* NULL: only `read` */
-    /* Finishes the row that `members` made, and gives it and further ones to the sink (import_put); NULL: it is
-     * complete. */
+    /* Completes the row that `members` made, and passes it and further ones to the sink (import_put); NULL: the
+     * row is complete. */
     void (*read)(struct import_call *call, struct json_value record, struct import_row *row);
     const char *skip; /* the reason why such records are not imported; NULL: they are */
-    size_t loss; /* 1 + the index of what an export with such records loses; 0: nothing */
+    size_t loss; /* 1 + the index of the loss of an export with such records; 0: none */
 };
 
 /* Missing part of an export of the tool, and the command that fetches it. */
@@ -145,8 +146,8 @@ struct import_loss {
 struct import_source {
     const char *name;
     const char *title;
-    const char *const *lists; /* members of pages that hold the records; or NULL */
-    const struct import_shape *shapes; /* the first one that fits; ends with one without a name */
+    const char *const *lists; /* members of pages that contain the records; or NULL */
+    const struct import_shape *shapes; /* the first match applies; ends with one without a name */
     const struct import_loss *losses; /* ends with one without `what`; or NULL */
 };
 
@@ -165,7 +166,7 @@ extern const struct import_source import_errata;
 
 /* Finds a source by its name; NULL for another name. */
 const struct import_source *import_source_find(const char *name);
-/* Gives the rows of a record to the sink. */
+/* Passes the rows of a record to the sink. */
 void import_source_read(struct import_call *call, struct json_value record);
 
 #endif

@@ -1,11 +1,12 @@
 /*
  * tensorzero.c: TensorZero: rows of its tables as JSON lines (ClickHouse `FORMAT JSONEachRow`, where `input`,
- * `output` and the value of a demonstration are texts that hold JSON; Postgres, where they are JSON), and feedback
- * as its gateway returns it, with `type`. Formats of the versions 2024.11 to 2026.4.
+ * `output` and the value of a demonstration are texts that contain JSON; Postgres, where they are JSON), and
+ * feedback in the form of its gateway, with `type`. Formats of the versions 2024.11 to 2026.4.
  */
 #include "tools/errata/import/mapping.h"
 
-/* A chat output is a list of blocks: the text of the only one, or all; a JSON output is `parsed`, else `raw`. */
+/* Returns the value of an output: of a chat, the text of its only block, or all blocks; of JSON, `parsed`, else
+ * `raw`. */
 static struct json_value plain_output(struct import_call *call, struct json_value output)
 {
     struct json_walk walk = json_walk_start(output);

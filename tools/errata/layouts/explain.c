@@ -1,6 +1,6 @@
 /*
- * explain.c: see explain.h. The worker program runs here as it does for a server: its fork server is
- * started, one document is measured in the sandbox, and it is stopped again.
+ * explain.c: see explain.h. The worker program runs like for a server: its fork server is started,
+ * one document is measured in the sandbox, and the fork server is stopped.
  */
 #include "tools/errata/layouts/explain.h"
 
@@ -42,7 +42,7 @@ static enum cli_exit copy_bytes(struct cli *cli, const char *path, int fd, struc
     return CLI_OK;
 }
 
-/* The file's bytes, sealed, for the worker to read. */
+/* Copies the file's bytes to a sealed descriptor for the worker. */
 static enum cli_exit read_file(struct cli *cli, const char *path, struct pdf_bytes *bytes)
 {
     struct stat status;
@@ -66,7 +66,7 @@ static enum cli_exit read_file(struct cli *cli, const char *path, struct pdf_byt
 
 /* --- the worker --- */
 
-/* The program beside this one, unless --worker names another. */
+/* Returns the path of the program beside this one, unless --worker names another. */
 static enum cli_exit find_program(struct cli *cli, const char **ret_program)
 {
     const char *given = options_get(&cli->options, "worker");

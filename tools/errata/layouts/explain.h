@@ -1,6 +1,6 @@
 /*
- * explain.h: `errata layouts explain`: what the worker program measures on a PDF, and why. Measuring is
- * in explain.c, what is printed of it in explain_print.c.
+ * explain.h: `errata layouts explain`: the measures of a PDF, with their reasons. explain.c measures,
+ * explain_print.c prints.
  */
 #ifndef ERRATA_TOOLS_ERRATA_LAYOUTS_EXPLAIN_H
 #define ERRATA_TOOLS_ERRATA_LAYOUTS_EXPLAIN_H
@@ -13,7 +13,7 @@
  * fonts. */
 #define EXPLAIN_READY_MS 30000
 
-/* All that is known of one PDF. */
+/* All results for one PDF. */
 struct explained {
     const char *path;
     struct sha256_digest sha256;

@@ -22,7 +22,7 @@
 #define ROWS_MAX 1000
 /* Maximum refusals that are printed in full below the table. */
 #define REFUSALS_MAX 20
-/* Files at once by default: one is measured while the next one is on its way. */
+/* Files at once by default: one is measured while the next one is sent. */
 #define AT_ONCE_DEFAULT 2
 /* Maximum size of a document_id in the contract. */
 #define DOCUMENT_ID_BYTES_MAX 128
@@ -45,7 +45,7 @@ struct row {
     bool failed;
 };
 
-/* Why files did not go in. */
+/* Reasons for files that were not stored. */
 struct refusal {
     struct slice path; /* path of the first one; allocated in report_arena */
     struct slice message;
@@ -75,7 +75,7 @@ struct ingest {
     size_t reported_count;
     size_t reported_files; /* number of files covered by the reports */
     struct arena report_arena;
-    struct slice id; /* id of the current file, NUL-terminated in id_bytes */
+    struct slice id; /* id of the current file, stored with a NUL in id_bytes */
     char id_bytes[DOCUMENT_ID_BYTES_MAX + 1];
 };
 
@@ -120,7 +120,7 @@ static void print_rows(struct ingest *ingest)
     arena_reset(&ingest->rows_arena);
 }
 
-/* A row of one file; the cells are copied. Out of memory a cell stays empty. */
+/* Adds the row of a file; the cells are copied. Without memory a cell stays empty. */
 static void add_row(struct ingest *ingest, size_t index, const struct slice *cells, bool failed)
 {
     struct row *row = &ingest->rows[ingest->row_count++];
@@ -154,7 +154,7 @@ static void print_json_error(struct ingest *ingest, const char *path, const char
     print_json(&cli->out, buffer_slice(&json));
 }
 
-/* Keeps a sentence for below the table, once for all files that it is about. */
+/* Stores a sentence to be printed below the table, once for all files that it is about. */
 static void note_reported(struct ingest *ingest, const char *path, struct slice message)
 {
     struct refusal refusal = {.files = 1};
@@ -174,7 +174,8 @@ static void note_reported(struct ingest *ingest, const char *path, struct slice 
     }
 }
 
-/* A file that did not go in: a row with the reason in short, and a sentence for below. */
+/* Reports a file that was not stored: a row with the short reason, and a sentence below the
+ * table. */
 static void add_failure(struct ingest *ingest, const struct upload_file *file, const char *code,
                         struct slice message)
 {
@@ -196,7 +197,7 @@ static void add_failure(struct ingest *ingest, const struct upload_file *file, c
     note_reported(ingest, file->path, message);
 }
 
-/* `text_warning` is what the note ends with. */
+/* `text_warning` is the end of the note. */
 static void add_stored(struct ingest *ingest, const struct upload_file *file, struct slice json,
                        const char *text_warning)
 {
@@ -220,7 +221,7 @@ static void add_stored(struct ingest *ingest, const struct upload_file *file, st
     add_row(ingest, file->index, cells, false);
 }
 
-/* The reply with the file's name in front, on one line. */
+/* Prints the reply after the file's name, on one line. */
 static void print_json_stored(struct ingest *ingest, const char *path, struct slice json)
 {
     struct cli *cli = ingest->cli;
@@ -236,7 +237,8 @@ static void print_json_stored(struct ingest *ingest, const char *path, struct sl
 
 /* --- reports of uploads --- */
 
-/* A file that was not sent. Our own sentences begin with "it"; the system's words need one around. */
+/* Reports a file that was not sent. Sentences of this program begin with "it"; the system's messages
+ * need an introduction. */
 static void note_unreadable(struct ingest *ingest, const struct upload_file *file,
                             const char *problem)
 {
@@ -260,7 +262,7 @@ static void put_text(struct ingest *ingest, const struct upload_file *file, stru
     }
 }
 
-/* Prints a stored document, and its text where it is requested. */
+/* Prints a stored document, and its text if requested. */
 static void put_stored(struct ingest *ingest, const struct upload_file *file, struct slice reply)
 {
     struct cli *cli = ingest->cli;
@@ -324,8 +326,8 @@ static void ticked(void *user)
     ingest_progress_show(&ingest->progress, ingest->cli);
 }
 
-/* The prefix and the file's name without folders and `.pdf`. Returns NULL, or the reason why it is
- * not a valid id. */
+/* Makes an id of the prefix and the file's name without folders and `.pdf`. Returns NULL, or the
+ * reason why it is not a valid id. */
 static const char *make_id(struct ingest *ingest, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -434,7 +436,7 @@ static enum cli_exit read_jobs(struct cli *cli, unsigned *ret_jobs)
     return CLI_OK;
 }
 
-/* Each refusal in full, and what this program can do about them. */
+/* Prints each refusal in full, with advice. */
 static void print_reported(struct ingest *ingest, size_t failed)
 {
     struct cli *cli = ingest->cli;
@@ -461,7 +463,7 @@ static void print_reported(struct ingest *ingest, size_t failed)
     }
 }
 
-/* `70 of 72 stored, 2 not, in 4.2 s`. */
+/* Prints `70 of 72 stored, 2 not, in 4.2 s`. */
 static void print_summary(struct ingest *ingest, size_t failed, size_t unsent)
 {
     struct cli *cli = ingest->cli;

@@ -1,5 +1,6 @@
 /*
- * ingest.h: `errata layouts ingest`: PDFs to the server, with progress and a table of what came out.
+ * ingest.h: `errata layouts ingest`: sends PDFs to the server, with progress and a table of the
+ * results.
  */
 #ifndef ERRATA_TOOLS_ERRATA_LAYOUTS_INGEST_H
 #define ERRATA_TOOLS_ERRATA_LAYOUTS_INGEST_H

@@ -4,7 +4,7 @@
  */
 #include "tools/errata/layouts/ingest_progress.h"
 
-/* Steps of the bar that one file is. */
+/* Number of steps of the bar for one file. */
 #define FILE_STEPS 1000
 
 static struct ingest_flight *find(struct ingest_progress *progress, const struct upload_file *file)

@@ -1,6 +1,6 @@
 /*
- * ingest_progress.h: how far an ingest is: files that ended, and those on their way, of which the one
- * that takes longest is named.
+ * ingest_progress.h: the progress of an ingest: files that ended, and running uploads, of which the
+ * longest one is named.
  */
 #ifndef ERRATA_TOOLS_ERRATA_LAYOUTS_INGEST_PROGRESS_H
 #define ERRATA_TOOLS_ERRATA_LAYOUTS_INGEST_PROGRESS_H
@@ -16,12 +16,12 @@ struct ingest_flight {
     size_t index; /* index of the file */
     int64_t sent_bytes;
     uint64_t size_bytes;
-    bool paused; /* the server is waited for */
+    bool paused; /* waits for the server */
     char path[INGEST_PATH_BYTES_MAX]; /* path, or its end if it is longer */
     size_t path_bytes;
 };
 
-/* Zeroed before the first file. */
+/* State of the progress; zeroed before the first file. */
 struct ingest_progress {
     size_t total; /* number of files */
     size_t ended;
@@ -34,7 +34,7 @@ void ingest_progress_move(struct ingest_progress *progress, const struct upload_
                           int64_t bytes);
 /* Counts a file as ended, whether it was started or not. */
 void ingest_progress_end(struct ingest_progress *progress, const struct upload_file *file);
-/* Draws the line where it is due. */
+/* Draws the line if it is due. */
 void ingest_progress_show(const struct ingest_progress *progress, struct cli *cli);
 
 #endif

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Texts can be read as the PDFs beside them. */
+/* Texts have the permissions of the PDFs beside them. */
 #define TEXT_FILE_MODE 0644
 
 bool ingest_text_is_printed(const struct ingest_text *text)
@@ -65,7 +65,7 @@ void ingest_text_split(struct arena *arena, struct slice reply, struct slice *re
     *ret_rest = buffer_slice(&rest);
 }
 
-/* FOLDER/NAME.txt of a PDF: its name without folders and `.pdf`. */
+/* Returns FOLDER/NAME.txt for a PDF; NAME is its name without folders and `.pdf`. */
 static struct slice path_of(struct arena *arena, const char *folder, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -82,7 +82,7 @@ static struct slice path_of(struct arena *arena, const char *folder, const char 
 static bool write_file(struct arena *arena, const char *path, struct slice text)
 {
     struct slice copy = arena_printf(arena, "%s.XXXXXX", path);
-    char *new_path = (char *)(uintptr_t)copy.data; /* our own copy, for mkostemp */
+    char *new_path = (char *)(uintptr_t)copy.data; /* a private copy, which mkostemp changes */
     int fd = copy.size > 0 ? mkostemp(new_path, O_CLOEXEC) : -1;
     FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
     bool written = false;
@@ -106,7 +106,7 @@ static bool write_file(struct arena *arena, const char *path, struct slice text)
     return true;
 }
 
-/* The characters of a DocumentText. */
+/* Returns the number of characters of a DocumentText. */
 static struct slice characters_of(struct slice document_text)
 {
     struct wire_reader reader = wire_reader_of(document_text);

@@ -11,22 +11,23 @@ struct ingest_text {
     const char *folder; /* folder of the files; "-": standard output; NULL: no text is requested */
 };
 
-/* Checks --text against the number of files, and makes its folder if that is missing. */
+/* Checks --text against the number of files, and creates its folder if it is missing. */
 MUST_CHECK enum cli_exit ingest_text_begin(struct cli *cli, size_t files,
                                            struct ingest_text *ret_text);
 static inline bool ingest_text_is_wanted(const struct ingest_text *text)
 {
     return text->folder != NULL;
 }
-/* Returns whether it is printed instead of the table. */
+/* Returns whether the text is printed instead of the table. */
 bool ingest_text_is_printed(const struct ingest_text *text);
 /* Takes the DocumentText out of an encoded response. `ret_rest` is the response without it; both are
- * empty slices if the response has none, or has no room in the arena. */
+ * empty slices if the response has no text, or if the arena has no room. */
 void ingest_text_split(struct arena *arena, struct slice reply, struct slice *ret_rest,
                        struct slice *ret_text);
-/* End of the note of a file: whether its text is cut. */
+/* Returns the end of the note of a file, which reports whether its text is cut. */
 const char *ingest_text_warning(struct slice document_text);
-/* Prints or writes the text of a file at `path`. False with `ret_problem`, in the cli's arena. */
+/* Prints or writes the text of a file at `path`. Returns false with `ret_problem`, in the cli's
+ * arena. */
 bool ingest_text_put(struct cli *cli, const struct ingest_text *text, const char *path,
                      struct slice document_text, struct slice *ret_problem);
 

@@ -1,6 +1,6 @@
 /*
- * layouts.c: `errata layouts`: documents and the profiles of their layouts, read; and fingerprints of
- * metadata. Ingesting is in ingest.c, explaining in explain.c.
+ * layouts.c: `errata layouts`: reads documents and the profiles of their layouts, and computes
+ * fingerprints of metadata. Ingesting is in ingest.c, explaining in explain.c.
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
@@ -245,7 +245,7 @@ static enum cli_exit print_nearest(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-/* --- the group --- */
+/* --- the commands --- */
 
 static const struct option_spec ingest_options[] = {
     {"document", "ID",

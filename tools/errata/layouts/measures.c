@@ -12,7 +12,7 @@
 _Static_assert(PDF_PAGES_MAX == 5000, "see the text below");
 
 #define KIB 1024.0
-/* The longest reason code, with room. */
+/* Size of a buffer for the longest reason code. */
 #define REASON_BYTES_MAX 40
 
 struct slice measures_size(struct cli *cli, double width, double height)

@@ -1,20 +1,20 @@
 /*
- * measures.h: how documents, profiles and their measures read, wherever they are shown: sizes,
- * coverage, fingerprints, warnings, and what to do about a refusal.
+ * measures.h: formats documents, profiles and their measures for all outputs: sizes, coverage,
+ * fingerprints, warnings, and advice on a refusal.
  */
 #ifndef ERRATA_TOOLS_ERRATA_LAYOUTS_MEASURES_H
 #define ERRATA_TOOLS_ERRATA_LAYOUTS_MEASURES_H
 
 #include "tools/errata/engine/reply.h"
 
-/* Lines of different page sizes; what is beyond is counted. */
+/* Maximum lines of different page sizes; others are counted. */
 #define MEASURES_RUNS_MAX 20
-/* Characters of a fingerprint that distinguish it from others. */
+/* Number of characters of a fingerprint that distinguish it from others. */
 #define MEASURES_SHORT_BYTES 12
 
 /* `595 x 842` of points, without the zeros of a fraction. */
 struct slice measures_size(struct cli *cli, double width, double height);
-/* A text and its advice. */
+/* A reason code and its advice. */
 struct slice measures_with(struct cli *cli, struct slice text, const char *more);
 
 /* Page sizes as `1-3  595 x 842`, a line for each run of equal ones. */
@@ -30,30 +30,31 @@ void measures_runs_begin(struct measures_runs *runs, struct cli *cli);
 void measures_runs_add(struct measures_runs *runs, struct slice size);
 void measures_runs_end(struct measures_runs *runs);
 
-/* A number's member; false if it is not there. */
+/* Reads a member that is a number; returns false if it is absent. */
 bool measures_double(struct cli *cli, struct json_value object, const char *name,
                      double *ret_value);
-/* A share from 0 to 1: on a terminal two digits of it, elsewhere all; empty if it is left out. */
+/* Formats a share from 0 to 1: on a terminal with two digits, else with all; empty if it is
+ * absent. */
 struct slice measures_share(struct cli *cli, struct json_value object, const char *name);
-/* The size of one of a document's pages. */
+/* Formats the size of one of a document's pages. */
 struct slice measures_page_size(struct cli *cli, struct json_value page);
-/* The size of a document's first page; empty if there is none. */
+/* Formats the size of a document's first page; empty if there is none. */
 struct slice measures_first_size(struct cli *cli, struct json_value document, const char *name);
-/* A number's member as text; proto JSON leaves 0 out. */
+/* Formats a member that is a number; proto JSON omits 0. */
 struct slice measures_number(struct cli *cli, struct json_value object, const char *name);
-/* The beginning of the fingerprint; `-` where a document has none. */
+/* Returns the beginning of the fingerprint; `-` if a document has none. */
 struct slice measures_short_layout(struct cli *cli, struct json_value document);
-/* The codes of a document's warnings, such as `SCAN, DAMAGED`. */
+/* Formats the codes of a document's warnings, such as `SCAN, DAMAGED`. */
 struct slice measures_warning_codes(struct cli *cli, struct json_value document, const char *name);
-/* A warning on one line: `SCAN: page 1 has no text; examples are withheld`. */
+/* Formats a warning on one line: `SCAN: page 1 has no text; examples are withheld`. */
 struct slice measures_warning(struct cli *cli, struct slice code, struct slice message);
 /* Prints at most `lines_max` lines of a text, each cleaned and indented by `indent`. */
 void measures_print_text(struct cli *cli, const char *indent, struct slice text, size_t lines_max);
 /* Formats a size as `1.2 GiB`, `12.3 MiB`, `45 KiB` or `678 B`. */
 struct slice measures_bytes(struct cli *cli, uint64_t bytes);
-/* The reason code that a refusal's message begins with; empty if it begins with none. */
+/* Returns the reason code at the start of a refusal's message; empty if there is none. */
 struct slice measures_reason(struct slice message);
-/* Returns advice for a reason, or NULL. */
+/* Returns the advice for a reason code; NULL if there is none. */
 const char *measures_advice(struct slice reason);
 
 #endif

@@ -24,7 +24,7 @@
 
 /* A reply: 5,000 page sizes, a snippet, and a text of 1 MiB. */
 #define REPLY_ARENA_BYTES_MAX ((size_t)4 * 1024 * 1024)
-/* A piece with its prefix. */
+/* Maximum size of a piece with its prefix. */
 #define PIECE_ARENA_BYTES_MAX ((size_t)1024 * 1024)
 
 struct uploads;
@@ -42,10 +42,10 @@ struct upload {
     struct upload_file file;
     char *path; /* owned: of `file` */
     char *document_id; /* owned: of `file` */
-    int fd; /* -1 where EMPTY */
+    int fd; /* -1 if EMPTY */
     uint64_t read_bytes;
     uint64_t moved_bytes; /* bytes reported to the caller */
-    bool named; /* the message that names the document was taken */
+    bool named; /* the message that names the document was accepted */
     uint8_t *block; /* owned: UPLOAD_PIECE_BYTES to read into */
     struct arena piece_arena;
     struct slice piece; /* the next message; empty: to be read */
@@ -67,7 +67,7 @@ struct uploads {
     struct client_channel *channel; /* owned; NULL: none */
     size_t calls; /* number of running calls of the channel */
     size_t live; /* number of uploads that are not EMPTY */
-    bool answered; /* the server has answered something: it is there */
+    bool answered; /* the server has answered a call, so it is reachable */
     struct arena *arena; /* memory of the result */
     struct uploads_result result;
     struct upload places[UPLOADS_MAX];
@@ -148,7 +148,8 @@ static void on_tick(uv_timer_t *timer)
 
 /* --- one call --- */
 
-/* Makes the next message of the file; false if there is none: it has ended, or cannot be read. */
+/* Makes the next message of the file; returns false if there is none, because the file has ended or
+ * cannot be read. */
 static bool read_piece(struct upload *upload)
 {
     struct slice password = upload->uploads->config->password;
@@ -188,7 +189,7 @@ static bool read_piece(struct upload *upload)
     return true;
 }
 
-/* The file has no more bytes, or none that can be read. */
+/* The file has no more readable bytes. */
 static void end_pieces(struct upload *upload)
 {
     struct client_channel *channel = upload->uploads->channel;
@@ -199,7 +200,7 @@ static void end_pieces(struct upload *upload)
     }
 }
 
-/* Reports the change in bytes on their way. */
+/* Reports the change in the number of sent bytes. */
 static void move(struct upload *upload, int64_t bytes)
 {
     const struct uploads_handlers *handlers = &upload->uploads->config->handlers;
@@ -246,7 +247,7 @@ static void on_reply(void *user, struct slice message)
 
 /* --- ends --- */
 
-/* A copy of what stopped everything, for the caller to print. */
+/* Copies the status that stopped all uploads, for the caller to print. */
 static void keep_status(struct uploads *uploads, const struct client_status *status)
 {
     struct client_status *kept = &uploads->result.status;
@@ -419,7 +420,7 @@ static void on_end(void *user, const struct client_status *status)
     }
 }
 
-/* Returns a connection for new calls: the present one, unless it is unusable and has no more
+/* Returns a connection for new calls: the current one, unless it is unusable and has no more
  * calls. */
 static bool have_channel(struct uploads *uploads)
 {
@@ -481,7 +482,7 @@ static void begin(struct upload *upload)
     finish(upload, &unsent);
 }
 
-/* --- the whole --- */
+/* --- all uploads --- */
 
 static bool init_place(struct uploads *uploads, struct upload *upload)
 {

@@ -1,7 +1,8 @@
 /*
- * uploads.h: PDFs on their way to a server: several at a time over one connection, each in pieces as
- * fast as the server reads. A server that is busy, or gone for a moment, is waited for: sending the
- * same bytes under the same id again is safe. The caller supplies the files and handles their ends.
+ * uploads.h: uploads PDFs to a server: several at a time over one connection, each in pieces as fast
+ * as the server reads. If the server is busy or unreachable for a moment, uploads wait and repeat:
+ * the same bytes may be sent again under the same id. The caller supplies the files and handles
+ * their ends.
  */
 #ifndef ERRATA_TOOLS_ERRATA_LAYOUTS_UPLOADS_H
 #define ERRATA_TOOLS_ERRATA_LAYOUTS_UPLOADS_H
@@ -12,11 +13,11 @@
 _Static_assert(PDF_DOCUMENT_BYTES_MAX == 64 * 1024 * 1024, "see the text below");
 /* Error for a file larger than PDF_DOCUMENT_BYTES_MAX. */
 #define UPLOAD_TOO_LARGE "it is larger than 64 MiB, the limit of the server"
-/* Bytes a message. */
+/* Bytes per message. */
 #define UPLOAD_PIECE_BYTES ((size_t)256 * 1024)
-/* Files at once: more than a server measures at once only wait there. */
+/* Maximum concurrent files: more than a server measures at once would only wait there. */
 #define UPLOADS_MAX 16
-/* Between two ticks: a file that takes long to measure must not look like a standstill. */
+/* Interval of ticks, so that progress is visible during a long measurement. */
 #define UPLOADS_TICK_MS 200
 /* Default time limit of one upload, as declared by the method. */
 #define UPLOAD_TIMEOUT_MS 300000
@@ -25,12 +26,12 @@ _Static_assert(PDF_DOCUMENT_BYTES_MAX == 64 * 1024 * 1024, "see the text below")
 #define UPLOAD_PAUSE_FIRST_MS 100
 #define UPLOAD_PAUSE_LAST_MS 8000
 #define UPLOAD_BUSY_MS_MAX 600000
-/* Maximum pauses of one file, all together, where no connection can be made any more. */
+/* Maximum total pauses of one file while no connection can be made. */
 #define UPLOAD_LOST_MS_MAX 30000
 
 struct upload_file {
     size_t index; /* index chosen by the caller */
-    const char *path; /* borrowed until the function that took it returns */
+    const char *path; /* borrowed until the function that accepts it returns */
     const char *document_id;
     uint64_t size_bytes; /* size found before sending, for progress */
 };
@@ -53,18 +54,18 @@ struct upload_end {
 
 struct uploads_handlers {
     void *user;
-    /* The next file; false if there are no more. */
+    /* Gets the next file; returns false if there are no more. */
     bool (*next)(void *user, struct upload_file *ret_file);
     /* Reports further sent bytes of a file. A negative number means that they will be sent again
      * after a pause. */
     void (*moved)(void *user, const struct upload_file *file, int64_t bytes);
     /* Called every UPLOADS_TICK_MS. */
     void (*ticked)(void *user);
-    /* The end of a file, once for each that `next` gave. */
+    /* Reports the end of a file, once for each that `next` returned. */
     void (*done)(void *user, const struct upload_file *file, const struct upload_end *end);
 };
 
-/* Why all was stopped before the last file. */
+/* The reason why all uploads were stopped before the last file. */
 enum uploads_stop {
     UPLOADS_RAN, /* completed */
     UPLOADS_INTERRUPTED, /* interrupted by SIGINT */
@@ -80,9 +81,9 @@ struct uploads_result {
 
 struct uploads_config {
     struct cli *cli;
-    unsigned at_once; /* files, 1 to UPLOADS_MAX */
+    unsigned at_once; /* number of concurrent files, 1 to UPLOADS_MAX */
     struct slice password; /* or empty */
-    bool include_text; /* the replies have the documents' text */
+    bool include_text; /* replies contain the documents' text */
     struct uploads_handlers handlers;
 };
 

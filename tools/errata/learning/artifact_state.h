@@ -8,10 +8,11 @@
 #include "store/base/json.h"
 #include "tools/errata/engine/request.h"
 
-/* Adds the artifact of the command line's first word, which usage names `kind`, and the state. */
+/* Adds the artifact that the first word of the command line names, and the state; `kind` is the
+ * name of that word in usage. */
 MUST_CHECK enum cli_exit artifact_state_fill(struct request *request, struct cli *cli,
                                              struct slice kind, const char *state);
-/* Prints the id of the event, and notes the state and the one before it. */
+/* Prints the id of the event, and the states after and before as a note. */
 MUST_CHECK enum cli_exit artifact_state_print(struct cli *cli, struct json_value reply);
 
 #endif

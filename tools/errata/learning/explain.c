@@ -1,5 +1,5 @@
 /*
- * explain.c: `errata explain`: what a reference served: its artifacts, the events that they were learned from, and
+ * explain.c: `errata explain`: explains a reference: its artifacts, the events that they were learned from, and
  * the outcomes that cited it.
  */
 #include "store/base/uuid.h"
@@ -8,7 +8,7 @@
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/view_cells.h"
 
-/* A template's text, by the contract. */
+/* Maximum size of a template's text, by the contract. */
 #define TEMPLATE_BYTES_MAX ((size_t)256 * 1024)
 
 static struct json_value artifact_of(struct json_value object, const char **ret_kind)
@@ -59,8 +59,8 @@ static struct slice wording_text(struct cli *cli, struct json_value set)
                         comment.size > 0 ? ": " : "", SLICE_ARGS(comment));
 }
 
-/* An example's output, both SKUs of a mapping, the name of a template, the pattern of a rule, a wording, a strategy, an
- * item. */
+/* Returns an example's output, both SKUs of a mapping, the name of a template, the pattern of a rule, a wording, a
+ * strategy, an item. */
 struct slice cell_artifact_text(struct cli *cli, struct json_value object, const char *name)
 {
     const char *kind = NULL;
@@ -95,7 +95,7 @@ struct slice cell_artifact_text(struct cli *cli, struct json_value object, const
                                         : reply_text(cli, artifact, "name");
 }
 
-/* The id that `errata analytics artifact` takes. */
+/* Returns the id for `errata analytics artifact`. */
 struct slice cell_artifact_id(struct cli *cli, struct json_value object, const char *name)
 {
     const char *kind = NULL;
@@ -112,7 +112,7 @@ static struct json_value first_of(struct json_value object, const char *name)
     return reply_next(&walk) ? walk.row : reply_member(object, name);
 }
 
-/* Subject of an event: a document, a receipt, a run, a turn or a decision. */
+/* Returns the subject of an event: a document, a receipt, a run, a turn or a decision. */
 static struct slice subject_of(struct cli *cli, struct json_value event)
 {
     static const char *const members[] = {"documentId", "receiptId", "runId", "turnId",
@@ -243,7 +243,7 @@ struct slice cell_signal_texts(struct cli *cli, struct json_value object, const 
 
 /* --- the request --- */
 
-/* The rest of the prompt, if any of its options is given. */
+/* Adds the other values of the prompt, if any of its options is given. */
 static enum cli_exit fill_inputs(struct request *request, struct cli *cli)
 {
     static const char *const names[] = {"template", "file", "value", "trusted"};
@@ -280,7 +280,7 @@ static enum cli_exit fill_inputs(struct request *request, struct cli *cli)
     return result;
 }
 
-/* The rest of an agent's prompt, if it is given. */
+/* Adds the other values of an agent's prompt, if they are given. */
 static enum cli_exit fill_base(struct request *request, struct cli *cli)
 {
     const char *base = options_get(&cli->options, "base");
@@ -296,7 +296,7 @@ static enum cli_exit fill_base(struct request *request, struct cli *cli)
     return CLI_OK;
 }
 
-/* A reference, or the id of the event that recorded an exposure. */
+/* Adds a reference, or the id of the event that recorded an exposure. */
 static enum cli_exit fill_explain(struct request *request, struct cli *cli)
 {
     struct slice given = {NULL, 0};

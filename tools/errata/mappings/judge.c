@@ -28,7 +28,7 @@ static const struct csv_input_column columns[COLUMN_COUNT] = {
     [COLUMN_STATUS] = {"status", false},
     [COLUMN_CONFIDENCE] = {"confidence", false}};
 
-/* The member of a judgement for a row's status; an empty status is the first. */
+/* The member of a judgement for each status of a row; an empty status selects the first one. */
 static const struct {
     const char *status;
     const char *member;
@@ -36,7 +36,7 @@ static const struct {
 } kinds[] = {
     {"CONFIRMED", "confirm", true}, {"REJECTED", "reject", true}, {"SUGGESTED", "suggest", false}};
 
-/* SIZE_MAX for an unknown status. */
+/* Returns the index of a status; SIZE_MAX for an unknown one. */
 static size_t find_kind(struct slice status)
 {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -56,7 +56,7 @@ static void add_option(struct request *row, struct cli *cli, const char *option,
     }
 }
 
-/* Appends the judgement of the row at hand. */
+/* Appends the judgement of the current row. */
 static enum cli_exit add_row(struct cli *cli, const struct csv_input *csv, struct buffer *array)
 {
     struct slice status = csv_input_field(csv, COLUMN_STATUS);

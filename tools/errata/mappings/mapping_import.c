@@ -1,7 +1,7 @@
 /*
  * mapping_import.c: see mapping_import.h. Each row has an idempotency key made of its line and its
  * request, so that repeating an interrupted import stores nothing twice. Rows of one customer's SKU
- * follow each other: which one was confirmed last decides.
+ * are sent one after the other, since the last confirmation decides.
  */
 #include "tools/errata/mappings/mapping_import.h"
 
@@ -40,14 +40,14 @@ static const struct csv_input_column columns[COLUMN_COUNT] = {
 /* The action for a row's status. */
 static const struct action {
     const char *status;
-    const char *path; /* NULL: it follows from another row */
+    const char *path; /* NULL: determined by another row */
     bool suggests;
 } actions[] = {{"CONFIRMED", "/errata.v1.MappingService/ConfirmMapping", false},
                {"SUGGESTED", "/errata.v1.MappingService/SuggestMapping", true},
                {"REJECTED", "/errata.v1.MappingService/RejectMapping", false},
                {"SUPERSEDED", NULL, false}};
 
-/* A row that is under way. */
+/* A row whose call is running. */
 struct sent {
     uint64_t line_number; /* 0: the place is free */
     struct sha256_digest sku; /* digest of the customer and the folded SKU */
@@ -59,18 +59,18 @@ struct mapping_import {
     const char *path;
     const char *actor; /* actor of rows without one; NULL: the token's user */
     struct import_report report;
-    bool checking; /* the first pass, which reports what is wrong */
+    bool checking; /* the first pass, which reports problems */
     bool reported[COLUMN_COUNT]; /* the missing column has been reported */
-    bool has_row; /* the record at hand was not sent yet */
+    bool has_row; /* the current record was not sent yet */
     bool ended; /* no more rows are read */
     struct sent sent[CALLS_MAX];
     char key[IMPORT_KEY_BYTES]; /* idempotency key of the last sent row */
     enum cli_exit exit; /* exit code of the error that stopped the import */
 };
 
-/* --- what is wrong with a row --- */
+/* --- problems of a row --- */
 
-/* Reports it in the first pass. */
+/* Reports a problem in the first pass. */
 static void PRINTF_LIKE(2, 3) fail_row(struct mapping_import *import, const char *format, ...)
 {
     char text[256];
@@ -141,7 +141,7 @@ static struct slice make_json(struct mapping_import *import, const struct action
     return request_end(&request);
 }
 
-/* Reports the required field that is empty; returns false if there is none. */
+/* Reports an empty required field; returns false if there is none. */
 /* A column that the file lacks is reported once, not for every row. */
 static void report_empty(struct mapping_import *import, size_t column)
 {
@@ -170,7 +170,7 @@ static bool lacks_field(struct mapping_import *import, const struct action *acti
     return false;
 }
 
-/* Makes the call of the row at hand; false if the row cannot be sent, which was noted. */
+/* Makes the call of the current row; returns false if the row cannot be sent, which is reported. */
 static bool make_call(struct mapping_import *import, struct calls_item *item)
 {
     struct cli *cli = import->cli;
@@ -205,7 +205,7 @@ static bool make_call(struct mapping_import *import, struct calls_item *item)
     return true;
 }
 
-/* --- rows under way --- */
+/* --- running rows --- */
 
 /* Digest of a customer and a SKU, folded at least as coarsely as the server folds them. */
 static struct sha256_digest sku_digest(const struct mapping_import *import)
@@ -217,7 +217,7 @@ static struct sha256_digest sku_digest(const struct mapping_import *import)
     return sha256_pieces(pieces, 3);
 }
 
-/* Notes that the row is under way; false if one of the same SKU is. */
+/* Marks the row as running; returns false if one of the same SKU is running. */
 static bool take_place(struct mapping_import *import, uint64_t line_number)
 {
     struct sha256_digest sku = sku_digest(import);
@@ -262,7 +262,8 @@ static void show_progress(const struct mapping_import *import)
     progress_show(&import->cli->progress, &state);
 }
 
-/* Reads the next row that can be sent; false at the end, or where the file cannot be read on. */
+/* Reads the next row that can be sent; returns false at the end, or if the file cannot be read
+ * further. */
 static bool next_row(struct mapping_import *import, struct calls_item *item)
 {
     while (!import->ended) {
@@ -354,7 +355,7 @@ static bool done(void *user, uint64_t tag, const struct client_status *status, s
 
 /* --- the command --- */
 
-/* Reads all rows, and reports those that are not valid. */
+/* Reads all rows, and reports the invalid ones. */
 static enum cli_exit check_rows(struct mapping_import *import)
 {
     struct calls_item item = {0};

@@ -1,13 +1,13 @@
 /*
- * mapping_import.h: `errata mappings import`: a CSV file of mappings, each row a call, several at a
- * time.
+ * mapping_import.h: `errata mappings import`: imports a CSV file of mappings, with one call per row
+ * and several calls at a time.
  */
 #ifndef ERRATA_TOOLS_ERRATA_MAPPINGS_MAPPING_IMPORT_H
 #define ERRATA_TOOLS_ERRATA_MAPPINGS_MAPPING_IMPORT_H
 
 #include "tools/errata/engine/calls.h"
 
-/* Rows on their way at a time, unless --jobs specifies otherwise. */
+/* Number of concurrent calls, unless --jobs specifies otherwise. */
 #define MAPPING_IMPORT_JOBS_DEFAULT 64
 extern const struct option_spec mapping_import_options[];
 

@@ -38,7 +38,7 @@ struct slice cell_last_used(struct cli *cli, struct json_value object, const cha
 
 /* --- suggest, confirm, reject --- */
 
-/* The id goes to the output; the rest of the sentence is for people. */
+/* The id is printed to standard output, the rest of the sentence as a note. */
 static enum cli_exit print_judged(struct cli *cli, struct json_value reply)
 {
     struct json_value mapping = reply_member(reply, "mapping");
@@ -53,7 +53,7 @@ static enum cli_exit print_judged(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-/* The three that name a mapping, or why they do not. */
+/* Adds the three members that name a mapping, or reports why they do not. */
 static enum cli_exit check_triple(struct cli *cli)
 {
     static const char *const names[] = {"customer", "sku", "internal"};
@@ -68,7 +68,7 @@ static enum cli_exit check_triple(struct cli *cli)
     return CLI_OK;
 }
 
-/* The mapping's id, or its customer and both SKUs. */
+/* Adds the mapping's id, or its customer and both SKUs. */
 static enum cli_exit check_rejected(struct request *request, struct cli *cli)
 {
     bool triple = options_has(&cli->options, "customer") || options_has(&cli->options, "sku") ||
@@ -86,7 +86,7 @@ static enum cli_exit check_rejected(struct request *request, struct cli *cli)
     return CLI_OK;
 }
 
-/* The mapping's id, perhaps with another SKU of its customer; or customer and both SKUs. */
+/* Adds the mapping's id, optionally with another SKU of its customer; or customer and both SKUs. */
 static enum cli_exit check_confirmed(struct request *request, struct cli *cli)
 {
     (void)request;
@@ -110,7 +110,7 @@ static enum cli_exit check_suggestion(struct request *request, struct cli *cli)
     return check_triple(cli);
 }
 
-/* Options that name one mapping, and that rows have columns for. */
+/* Options that name one mapping; rows have columns for them. */
 static enum cli_exit check_rows(struct cli *cli)
 {
     static const char *const names[] = {"customer", "sku", "internal", "suggestions", "created-at"};

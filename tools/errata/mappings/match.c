@@ -1,5 +1,5 @@
 /*
- * match.c: see match.h. Lines are sent MATCH_LINES_MAX at a time; the memory of one call is given back
+ * match.c: see match.h. Lines are sent MATCH_LINES_MAX at a time; the memory of one call is released
  * before the next.
  */
 #include "tools/errata/mappings/match.h"
@@ -40,7 +40,7 @@ struct matching {
     char *text; /* owned: getline's */
     size_t text_capacity;
     uint64_t line_number; /* line of SOURCE_JSON */
-    struct buffer json; /* the lines of one call */
+    struct buffer json; /* request with the lines of one call */
     struct line lines[MATCH_LINES_MAX];
     size_t count;
     uint64_t first_line; /* first line in the file */
@@ -51,7 +51,7 @@ struct matching {
 
 /* --- the lines --- */
 
-/* Keeps the line and adds it to the call's. */
+/* Stores the line and adds it to the request. */
 static enum cli_exit add_line(struct matching *matching, const struct line *line,
                               struct slice description)
 {
@@ -104,7 +104,7 @@ static enum cli_exit take_row(struct matching *matching)
     return add_line(matching, &line, csv_input_field(&matching->csv, 2));
 }
 
-/* A member by its name in the contract or in proto JSON. */
+/* Returns a member by its name in the contract or in proto JSON. */
 static struct slice member(struct cli *cli, struct json_value object, const char *name,
                            const char *json_name)
 {
@@ -148,7 +148,7 @@ static enum cli_exit take_object(struct matching *matching)
     return add_line(matching, &line, reply_text(cli, object, "description"));
 }
 
-/* The lines of the next call; none at the end. */
+/* Reads the lines of the next call; none at the end. */
 static enum cli_exit fill(struct matching *matching)
 {
     enum cli_exit result = CLI_OK;

@@ -7,7 +7,7 @@
 
 #include "tools/errata/cli.h"
 
-/* Maximum lines of one call: the contract's own limit. More of them are several calls. */
+/* Maximum lines of one call, by the contract. More lines are sent in several calls. */
 #define MATCH_LINES_MAX 1000
 
 extern const struct option_spec match_options[];

@@ -1,5 +1,6 @@
 /*
- * call.c: `errata call`: any unary or server-streaming method, by name, with its request as JSON.
+ * call.c: `errata call`: calls any unary or server-streaming method, by name, with its request as
+ * JSON.
  */
 #include "client/header.h"
 #include "tools/errata/commands.h"

@@ -1,6 +1,6 @@
 /*
  * latency.c: see latency.h. A closed loop: the next call starts when the last has ended, so a slow
- * server is asked less often. errata-bench measures under load.
+ * server gets fewer calls. errata-bench measures under load.
  */
 #include "tools/errata/methods/latency.h"
 
@@ -11,7 +11,7 @@
 
 /* Memory limit for one reply and its status. */
 #define REPLY_ARENA_BYTES_MAX ((size_t)256 * 1024 * 1024)
-/* The first calls find cold caches and make the connection: not measured. */
+/* The first calls fill caches and make the connection, so they are not measured. */
 #define WARM_UP_CALLS 10
 
 static int compare(const void *a, const void *b)

@@ -1,5 +1,5 @@
 /*
- * latency.h: how long a unary call takes, as this client sees it: the same call many times, one
+ * latency.h: measures the duration of a unary call in this client: the same call many times, one
  * after the other, over one connection.
  */
 #ifndef ERRATA_TOOLS_ERRATA_METHODS_LATENCY_H
@@ -7,7 +7,7 @@
 
 #include "tools/errata/engine/connect.h"
 
-/* Maximum measurements kept: eight bytes each. */
+/* Maximum number of stored measurements of eight bytes each. */
 #define LATENCY_REPEAT_MAX 1000000
 
 /* Calls `repeat` (a number as text) times and prints p50, p90, p99 and the slowest. */

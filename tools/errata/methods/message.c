@@ -112,7 +112,7 @@ static struct slice rules_text(struct cli *cli, const struct field_info *field)
     return slice_of(text.data, text.size > 2 ? text.size - 2 : 0);
 }
 
-/* A message whose fields are being shown, and which comes next. */
+/* A message whose fields are being printed, and the index of the next one. */
 struct shown {
     const struct message_info *message;
     uint32_t next;
@@ -164,7 +164,7 @@ static bool is_on_stack(const struct shown *stack, size_t depth, const struct me
     return false;
 }
 
-/* Adds a row a field, and under a message its own, as deep as MESSAGE_DEPTH_MAX. */
+/* Adds a row for each field, and below a message those of its fields, up to MESSAGE_DEPTH_MAX. */
 static bool add_fields(struct showing *showing, const struct message_info *message)
 {
     struct shown stack[MESSAGE_DEPTH_MAX] = {{message, 0}};
@@ -280,7 +280,7 @@ static void add_field_json(struct buffer *json, const struct field_info *field)
     buffer_append_byte(json, '}');
 }
 
-/* Messages that are still to be written, and those that were. */
+/* Messages that are written, and those still to be written. */
 struct writing {
     const struct message_info *messages[MESSAGE_COUNT_MAX];
     size_t count;
@@ -304,7 +304,7 @@ void message_add_json(struct buffer *json, const struct method_info *method)
 
     want(&writing, method->request);
     want(&writing, method->reply);
-    /* Messages come to the list while it is walked; it is bounded. */
+    /* The walk adds messages to the list, which is bounded. */
     for (size_t i = 0; i < writing.count; i++) {
         const struct message_info *message = writing.messages[i];
 

@@ -1,5 +1,5 @@
 /*
- * message.h: what a message of the contract holds, with the rules of its fields: for people and as JSON.
+ * message.h: prints the fields of a message of the contract, with their rules: for people and as JSON.
  */
 #ifndef ERRATA_TOOLS_ERRATA_METHODS_MESSAGE_H
 #define ERRATA_TOOLS_ERRATA_METHODS_MESSAGE_H
@@ -7,7 +7,7 @@
 #include "store/base/buffer.h"
 #include "tools/errata/cli.h"
 
-/* Messages within messages are shown this deep. */
+/* Maximum depth of printed messages within messages. */
 #define MESSAGE_DEPTH_MAX 4
 /* Maximum messages and enums of one method. */
 #define MESSAGE_COUNT_MAX 64

@@ -1,6 +1,6 @@
 /*
- * methods.c: see methods.h, and `errata methods`: what can be called, from the contract's tables. What
- * requests and replies hold is in message.c.
+ * methods.c: see methods.h, and `errata methods`: the methods that can be called, from the contract's
+ * tables. message.c prints requests and replies.
  */
 #include "tools/errata/methods/methods.h"
 
@@ -14,7 +14,7 @@
 /* A terminal as wide as this has room for the names of all roles. */
 #define FULL_ROLES_WIDTH 126
 
-/* `Service/Method` as people type it, in the arena. */
+/* Returns `Service/Method`, in the arena. */
 static struct slice short_name(struct arena *arena, const struct method_info *method)
 {
     struct slice service = message_short_name(method->service);
@@ -36,7 +36,7 @@ static enum cli_exit not_found(struct cli *cli, const char *name)
     for (uint32_t i = 0; i < contract_method_count; i++) {
         suggest_offer(&suggest, short_name(&cli->arena, &contract_methods[i]));
     }
-    /* A bare method name is nearer to a bare one. */
+    /* A typed name without a service is compared with names without a service. */
     for (uint32_t i = 0; i < contract_method_count && strchr(name, '/') == NULL; i++) {
         suggest_offer(&suggest, contract_methods[i].name);
     }
@@ -121,7 +121,7 @@ static struct slice kind_text(const struct method_info *method)
     return SLICE("");
 }
 
-/* The shortest form that distinguishes the versions of a service. */
+/* Returns the shortest form that distinguishes the versions of a service. */
 static struct slice listed_name(const struct method_info *method)
 {
     struct slice own = SLICE("/errata.v1.");
@@ -129,7 +129,7 @@ static struct slice listed_name(const struct method_info *method)
     return slice_after(method->path, slice_starts_with(method->path, own) ? own.size : 1);
 }
 
-/* A letter a role, in the order of the roles: `- O R S b A`. */
+/* Formats one letter per role, in the order of the roles: `- O R S b A`. */
 static struct slice role_letters(struct cli *cli, const struct method_info *method)
 {
     struct buffer text;
@@ -151,7 +151,7 @@ static struct slice role_letters(struct cli *cli, const struct method_info *meth
     return buffer_slice(&text);
 }
 
-/* The table, with roles in short if there is no room for their names. */
+/* Prints the table, with short roles if there is no room for their names. */
 static enum cli_exit make_list(struct cli *cli, bool letters, struct table *table)
 {
     static const struct table_column columns[] = {
@@ -195,7 +195,7 @@ static void add_method_json(struct buffer *json, const struct method_info *metho
     buffer_append_byte(json, '}');
 }
 
-/* A method and its messages. */
+/* Prints a method and its messages. */
 static void print_method_json(struct cli *cli, const struct method_info *method)
 {
     struct buffer json;

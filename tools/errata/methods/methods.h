@@ -1,5 +1,5 @@
 /*
- * methods.h: methods by the names that people type.
+ * methods.h: finds methods by the names that people type.
  */
 #ifndef ERRATA_TOOLS_ERRATA_METHODS_METHODS_H
 #define ERRATA_TOOLS_ERRATA_METHODS_METHODS_H

@@ -1,7 +1,7 @@
 /*
  * proto.c: `errata proto`: prints the published .proto files, or writes them into a folder. They are
  * those that the program was built with, and the same that a server of its version describes by
- * reflection; no server is asked.
+ * reflection; no server is called.
  */
 #include "tools/errata/methods/proto.h"
 
@@ -60,14 +60,14 @@ static enum cli_exit list_protos(struct cli *cli)
     return CLI_OK;
 }
 
-/* --- into a folder --- */
+/* --- writing to a folder --- */
 
 static enum cli_exit say_failed(struct cli *cli, const char *path)
 {
     return cli_local(cli, "%s: cannot be written: %s", path, strerror(errno));
 }
 
-/* Makes each folder of the path of a file. */
+/* Creates each folder of the path of a file. */
 static enum cli_exit make_folders(struct cli *cli, char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {

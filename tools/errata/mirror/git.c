@@ -1,5 +1,5 @@
 /*
- * git.c: see git.h. Input, output and errors are files in memory, so that no pipe can fill up while both sides wait.
+ * git.c: see git.h. Input, output and errors are files in memory, so that no full pipe can block both sides.
  */
 #include "tools/errata/mirror/git.h"
 
@@ -17,10 +17,11 @@
 
 #define ARGUMENTS_MAX 64
 #define LOCK_FD 3
-/* Bytes of git's own words that are shown. */
+/* Maximum bytes of git's message that are printed. */
 #define ERROR_BYTES_MAX 500
 
-/* Before the subcommand: nothing runs but git, and files have the bytes that were written. */
+/* Options before the subcommand: git runs no other program, and files have exactly the written
+ * bytes. */
 static const char *const settings[] = {
     "git",
     "-c",
@@ -170,7 +171,7 @@ static int spawn(const struct git *git, struct process *process)
     return failed;
 }
 
-/* Runs the process to its end; the status of its exit, or -1 if a signal ended it. */
+/* Runs the process to its end; returns its exit status, or -1 if a signal ended it. */
 static enum cli_exit run(const struct git *git, struct process *process, int *ret_status)
 {
     int failed = spawn(git, process);

@@ -1,6 +1,6 @@
 /*
- * git.h: runs the git program in a repository, without hooks and without any configuration but the repository's own. Names and
- * texts from a server never become arguments; they pass through its input.
+ * git.h: runs the git program in a repository, without hooks, and with only the repository's configuration. Names and
+ * texts from a server never become arguments; they are written to its input.
  */
 #ifndef ERRATA_TOOLS_ERRATA_MIRROR_GIT_H
 #define ERRATA_TOOLS_ERRATA_MIRROR_GIT_H
@@ -14,7 +14,7 @@
 
 struct git {
     struct cli *cli;
-    int folder; /* the work tree; open in each process of git too, so that its lock is held until the last one has ended */
+    int folder; /* the work tree; open in each git process, which keeps its lock */
 };
 
 struct git_call {
@@ -23,15 +23,15 @@ struct git_call {
     struct arena *arena; /* memory of the output; NULL: it is not read */
 };
 
-/* Runs git and returns its output. A failure is reported, with git's own words. */
+/* Runs git and returns its output. A failure is reported, with git's message. */
 MUST_CHECK enum cli_exit git_run(const struct git *git, const struct git_call *call,
                                  struct slice *ret_output);
 /* Does the same, but returns whether git succeeded instead of reporting its failure. */
 MUST_CHECK enum cli_exit git_ask(const struct git *git, const struct git_call *call,
                                  bool *ret_succeeded, struct slice *ret_output);
-/* Creates a file in memory, for the input of git; -1 without memory. */
+/* Creates a file in memory, for the input of git; returns -1 without memory. */
 int git_input_new(void);
-/* Appends to it; false without memory. */
+/* Appends to the file; returns false without memory. */
 MUST_CHECK bool git_input_add(int input, struct slice bytes);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * mirror_event.h: what an event of the log means for a mirror: who did what, for what reason, and which files changed by it.
+ * mirror_event.h: reads an event of the log for a mirror: its actor, its action, its reason, and the files that it
+ * changed.
  */
 #ifndef ERRATA_TOOLS_ERRATA_MIRROR_MIRROR_EVENT_H
 #define ERRATA_TOOLS_ERRATA_MIRROR_MIRROR_EVENT_H
@@ -26,7 +27,7 @@ struct mirror_event {
     int64_t recorded_at_s; /* since 1970 */
     struct slice actor; /* empty: the server */
     const char *verb; /* such as `record decision` */
-    struct slice subject; /* the id of what it is about; may be empty */
+    struct slice subject; /* the id of its subject; may be empty */
     struct slice reason; /* may be empty */
     bool retracts; /* rules that were drafted from the decision changed, too */
     bool erases; /* content of other events */
@@ -35,7 +36,7 @@ struct mirror_event {
     bool
         reevaluates; /* another evaluator is in effect: decisions that it or the one before classified changed */
     bool is_mirrored; /* set by the commit: the event changed files */
-    struct mirror_ref *refs; /* what it names */
+    struct mirror_ref *refs; /* the decisions and rules that it names */
     size_t ref_count;
     uint64_t *seqs; /* other events, whose files changed too */
     size_t seq_count;
@@ -43,7 +44,8 @@ struct mirror_event {
 
 /* The kinds of events that a mirror reads, as a JSON list. */
 struct slice mirror_event_kinds(struct arena *arena);
-/* Reads an event, in proto JSON. One of another kind has no files. CLI_LOCAL for one that cannot be read. */
+/* Reads an event, in proto JSON. An event of another kind has no files. Returns CLI_LOCAL for an invalid
+ * one. */
 MUST_CHECK enum cli_exit mirror_event_read(struct cli *cli, struct arena *arena,
                                            struct json_value event, struct mirror_event *ret_event);
 

@@ -26,7 +26,7 @@ static enum cli_exit say_errno(const struct repository *repository, const char *
 
 /* --- the folder --- */
 
-/* Returns whether the folder has nothing but, perhaps, a repository. */
+/* Returns whether the folder is empty or has only a repository. */
 static bool is_empty(int folder)
 {
     int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -80,7 +80,7 @@ static enum cli_exit open_folder(struct repository *repository)
                                        : say_errno(repository, "can't be opened");
 }
 
-/* Locks the folder itself, so that one that is refused stays as it is. */
+/* Locks the folder itself, so that a refused folder is unchanged. */
 static enum cli_exit lock(const struct repository *repository)
 {
     return flock(repository->git.folder, LOCK_EX | LOCK_NB) == 0
@@ -90,7 +90,7 @@ static enum cli_exit lock(const struct repository *repository)
                            repository->path);
 }
 
-/* --- what a killed run left --- */
+/* --- the state after a killed run --- */
 
 /* Reads the commit before the one whose files may be incomplete. ERR_NOT_FOUND: they are complete. */
 static enum err read_pending(const struct repository *repository,
@@ -111,7 +111,7 @@ static enum err read_pending(const struct repository *repository,
     return OK;
 }
 
-/* Writes it durably under another name first, so that it is never there in part. */
+/* Writes the file durably under another name first, so that it is never incomplete. */
 static enum cli_exit write_pending(const struct repository *repository)
 {
     int folder = repository->git.folder;
@@ -270,7 +270,7 @@ static enum cli_exit prepare(struct repository *repository, struct arena *arena)
             git_ask(&repository->git, &(struct git_call){check, -1, NULL}, &has_commit, &output);
     }
     if (result == CLI_OK && !has_commit && is_empty(repository->git.folder)) {
-        result = remove_locks(repository); /* those of an init that was killed */
+        result = remove_locks(repository); /* files of a killed `git init` */
     }
     if (result == CLI_OK && !has_commit) {
         result = git_run(&repository->git, &(struct git_call){init, -1, NULL}, &output);

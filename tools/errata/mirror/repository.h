@@ -1,8 +1,8 @@
 /*
- * repository.h: the git repository of a mirror, and its work tree. Commits are made by git fast-import, which moves the branch
- * after their objects are written; then the files of the work tree are replaced one by one. The file PENDING names the commit
- * before, until that is done, so that a run that was killed is completed by the next one. Files that have other content than
- * the mirror wrote are reported, never overwritten.
+ * repository.h: the git repository of a mirror, and its work tree. Commits are made by git fast-import, which moves the
+ * branch after their objects are written; then the files of the work tree are replaced one by one. Until that is done,
+ * the file PENDING names the commit before, so that the next run completes a killed one. Files that have other content
+ * than the mirror wrote are reported, never overwritten.
  */
 #ifndef ERRATA_TOOLS_ERRATA_MIRROR_REPOSITORY_H
 #define ERRATA_TOOLS_ERRATA_MIRROR_REPOSITORY_H
@@ -20,14 +20,14 @@
 
 struct repository {
     struct git git;
-    const char *path; /* the folder, as it was given; borrowed */
+    const char *path; /* path of the folder as given; borrowed */
     char head[GIT_NAME_BYTES_MAX + 1]; /* the last commit; empty: none */
-    uint64_t seq; /* the last event that it has; 0: none */
+    uint64_t seq; /* number of the last event in it; 0: none */
     char event_id[UUID_TEXT_BYTES + 1];
 };
 
-/* Opens or creates the repository, completes what a killed run left, and reads its position. Refuses a folder with other
- * content, and one that another run has open. The caller closes it, after a failure too. */
+/* Opens or creates the repository, completes the work of a killed run, and reads its position. Refuses a folder with
+ * other content, and one that another run has open. The caller closes it, also after a failure. */
 MUST_CHECK enum cli_exit repository_open(struct repository *repository, struct cli *cli,
                                          const char *path);
 /* Makes the commits of a stream for fast-import, whose first one continues the branch, and updates the work tree. */
@@ -36,8 +36,8 @@ MUST_CHECK enum cli_exit repository_commit(struct repository *repository, int st
 MUST_CHECK enum cli_exit repository_check(struct repository *repository);
 void repository_close(struct repository *repository);
 
-/* For repository.c: makes the work tree have the files of the last commit, where it has those of the commit `before` (empty:
- * none). Completes what was done partially (work_tree.c). */
+/* For repository.c: replaces files of the commit `before` (empty: none) in the work tree by those of the last commit.
+ * Completes a partial replacement (work_tree.c). */
 MUST_CHECK enum cli_exit work_tree_update(struct repository *repository, const char *before);
 /* Reports the first difference between work tree, index and the last commit. */
 MUST_CHECK enum cli_exit work_tree_check(struct repository *repository);

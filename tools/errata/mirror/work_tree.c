@@ -47,7 +47,7 @@ static bool is_none(struct slice name)
     return zeros == name.size;
 }
 
-/* Takes the text up to a byte, which is left out; an empty one if there is none. */
+/* Takes the text up to a byte, without that byte; an empty text if there is none. */
 static struct slice take_until(struct slice *rest, uint8_t byte)
 {
     const uint8_t *end = rest->size > 0 ? memchr(rest->data, byte, rest->size) : NULL;
@@ -57,7 +57,7 @@ static struct slice take_until(struct slice *rest, uint8_t byte)
     return text;
 }
 
-/* --- what changed --- */
+/* --- changed files --- */
 
 /* Reads the records `:MODE MODE OLD NEW LETTER NUL PATH NUL` of git. */
 static enum cli_exit parse_changes(struct update *update, struct slice output)
@@ -116,7 +116,7 @@ static enum cli_exit read_changes(struct update *update, const char *before)
     return result == CLI_OK ? parse_changes(update, output) : result;
 }
 
-/* --- what is there --- */
+/* --- files of the work tree --- */
 
 static enum cli_exit report_other(const struct update *update, const struct change *change)
 {
@@ -146,7 +146,7 @@ static enum cli_exit run_with(struct update *update, const char *const *argument
     return result;
 }
 
-/* Lists the files that are there; refuses what is not a file. */
+/* Lists the existing files; refuses other objects than files. */
 static enum cli_exit list_present(struct update *update, struct buffer *lines)
 {
     for (size_t i = 0; i < update->count; i++) {
@@ -170,7 +170,7 @@ static enum cli_exit list_present(struct update *update, struct buffer *lines)
     return CLI_OK;
 }
 
-/* Finds the content of each file. Refuses files that have that of neither commit. */
+/* Finds the content of each file. Refuses files with the content of neither commit. */
 static enum cli_exit check_present(struct update *update)
 {
     static const char *const hash[] = {"hash-object", "--no-filters", "--stdin-paths", NULL};
@@ -206,7 +206,7 @@ static enum cli_exit say_failed(const struct update *update, const struct change
                      update->repository->path, SLICE_ARGS(change->path), strerror(errno));
 }
 
-/* Opens the folder of a file, which must not be a link; makes it if it is missing. */
+/* Opens the folder of a file, which must not be a link; creates it if it is missing. */
 static int open_folder(int root, struct slice path)
 {
     char name[FOLDER_BYTES_MAX];
@@ -338,7 +338,7 @@ static enum cli_exit remove_files(const struct update *update)
     return CLI_OK;
 }
 
-/* Makes the index the last commit, and notes the times of the files, so that git does not read them again. */
+/* Sets the index to the last commit, with the times of the files, so that git does not read them again. */
 static enum cli_exit update_index(const struct update *update)
 {
     static const char *const read[] = {"read-tree", "-i", "-m", "HEAD", NULL};

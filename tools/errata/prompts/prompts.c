@@ -1,5 +1,5 @@
 /*
- * prompts.c: `errata prompts`: templates of prompts by version, and the prompt that one makes for a
+ * prompts.c: `errata prompts`: templates of prompts by version, and the prompt of a template for a
  * document.
  */
 #include "tools/errata/commands.h"
@@ -8,10 +8,11 @@
 #include "tools/errata/engine/paging.h"
 #include "tools/errata/layouts/measures.h"
 
-/* A template's text, by the contract: inline ones may be larger than stored ones. */
+/* Maximum size of a template's text, by the contract: inline ones may be larger than stored
+ * ones. */
 #define TEMPLATE_BYTES_MAX ((size_t)256 * 1024)
 
-/* Exactly as it is for a pipe; on a terminal cleaned, line by line. */
+/* Prints a text unchanged to a pipe; on a terminal cleaned, line by line. */
 static void print_prompt_text(struct cli *cli, struct slice text)
 {
     if (cli->out.terminal) {
@@ -162,7 +163,8 @@ static void note_examples(struct cli *cli, struct json_value reply)
     }
 }
 
-/* Notes the placeholders without a value, if they are allowed; else check_prompt reports them. */
+/* Prints a note about placeholders without a value, if they are allowed; else check_prompt reports
+ * them. */
 static void note_missing(struct cli *cli, struct json_value reply)
 {
     struct slice tokens = reply_list(cli, reply, "missingTokens");

@@ -1,5 +1,5 @@
 /*
- * text.c: `errata text`: vectors of texts, and how similar two texts are.
+ * text.c: `errata text`: vectors of texts, and the similarity of two texts.
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"

@@ -16,7 +16,7 @@
 #define LIST_EVENTS "/errata.v1.EventService/ListEvents"
 #define SUBMIT "/errata.v1.ReviewService/SubmitReview"
 
-/* Bytes of a typed line: more than a note or a list of fields may have. */
+/* Maximum bytes of a typed line: more than a note or a list of fields may have. */
 #define LINE_BYTES 4096
 #define LINES_MAX 200
 
@@ -32,7 +32,7 @@ enum step {
     STEP_COUNT
 };
 
-/* A question that is answered by yes, no, or not at all. */
+/* A question with the answer yes, no or none. */
 static const struct {
     const char *question;
     const char *member;
@@ -63,7 +63,7 @@ static const char *decision_of(char key)
 
 /* --- the item --- */
 
-/* Makes a call that may fail, for a run without reviews; an empty object then. */
+/* Makes a call that fails for a run without reviews; returns an empty object then. */
 static enum cli_exit call_quietly(struct cli *cli, const char *path, struct slice json,
                                   struct json_value *ret_reply)
 {
@@ -138,8 +138,8 @@ static struct slice first_item(struct cli *cli, struct json_value events)
                              : slice_of(NULL, 0);
 }
 
-/* Shows the latest item of the run; if none was put, the one that its newest review has. Takes the subcategory from that
- * review unless it is given. */
+/* Prints the latest item of the run, or else that of its newest review. Takes the subcategory from that review unless
+ * it is given. */
 static enum cli_exit show(struct form *form)
 {
     struct cli *cli = form->cli;
@@ -173,7 +173,7 @@ static enum cli_exit show(struct form *form)
 
 /* --- the questions --- */
 
-/* Reads a line into `line`; false at the end of the input. */
+/* Reads a line into `line`; returns false at the end of the input. */
 static bool ask_line(struct form *form, const char *question, char *line)
 {
     print_text(&form->cli->out, "\n");
@@ -186,7 +186,7 @@ static bool ask_line(struct form *form, const char *question, char *line)
     return true;
 }
 
-/* Moves by a key that does not answer; false for one that has no meaning. */
+/* Handles a key that moves between questions; returns false for a key without a meaning. */
 static bool move(int key, enum step at, int *ret_next)
 {
     switch (key) {

@@ -79,7 +79,7 @@ static enum cli_exit print_in_use(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-/* As many versions as a page may have. */
+/* Maximum number of versions of a page. */
 static enum cli_exit fill_page(struct request *request, struct cli *cli)
 {
     (void)cli;

@@ -44,7 +44,7 @@ static const struct option_spec sanitize_options[] = {
 
 /* --- reviews --- */
 
-/* An answer of a review; `good` if yes is the good answer. */
+/* Formats an answer of a review; `good` if yes is the good answer. */
 static const struct finding {
     const char *member;
     const char *text;
@@ -184,7 +184,7 @@ static const struct option_spec thresholds_options[] = {
     IDEMPOTENCY_OPTION,
     {NULL, NULL, NULL}};
 
-/* Without a threshold nothing would be set. */
+/* Without a threshold the request would change nothing. */
 static enum cli_exit fill_thresholds(struct request *request, struct cli *cli)
 {
     (void)request;

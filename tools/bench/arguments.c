@@ -1,6 +1,5 @@
 /*
- * arguments.c: see arguments.h. The options by themselves; what is called is read in
- * arguments_calls.c.
+ * arguments.c: see arguments.h. Reads the options; arguments_calls.c reads the calls.
  */
 #include "tools/bench/arguments_internal.h"
 

@@ -1,7 +1,6 @@
 /*
- * arguments.h: the command line of errata-bench as values: what to call where, how fast, for how
- * long, what to expect and what to report. Checked here as far as it can be without reading a file
- * or opening a connection.
+ * arguments.h: the command line of errata-bench as values: calls, server, rates, durations,
+ * expected answers and reports. Makes all checks that need neither a file nor a connection.
  */
 #ifndef ERRATA_TOOLS_BENCH_ARGUMENTS_H
 #define ERRATA_TOOLS_BENCH_ARGUMENTS_H
@@ -19,7 +18,7 @@
  * own buffer and socket. */
 #define ARGUMENTS_CONNECTIONS_MAX 10000
 #define ARGUMENTS_IN_FLIGHT_MAX 10000
-/* Faster than any one core sends. */
+/* Maximum rate, above that of any core. */
 #define ARGUMENTS_RATE_MAX 10000000
 /* Maximum runs of a sweep before the knee is refined. */
 #define ARGUMENTS_SWEEP_RUNS_MAX 100
@@ -60,7 +59,7 @@ enum arguments_way {
     ARGUMENTS_COMPARE,
     ARGUMENTS_HELP,
     ARGUMENTS_VERSION,
-    ARGUMENTS_CALLS /* list Errata's calls that have names */
+    ARGUMENTS_CALLS /* list the named calls of Errata */
 };
 
 /* All texts are borrowed from argv, the environment or the arena. */
@@ -125,7 +124,7 @@ struct arguments {
 
 extern const struct option_spec arguments_options[];
 
-/* Reads argv. ERR_INVALID with a sentence in `fault`; ERR_MEMORY. */
+/* Reads argv. Returns ERR_INVALID with a message in `fault`, or ERR_MEMORY. */
 MUST_CHECK enum err arguments_read(struct arena *arena, int count, char **words,
                                    struct fault *fault, struct arguments *ret_arguments);
 

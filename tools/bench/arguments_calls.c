@@ -1,6 +1,6 @@
 /*
- * arguments_calls.c: what a run calls: the calls that are defined on the command line, the mix, and
- * what is right for each of them.
+ * arguments_calls.c: the calls of a run: those that the command line defines, the mix, and the
+ * expected answers of each.
  */
 #include "tools/bench/arguments_internal.h"
 
@@ -9,7 +9,7 @@
 #include "tools/errata/terminal/suggest.h"
 
 #define HTTP_OK 200
-/* A weight above this is a mistake of its writer. */
+/* Maximum weight. */
 #define WEIGHT_MAX 1000000
 
 static struct arguments_call *find_call(struct arguments *arguments, const char *name)
@@ -37,7 +37,7 @@ static enum err add_call(struct arguments *arguments, const struct arguments_cal
     return OK;
 }
 
-/* Copies a part of an argument; NULL without memory. */
+/* Copies a part of an argument; returns NULL without memory. */
 static const char *copy(struct arena *arena, const char *from, size_t size)
 {
     struct slice whole = {NULL, 0};
@@ -143,7 +143,7 @@ static enum err weigh_call(struct arguments *arguments, const char *name, uint32
     return OK;
 }
 
-/* NAME=WEIGHT,NAME=WEIGHT; a name without a weight has 1. */
+/* Reads NAME=WEIGHT,NAME=WEIGHT; a name without a weight has 1. */
 static enum err read_mix(struct arena *arena, struct arguments *arguments, const char *mix,
                          struct fault *fault)
 {
@@ -199,7 +199,7 @@ static bool read_expectation(const char *option, const char *value, struct argum
     return parse_range(value, &expect->bytes_min, &expect->bytes_max);
 }
 
-/* `[NAME=]VALUE`: of one call, or of all. */
+/* Reads `[NAME=]VALUE`, for one call or for all. */
 static enum err expect_one(struct arena *arena, struct arguments *arguments, const char *option,
                            const char *text, struct fault *fault)
 {

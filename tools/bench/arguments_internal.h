@@ -6,7 +6,7 @@
 
 #include "tools/bench/arguments.h"
 
-/* Reads --mix, --call, --requests, --expect-status, --expect-bytes and what goes with them. */
+/* Reads --mix, --call, --requests, --expect-status, --expect-bytes and their dependent options. */
 MUST_CHECK enum err arguments_read_calls(struct arena *arena, struct arguments *arguments,
                                          struct fault *fault);
 

@@ -1,6 +1,6 @@
 /*
- * compare.c: see compare.h. Reports are read as JSON text that was checked; numbers are kept as they are
- * written there, so that nothing is rounded twice.
+ * compare.c: see compare.h. Reports are read as JSON text that was checked; numbers are kept as written,
+ * so that nothing is rounded twice.
  */
 #include "tools/bench/compare.h"
 
@@ -14,7 +14,7 @@
 /* The nesting of a report: a percentile in a list of a tally of a run of a list. */
 #define REPORT_DEPTH_MAX 16
 #define NUMBER_BYTES 64
-/* A longer setting, such as the mix, is named and not quoted. */
+/* Maximum size of a quoted setting; a longer one, such as the mix, is only named. */
 #define QUOTED_BYTES_MAX 40
 /* Maximum problems of one report that are quoted. */
 #define PROBLEMS_MAX 4
@@ -22,7 +22,7 @@
 /* "%.*s" of a slice. */
 #define SHOWN(slice) (int)(slice).size, (const char *)(slice).data
 
-/* A figure, and where a report has it: names of members with a slash between them. */
+/* A figure, and its path in a report: names of members with slashes between them. */
 struct figure {
     const char *name;
     const char *path;
@@ -57,7 +57,7 @@ struct side {
     const char *path;
     uint8_t *bytes; /* owned; everything else is borrowed from it */
     struct json_value root;
-    struct json_value run; /* the one that is compared */
+    struct json_value run; /* the compared run */
 };
 
 /* --- JSON --- */
@@ -85,7 +85,7 @@ static bool find_kind(struct json_value from, const char *path, enum json_kind k
     return find(from, path, ret_value) && ret_value->kind == kind;
 }
 
-/* A text without its quotes and escapes; empty if it is missing. */
+/* Returns a text without its quotes and escapes; empty if it is missing. */
 static struct slice find_text(struct arena *arena, struct json_value from, const char *path)
 {
     struct json_value value;
@@ -110,7 +110,7 @@ static double number_of(struct slice text)
 
 /* --- reading a report --- */
 
-/* The element of a list; false if the list is shorter. */
+/* Gets the element of a list; returns false if the list is shorter. */
 static bool element(struct json_value list, size_t index, struct json_value *ret_value)
 {
     struct json_walk walk = json_walk_start(list);
@@ -184,7 +184,7 @@ static void add_row(struct comparison *to, struct arena *arena, struct slice fig
     to->row_count++;
 }
 
-/* A row for each figure. `prefix` comes before the figure's name. */
+/* Adds a row for each figure. `prefix` precedes the figure's name. */
 static void add_figures(struct comparison *to, struct arena *arena, const struct figure *figures,
                         const struct json_value *from, struct slice prefix)
 {
@@ -202,7 +202,7 @@ static void add_figures(struct comparison *to, struct arena *arena, const struct
     }
 }
 
-/* The call of a run with this name; false if its mix has none. */
+/* Finds the call of a run with this name; returns false if its mix has none. */
 static bool find_call(struct arena *arena, struct json_value run, struct slice name,
                       struct json_value *ret_call)
 {
@@ -222,7 +222,8 @@ static bool find_call(struct arena *arena, struct json_value run, struct slice n
     return false;
 }
 
-/* Rows for the calls that both mixes have. A mix of one call has the figures of the whole. */
+/* Adds rows for the calls that both mixes have. The figures of a mix of one call are those of the
+ * run. */
 static void add_calls(struct comparison *to, struct arena *arena, const struct side *sides)
 {
     struct json_value calls;
@@ -323,7 +324,7 @@ static void warn_of_differences(struct comparison *to, struct arena *arena,
     }
 }
 
-/* --- the whole --- */
+/* --- the comparison --- */
 
 enum err compare_files(struct arena *arena, const char *const paths[2], struct fault *fault,
                        struct comparison *ret_comparison)

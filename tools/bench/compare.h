@@ -36,8 +36,8 @@ struct comparison {
     bool valid; /* both reports are valid */
 };
 
-/* Compares the reports in two files. ERR_INVALID with a message for a file that cannot be read or is not
- * a report of this program; ERR_MEMORY. */
+/* Compares the reports in two files. Returns ERR_INVALID with a message for a file that cannot be read
+ * or is not a report of this program; ERR_MEMORY. */
 MUST_CHECK enum err compare_files(struct arena *arena, const char *const paths[2],
                                   struct fault *fault, struct comparison *ret_comparison);
 /* Prints a table to `out`, and the warnings to `err`. */

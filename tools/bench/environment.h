@@ -1,12 +1,12 @@
 /*
- * environment.h: the machine that a report is of.
+ * environment.h: the machine of a report.
  */
 #ifndef ERRATA_TOOLS_BENCH_ENVIRONMENT_H
 #define ERRATA_TOOLS_BENCH_ENVIRONMENT_H
 
 #include "store/base/arena.h"
 
-/* Texts are in the arena; what is not known is empty or 0. */
+/* Texts are in the arena; unknown values are empty or 0. */
 struct environment {
     struct slice cpu; /* model of the CPU */
     long cores;

@@ -26,7 +26,7 @@ enum evidence {
     EVIDENCE_OTHERS
 };
 
-/* The call of the mix that writes to Errata; NULL if none does. */
+/* Returns the call of the mix that writes to Errata; NULL if none does. */
 static const char *find_write(const struct arguments *arguments, const struct plan *plan)
 {
     for (size_t i = 0; i < plan->kind_count && !arguments->plain; i++) {
@@ -123,7 +123,7 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     return OK;
 }
 
-/* The event of a GetEventResponse. */
+/* Returns the event of a GetEventResponse. */
 static enum err read_reply(struct slice reply, enum evidence *ret_evidence)
 {
     struct wire_reader reader = wire_reader_of(reply);
@@ -149,7 +149,7 @@ static enum err refuse(struct ctx *ctx, const struct arguments *arguments,
                      write, SHOWN(status->message));
 }
 
-/* Looks at the organisation of the client's token. */
+/* Examines the organisation of the client's token. */
 static enum err check_organisation(struct ctx *ctx, const struct arguments *arguments,
                                    struct client_blocking *client, struct arena *arena,
                                    const char *write)

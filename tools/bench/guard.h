@@ -1,6 +1,6 @@
 /*
- * guard.h: keeps a mix that writes out of organisations that people use: events cannot be taken out of a
- * log again. Not a matter of rights: the token has those.
+ * guard.h: prevents a mix that writes from running on organisations in use, since events cannot be
+ * removed from a log. This is not access control: the token has the rights.
  */
 #ifndef ERRATA_TOOLS_BENCH_GUARD_H
 #define ERRATA_TOOLS_BENCH_GUARD_H

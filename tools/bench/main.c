@@ -37,7 +37,8 @@ struct bench {
     struct printer err;
 };
 
-/* The first signal ends the measure, which is then reported; the second one ends the program. */
+/* The first signal ends the measurement, which is then reported; the second one ends the
+ * program. */
 /* NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a signal reaches nothing else */
 static volatile sig_atomic_t stop;
 
@@ -213,7 +214,7 @@ static enum bench_exit run_compare(struct bench *bench)
     return result == BENCH_OK && !comparison->valid ? BENCH_INVALID : result;
 }
 
-/* --- the rest --- */
+/* --- the program --- */
 
 static enum bench_exit run_preload(struct bench *bench)
 {

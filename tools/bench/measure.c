@@ -18,7 +18,7 @@ struct display {
     double rate; /* rate of this run of a sweep; 0: a single run */
 };
 
-/* The newest whole interval states how it goes. */
+/* Reports the newest complete interval. */
 static struct slice detail(const struct display *display, struct arena *arena,
                            const struct run *run)
 {
@@ -93,7 +93,8 @@ static enum err measure_one(struct ctx *ctx, struct report *report, double rate,
     return err;
 }
 
-/* Why not even the lowest rate was sustained: by its last valid run, if there is one. */
+/* Returns the reason why even the lowest rate was not sustained, from its last valid run, if there
+ * is one. */
 static struct slice explain_failure(const struct sweep *sweep, struct arena *arena)
 {
     struct slice limit = judge_span(sweep->p99_limit_ns, arena);

@@ -6,8 +6,8 @@
 
 #include "tools/bench/report.h"
 
-/* Fills report->runs. ERR_UNAVAILABLE if the server cannot be reached, ERR_MEMORY; with a sentence.
- * `err` shows how far it is, where it is a terminal; `stop` ends the measure. */
+/* Fills report->runs. Returns ERR_UNAVAILABLE if the server cannot be reached, or ERR_MEMORY, with
+ * a message. `err` gets the progress if it is a terminal; `stop` ends the measurement. */
 MUST_CHECK enum err measure(struct ctx *ctx, struct report *report, struct sweep *sweep,
                             struct printer *err, const volatile sig_atomic_t *stop);
 

@@ -16,8 +16,8 @@
 #define MAPPINGS "errata.v1.MappingService/"
 #define ANALYTICS "errata.v1.AnalyticsService/"
 
-/* The shape and the lengths of the events that `--preload` stores, each of a document and a line of
- * its own. */
+/* The shape and the lengths of the events that `--preload` stores, each with a separate document
+ * and line. */
 #define CAPTURED_EVENT                                                                             \
     "{\"actorUserId\": \"" PRELOAD_ACTOR                                                           \
     "\", \"eventType\": \"FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED\","                        \
@@ -29,7 +29,7 @@
     "\\\"description\\\":\\\"${text:300}\\\"}\","                                                  \
     " \"metaJson\": \"{\\\"model\\\":\\\"m-1\\\",\\\"input_snippet\\\":\\\"${text:800}\\\"}\"}"
 
-/* Like the SKUs that `--preload --mappings` confirms, and none of them. */
+/* Similar to the SKUs that `--preload --mappings` confirms, but equal to none of them. */
 #define UNMAPPED_LINE                                                                              \
     "{\"customerId\": \"customer-${uniform:0..99:%05d}\","                                         \
     " \"customerSku\": \"AQ-${uniform:0..999:%03d}-0000${uniform:0..9999:%04d}\"}"

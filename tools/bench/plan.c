@@ -18,7 +18,7 @@
 
 /* --- files --- */
 
-/* A file's text in the arena. */
+/* Reads a file's text into the arena. */
 static enum err read_text(struct ctx *ctx, const char *path, struct slice *ret_text)
 {
     uint8_t *bytes = NULL;
@@ -112,7 +112,7 @@ static enum err read_tokens(struct ctx *ctx, const struct arguments *arguments, 
 
 /* --- header fields --- */
 
-/* Copies a name in lower case; false if it is not a name. */
+/* Copies a name in lower case; returns false if it is invalid. */
 static bool copy_name(const char *text, size_t size, uint8_t *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
@@ -136,7 +136,7 @@ static bool is_visible(struct slice value)
     return true;
 }
 
-/* "name: value" as HTTP/2 has it: lower case, no white space around the value. */
+/* Reads "name: value" in the form of HTTP/2: lower case, no white space around the value. */
 static enum err add_header(struct ctx *ctx, struct connection_shared *shared, const char *text)
 {
     const char *colon = strchr(text, ':');
@@ -254,7 +254,7 @@ static enum err make_kinds(struct ctx *ctx, const struct arguments *arguments, s
     return err;
 }
 
-/* --- the rest --- */
+/* --- the plan --- */
 
 static enum err read_pids(struct ctx *ctx, const struct arguments *arguments, struct plan *plan)
 {

@@ -1,6 +1,6 @@
 /*
- * plan.h: a command line made into something that can be run: files read, templates compiled, tokens
- * and header fields checked. Opens no connection.
+ * plan.h: converts a command line to a plan: reads files, compiles templates, checks tokens and
+ * header fields. Opens no connection.
  */
 #ifndef ERRATA_TOOLS_BENCH_PLAN_H
 #define ERRATA_TOOLS_BENCH_PLAN_H
@@ -11,7 +11,7 @@
 /* Maximum organisations of one run. */
 #define PLAN_TOKENS_MAX 10000
 
-/* Texts are in the arena that it was made in; requests are owned. */
+/* Texts are in the arena of plan_make; requests are owned. */
 struct plan {
     struct load_kind kinds[LOAD_KINDS_MAX]; /* calls of the mix that have a weight */
     struct slice templates[LOAD_KINDS_MAX]; /* templates as written; empty for ready-made bodies */
@@ -24,10 +24,10 @@ struct plan {
     struct engine_options engine; /* all options except the rate, progress and stop; owns its TLS */
 };
 
-/* ERR_INVALID with a sentence in the fault, ERR_MEMORY. */
+/* Makes the plan. Returns ERR_INVALID with a message in the fault, or ERR_MEMORY. */
 MUST_CHECK enum err plan_make(struct ctx *ctx, const struct arguments *arguments,
                               struct plan *ret_plan);
-/* Takes a zeroed one. */
+/* Accepts a zeroed one. */
 void plan_deinit(struct plan *plan);
 
 #endif

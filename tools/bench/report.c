@@ -1,5 +1,5 @@
 /*
- * report.c: see report.h. What all three ways ask.
+ * report.c: see report.h. The functions that all forms share.
  */
 #include "tools/bench/report.h"
 

@@ -34,9 +34,9 @@ struct report {
     bool stopped; /* interrupted by the user */
 };
 
-/* The run that speaks for the whole: that of the knee, or the only one. NULL if none was made. */
+/* Returns the representative run: that of the knee, or the only one. NULL if there is none. */
 const struct report_run *report_main_run(const struct report *report);
-/* Valid: the only run, or a sweep that found its knee. */
+/* Returns whether the only run is valid, or the sweep found its knee. */
 bool report_is_valid(const struct report *report);
 void report_deinit(struct report *report);
 

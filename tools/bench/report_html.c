@@ -1,5 +1,5 @@
 /*
- * report_html.c: the page (page/), which is compiled in, with the JSON report in its middle.
+ * report_html.c: the page (page/), which is compiled in, with the JSON report inserted.
  */
 #include "tools/bench/report.h"
 

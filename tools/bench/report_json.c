@@ -1,6 +1,6 @@
 /*
  * report_json.c: the report for programs; README.md has its keys. Members are written by small
- * functions that put the comma in front, so that nothing has to know what comes next.
+ * functions that write the comma before a member, so that none depends on the next one.
  */
 #include "tools/bench/report.h"
 
@@ -126,7 +126,8 @@ static void put_latency(struct buffer *json, const struct histogram *latency)
     end(json, '}');
 }
 
-/* The curve by nines: steps of a twentieth of a decade of what is slower, down to one call. */
+/* Writes the curve by nines: steps of a twentieth of a decade of the slower calls, down to one
+ * call. */
 static void put_percentiles(struct buffer *json, const struct histogram *latency)
 {
     double slower = 1;
@@ -332,7 +333,7 @@ static void put_run(struct buffer *json, struct arena *arena, const struct repor
     end(json, '}');
 }
 
-/* --- the whole --- */
+/* --- the report --- */
 
 static void put_environment(struct buffer *json, const struct environment *environment)
 {

@@ -47,7 +47,7 @@ static const struct table_column cost_columns[] = {
     {.title = "late, p99", .right = true},
     {.title = "at most", .right = true, .extra = 4}};
 #define COST_COLUMNS (sizeof(cost_columns) / sizeof(cost_columns[0]))
-/* The last of them. */
+/* The last percentile. */
 #define LAG_COLUMNS 2
 
 /* CPU is split into user and system by ticks of 10 ms: fewer than fifty are not significant. */
@@ -83,7 +83,7 @@ static struct slice bytes_text(uint64_t bytes, struct arena *arena)
     return arena_printf(arena, mb < 9.95 ? "%.1f MB" : "%.0f MB", mb);
 }
 
-/* Empty without calls: there is no time to show. */
+/* Returns an empty text without calls. */
 static struct slice span_text(const struct histogram *latency, uint64_t span_ns,
                               struct arena *arena)
 {
@@ -119,7 +119,7 @@ static void print_load(const struct report *report, struct arena *arena, struct 
     print_text(out, "\n\n");
 }
 
-/* --- how long answers took --- */
+/* --- latencies --- */
 
 static bool add_call(struct table *table, const char *name, const struct run_tally *tally,
                      double seconds, struct arena *arena)
@@ -219,7 +219,7 @@ static void print_costs(const struct report_run *run, struct arena *arena, struc
     }
 }
 
-/* --- whether it counts --- */
+/* --- validity --- */
 
 static void print_sentence(const char *head, enum print_colour colour, struct slice text,
                            struct printer *out)

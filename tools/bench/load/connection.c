@@ -1,5 +1,5 @@
 /*
- * connection.c: see connection.h. Starting calls, and owning them until they end.
+ * connection.c: see connection.h. Starts calls, and owns them until they end.
  */
 #include "tools/bench/load/connection_internal.h"
 
@@ -76,7 +76,7 @@ static void put_setting(uint8_t *at, uint16_t id, uint32_t value)
     bytes_put_be32(at + 2, value);
 }
 
-/* Makes room for `more` bytes after those that wait. Returns false if memory is exhausted. */
+/* Makes room for `more` bytes after the pending output. Returns false if memory is exhausted. */
 static bool reserve(struct connection *connection, size_t more)
 {
     size_t used = connection->out_end - connection->out_start;
@@ -121,7 +121,8 @@ uint8_t *connection_put_frame(struct connection *connection, struct http2_head h
     return at + HTTP2_FRAME_HEAD_BYTES;
 }
 
-/* The preface, no push, and windows that never hold the server back (RFC 9113, section 3.4). */
+/* Writes the preface, with no push, and windows that never block the server (RFC 9113, section
+ * 3.4). */
 static bool put_preface(struct connection *connection)
 {
     size_t size = sizeof(HTTP2_PREFACE) - 1;
@@ -243,7 +244,7 @@ void connection_sent(struct connection *connection, size_t size)
     }
 }
 
-/* Completes the frame of which the beginning is kept; gives what is left of `bytes`. */
+/* Completes an incomplete frame; returns the rest of `bytes`. */
 static enum err complete_rest(struct connection *connection, struct slice *bytes)
 {
     size_t wanted = HTTP2_FRAME_HEAD_BYTES;
@@ -310,7 +311,7 @@ struct call *connection_find(struct connection *connection, uint32_t stream)
     return call;
 }
 
-/* Twice the buckets where there are as many calls; with fewer the lists only get longer. */
+/* Doubles the buckets if there are as many calls; without memory the lists only get longer. */
 static void add_buckets(struct connection *connection)
 {
     size_t old_count = connection->bucket_count;
@@ -436,7 +437,7 @@ uint32_t connection_streams_allowed(const struct connection *connection)
 
 /* --- sending --- */
 
-/* A field that no table keeps, which every decoder takes at the end of a block. */
+/* Writes a field without indexing at the end of a block. */
 static size_t put_key(struct connection *connection, uint8_t *out)
 {
     static const char name[] = "idempotency-key";
@@ -453,7 +454,7 @@ static size_t put_key(struct connection *connection, uint8_t *out)
     return sizeof(name) + 2 + (size_t)size;
 }
 
-/* The header block of a kind: as it was, where the table is as it was. */
+/* Writes the header block of a kind; the previous bytes are reused if the table is unchanged. */
 static enum err put_block(struct connection *connection, uint32_t kind, uint8_t *out,
                           size_t *ret_size)
 {
@@ -538,7 +539,7 @@ static bool put_body_at_once(struct connection *connection, struct call *call, s
     return true;
 }
 
-/* A body that goes out as the windows allow. */
+/* Queues a body that is sent as the windows allow. */
 static bool queue_body(struct connection *connection, struct call *call, struct slice body)
 {
     const struct load_kind *kind = &connection->shared->kinds[call->kind];
@@ -583,7 +584,7 @@ static bool submit(struct connection *connection, uint32_t kind_index, uint64_t 
     return queue_body(connection, call, body);
 }
 
-/* The next piece of a body; false if a window, or the buffer, has no room. */
+/* Sends the next piece of a body; returns false if a window, or the buffer, has no room. */
 static bool put_piece(struct connection *connection, struct call *call)
 {
     int64_t room = connection->window < call->window ? connection->window : call->window;

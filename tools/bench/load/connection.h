@@ -16,13 +16,13 @@
 #define CONNECTION_STREAMS_MAX 100000
 /* Maximum calls that wait for a stream, 16 bytes each. Further calls are not sent, and are counted as such. */
 #define CONNECTION_WAITING_MAX ((size_t)1 << 22)
-/* No new call starts while more than this waits for the socket. */
+/* No new call starts while more bytes than this wait for the socket. */
 #define CONNECTION_OUT_BYTES_MAX ((size_t)256 * 1024)
 /* Receive window. It is large so that the generator never blocks the server. */
 #define CONNECTION_WINDOW ((uint32_t)1 << 30)
-/* The caller's own header fields. */
+/* Maximum number of the caller's header fields. */
 #define CONNECTION_EXTRA_MAX 32
-/* A reply's header fields, of which none matters beyond this. */
+/* Maximum number of header fields of a reply that are read. */
 #define CONNECTION_MESSAGE_BYTES_MAX 256
 /* Size of the idempotency key of a call. */
 #define CONNECTION_KEY_BYTES 40
@@ -43,7 +43,7 @@ struct connection_shared {
     struct slice authority;
     struct hpack_field extra[CONNECTION_EXTRA_MAX];
     size_t extra_count;
-    /* A call has ended. Starts no call by itself. */
+    /* Called when a call has ended; must not start a call. */
     void (*on_answer)(void *owner, size_t connection, const struct answer *answer);
     void *owner;
 };
@@ -60,29 +60,29 @@ bool connection_is_ready(const struct connection *connection);
 /* Returns the bytes to send; valid until the next call of a function of this file. */
 struct slice connection_output(const struct connection *connection);
 void connection_sent(struct connection *connection, size_t size);
-/* Bytes from the server. ERR_PRECONDITION if the connection can continue no more; connection_problem
- * states why. */
+/* Reads bytes from the server. Returns ERR_PRECONDITION if the connection cannot continue;
+ * connection_problem has the reason. */
 MUST_CHECK enum err connection_feed(struct connection *connection, struct slice bytes);
 const char *connection_problem(const struct connection *connection);
 
-/* Starts a call, or lets it wait; false if too many wait already. */
+/* Starts a call, or lets it wait; returns false if too many wait already. */
 MUST_CHECK bool connection_start(struct connection *connection, uint32_t kind, uint64_t due_ns);
-/* Sends what there is room for now: bodies that the server's windows held back, and waiting calls.
- * Called after anything else. ERR_PRECONDITION as connection_feed. */
+/* Sends as much as there is room for: bodies that waited for the server's windows, and waiting
+ * calls. Called after any other function. Returns ERR_PRECONDITION like connection_feed. */
 MUST_CHECK enum err connection_advance(struct connection *connection);
-/* True if the connection accepts no more calls and has answered all earlier ones. */
+/* Returns whether the connection accepts no more calls and all earlier ones have ended. */
 bool connection_is_over(const struct connection *connection);
 /* Ends every call in flight as lost; waiting calls are only counted by connection_waiting. */
 void connection_abandon(struct connection *connection);
 
 size_t connection_in_flight(const struct connection *connection);
 size_t connection_waiting(const struct connection *connection);
-/* A body waits for a window, or for room in the output. */
+/* Returns whether a body waits for a window, or for room in the output. */
 bool connection_has_unsent(const struct connection *connection);
-/* Takes the oldest waiting call back; false if none waits. */
+/* Removes the oldest waiting call; returns false if there is none. */
 bool connection_take_waiting(struct connection *connection, uint64_t *ret_due_ns,
                              uint32_t *ret_kind);
-/* Streams that the server allows at a time. */
+/* Returns the server's limit of concurrent streams. */
 uint32_t connection_streams_allowed(const struct connection *connection);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * connection_internal.h: what the files of a connection share: connection.c starts calls and owns
- * them, connection_read.c reads frames.
+ * connection_internal.h: the shared part of the files of a connection: connection.c starts calls
+ * and owns them, connection_read.c reads frames.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_CONNECTION_INTERNAL_H
 #define ERRATA_TOOLS_BENCH_LOAD_CONNECTION_INTERNAL_H
@@ -20,7 +20,7 @@ struct call {
     uint64_t received; /* bytes of the answer's body */
     const uint8_t *body; /* unsent rest of the body; NULL if all is sent */
     size_t body_size;
-    uint8_t *owned; /* the start of a body that is the call's own */
+    uint8_t *owned; /* start of a body that the call owns */
     int64_t window; /* send window of this stream */
     int32_t http_status; /* -1: not yet */
     int32_t grpc_status;
@@ -61,7 +61,7 @@ struct connection {
     size_t out_end;
     struct hpack hpack;
     struct hpack_field fields[LOAD_KINDS_MAX][HPACK_FIELDS_MAX];
-    size_t field_count; /* the same for each kind; the one that varies is not among them */
+    size_t field_count; /* the same for each kind, without the field that varies */
     struct cached_block blocks[LOAD_KINDS_MAX];
     int64_t window; /* send window of the connection */
     int64_t stream_window; /* initial send window of a stream */
@@ -90,13 +90,14 @@ struct connection {
     size_t message_size;
 };
 
-/* The frame's payload is `size` bytes at the result, to be written at once; NULL without memory. */
+/* Returns the place of the frame's payload of `size` bytes, to be written at once; NULL without
+ * memory. */
 uint8_t *connection_put_frame(struct connection *connection, struct http2_head head);
 struct call *connection_find(struct connection *connection, uint32_t stream);
 /* Removes the call from all lists, and reports its end to its owner. */
 void connection_end(struct connection *connection, struct call *take_call, enum answer_wrong wrong,
                     uint64_t code);
-/* Notes why the connection ends, and gives ERR_PRECONDITION. */
+/* Records why the connection ends, and returns ERR_PRECONDITION. */
 enum err connection_fail(struct connection *connection, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Reads one whole frame. */

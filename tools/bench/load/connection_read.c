@@ -1,6 +1,6 @@
 /*
- * connection_read.c: what the server sends, frame by frame: answers, and what it says about the
- * connection. Strict where a mistake would make a wrong answer look right, lenient elsewhere.
+ * connection_read.c: reads the server's frames: answers, and frames about the connection. Strict if
+ * an error could make a wrong answer appear right, otherwise lenient.
  */
 #include "tools/bench/load/connection_internal.h"
 
@@ -85,7 +85,7 @@ static void end_answer(struct connection *connection, struct call *take_call)
     connection_end(connection, take_call, wrong, code);
 }
 
-/* Takes the padding off; false if it is longer than the frame. */
+/* Removes the padding; returns false if it is longer than the frame. */
 static bool unpad(uint8_t flags, struct slice *payload)
 {
     size_t padding = 0;
@@ -101,7 +101,7 @@ static bool unpad(uint8_t flags, struct slice *payload)
     return true;
 }
 
-/* Gives the connection's window back once half of it is used. */
+/* Updates the connection's window once half of it is used. */
 static enum err note_received(struct connection *connection, uint32_t size)
 {
     uint8_t *payload = NULL;
@@ -172,7 +172,7 @@ static void note_field(struct connection *connection, struct call *call, const n
     }
 }
 
-/* Every block is read, wanted or not, since each may change the table that the next refers to. */
+/* Every block is decoded, since each may change the table for the next one. */
 static bool inflate(struct connection *connection, struct call *call, struct slice block, bool last)
 {
     const uint8_t *at = block.data;

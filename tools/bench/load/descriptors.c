@@ -89,7 +89,7 @@ static bool copy_text(struct builder *builder, const char *text, struct slice *r
     return arena_copy(builder->ctx->arena, slice_text(text), ret_text);
 }
 
-/* --- finding --- */
+/* --- search --- */
 
 const struct message_info *descriptors_find_message(const struct descriptors *descriptors,
                                                     struct slice full_name)
@@ -316,7 +316,7 @@ static bool is_map_entry(const struct builder *builder, const struct message_inf
     const message_proto *proto = NULL;
 
     if (message < first || message >= first + builder->out->message_count) {
-        return false; /* the contract's: none of those is an entry */
+        return false; /* a type of the contract, none of which is a map entry */
     }
     proto = builder->messages.items[message - first].message;
     return proto->options != NULL && proto->options->map_entry;

@@ -1,7 +1,7 @@
 /*
- * descriptors.h: methods of services that are not of this contract: a FileDescriptorSet, as
- * `protoc --include_imports --descriptor_set_out` writes it, made into the tables that the JSON
- * codec works by. Types of google.protobuf are those of the contract, so that proto JSON knows them.
+ * descriptors.h: methods of services that are not of this contract: a FileDescriptorSet, as written
+ * by `protoc --include_imports --descriptor_set_out`, converted to the tables of the JSON codec.
+ * Types of google.protobuf are those of the contract, so that proto JSON knows them.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_DESCRIPTORS_H
 #define ERRATA_TOOLS_BENCH_LOAD_DESCRIPTORS_H
@@ -9,7 +9,7 @@
 #include "server/codec/contract.h"
 #include "store/base/ctx.h"
 
-/* More than the largest public sets have. */
+/* Maximum size, above that of the largest public sets. */
 #define DESCRIPTORS_MESSAGES_MAX 100000
 #define DESCRIPTORS_METHODS_MAX 65535
 
@@ -23,10 +23,11 @@ struct descriptors {
     size_t method_count;
 };
 
-/* Reads the bytes of a set. ERR_INVALID with a sentence in the fault, which calls it `name`. */
+/* Reads the bytes of a set. Returns ERR_INVALID with a message in the fault, which names the set
+ * `name`. */
 MUST_CHECK enum err descriptors_read(struct ctx *ctx, const char *name, struct slice bytes,
                                      struct descriptors *ret_descriptors);
-/* NULL if there is none. */
+/* Finds a method by its path; returns NULL if there is none. */
 const struct method_info *descriptors_find_method(const struct descriptors *descriptors,
                                                   struct slice path);
 const struct message_info *descriptors_find_message(const struct descriptors *descriptors,

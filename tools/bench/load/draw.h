@@ -1,6 +1,6 @@
 /*
- * draw.h: what a run draws at random, from a seed: the same seed, the same calls. Fast and good
- * enough for load (splitmix64); no secret comes from it.
+ * draw.h: random values of a run, from a seed: the same seed gives the same calls. The generator is
+ * fast (splitmix64); it must not be used for secrets.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_DRAW_H
 #define ERRATA_TOOLS_BENCH_LOAD_DRAW_H
@@ -11,15 +11,16 @@ struct draw {
     uint64_t state;
 };
 
-/* Numbers 1 to count, each k as often as 1 / k^skew says: what Zipf saw in texts, and others in what
- * is asked of servers. Drawn without a table by rejection-inversion (Hoermann and Derflinger,
- * "Rejection-inversion to generate variates from monotone discrete distributions", 1996). */
+/* Numbers from 1 to count, each k with a probability proportional to 1 / k^skew (Zipf's law), as in
+ * texts and in requests to servers. Drawn without a table by rejection-inversion (Hoermann and
+ * Derflinger, "Rejection-inversion to generate variates from monotone discrete distributions",
+ * 1996). */
 struct draw_zipf {
     double skew;
     double count;
     double low; /* lower bound of the integral of the density */
     double high;
-    double shortcut; /* a candidate this near needs no second look */
+    double shortcut; /* a candidate this near is accepted without the second test */
 };
 
 static inline uint64_t draw_next(struct draw *draw)
@@ -31,13 +32,13 @@ static inline uint64_t draw_next(struct draw *draw)
     return x ^ (x >> 31);
 }
 
-/* 0 to count - 1. */
+/* Returns a number from 0 to count - 1. */
 static inline uint64_t draw_below(struct draw *draw, uint64_t count)
 {
     return (uint64_t)(((unsigned __int128)draw_next(draw) * count) >> 64);
 }
 
-/* Above 0, at most 1. */
+/* Returns a number above 0 and at most 1. */
 static inline double draw_share(struct draw *draw)
 {
     return (double)((draw_next(draw) >> 11) + 1) * 0x1p-53;

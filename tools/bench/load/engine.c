@@ -1,8 +1,8 @@
 /*
  * engine.c: see engine.h. A turn: start what is due, send it, wait until the next call is due or an
- * answer comes, read. The last moments before a call is due are spent awake, since waking up takes
- * some 20 us; answers are read meanwhile. But not where that would take the whole core: Linux takes
- * it away for 50 ms from a real-time process that had it for 950 ms of a second.
+ * answer comes, read. The thread does not sleep just before a call is due, since a wake-up takes
+ * some 20 us; it reads answers meanwhile. It sleeps if it would use the whole core, since Linux
+ * stops a real-time process for 50 ms after 950 ms of a second.
  */
 #include "tools/bench/load/engine.h"
 
@@ -18,13 +18,13 @@
 #define NS_A_SECOND UINT64_C(1000000000)
 /* A sleep ends this long before the next call is due. */
 #define AWAKE_NS UINT64_C(30000)
-/* Above this share of the core nothing is spent awake; looked at so often. */
+/* Above this share of the core the thread always sleeps; and the interval of the check. */
 #define BUSY_SHARE_MAX 0.9
 #define BUSY_CHECK_NS UINT64_C(5000000)
 #define REST_NS 50000
 /* Maximum delay of timers: the kernel's default is 50 us. */
 #define TIMER_SLACK_NS 1
-/* The longest sleep: signals and the clock are looked at after it. */
+/* Maximum sleep, after which signals and the clock are checked. */
 #define SLEEP_NS_MAX UINT64_C(100000000)
 #define EVENTS_MAX 256
 
@@ -187,7 +187,8 @@ static void report_progress(struct engine *engine, uint64_t now)
     }
 }
 
-/* True if this program has used too much of the core in this second. A closed loop never rests. */
+/* Returns whether this program has used too much of the core in this second. A closed loop never
+ * rests. */
 static bool must_rest(struct engine *engine, uint64_t now)
 {
     uint64_t cpu_ns = 0;

@@ -49,14 +49,14 @@ struct engine_result {
     struct engine_usage client;
     struct process_list server_processes;
     uint32_t streams_allowed; /* the fewest that a connection may have */
-    bool stopped; /* stopped through options->stop */
+    bool stopped; /* whether options->stop ended the run */
 };
 
-/* Makes one run. ERR_UNAVAILABLE if the server cannot be reached, ERR_INVALID, ERR_MEMORY, each
- * with a sentence; a run that was made is OK, even with wrong answers. */
+/* Makes one run. Returns ERR_UNAVAILABLE if the server cannot be reached, ERR_INVALID or
+ * ERR_MEMORY, each with a message; OK for a completed run, even with wrong answers. */
 MUST_CHECK enum err engine_run(const struct engine_options *options, struct fault *fault,
                                struct engine_result *ret_result);
-/* Takes a zeroed one. */
+/* Accepts a zeroed one. */
 void engine_result_deinit(struct engine_result *result);
 
 #endif

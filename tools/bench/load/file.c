@@ -1,5 +1,5 @@
 /*
- * file.c: see file.h. Read by pieces, so that pipes and /dev/stdin do too.
+ * file.c: see file.h. Reads in pieces, so that pipes and /dev/stdin can be read too.
  */
 #include "tools/bench/load/file.h"
 
@@ -9,7 +9,7 @@
 
 #define PIECE_BYTES ((size_t)64 * 1024)
 
-/* Reads to the end; false if memory or the limit do not last, or reading fails (errno). */
+/* Reads to the end; returns false without memory, above the limit, or if a read fails (errno). */
 static bool read_all(FILE *file, uint8_t **bytes, size_t *size)
 {
     size_t room = 0;

@@ -6,7 +6,7 @@
 
 #include "store/base/fault.h"
 
-/* Ready-made bodies of a long run of documents. */
+/* Maximum size of a file: ready-made bodies of a long run of documents. */
 #define FILE_BYTES_MAX ((size_t)4 << 30)
 
 /* Reads a file into memory that the caller frees, followed by a NUL. ERR_INVALID with a message, ERR_MEMORY. */

@@ -1,9 +1,9 @@
 /*
- * histogram.h: counts of spans of time, in buckets of nanoseconds that grow with the
- * value, as Gil Tene's HdrHistogram does it. Below 2^bits each value has a bucket of its own; above,
- * each power of two is cut into 2^(bits-1) equal ones. So a value is known to one part in 2^(bits-1):
- * with HISTOGRAM_FINE_BITS to three significant digits from a microsecond on. Recording is a shift
- * and an addition; two histograms of the same bits add up to that of both.
+ * histogram.h: counts of durations in buckets of nanoseconds that grow with the value, like Gil
+ * Tene's HdrHistogram. Below 2^bits each value has a bucket of its own; above, each power of two is
+ * cut into 2^(bits-1) equal ones. So a value is known to one part in 2^(bits-1): with
+ * HISTOGRAM_FINE_BITS to three significant digits from a microsecond on. Recording is a shift and an
+ * addition; two histograms of the same bits add up to that of both.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_HISTOGRAM_H
 #define ERRATA_TOOLS_BENCH_LOAD_HISTOGRAM_H
@@ -18,7 +18,7 @@
 #define HISTOGRAM_FINE_BITS 11
 /* 3%: for one of many, such as a second of a run. 10 KB. */
 #define HISTOGRAM_COARSE_BITS 6
-/* Values are below 2^42 ns, 73 minutes; what is longer counts as that. */
+/* Values are below 2^42 ns, 73 minutes; longer ones count as the maximum. */
 #define HISTOGRAM_VALUE_BITS 42
 
 struct histogram {
@@ -40,18 +40,20 @@ struct histogram_bucket {
 
 /* ERR_MEMORY. */
 MUST_CHECK enum err histogram_init(struct histogram *histogram, unsigned bits);
-/* Takes a zeroed one. */
+/* Accepts a zeroed one. */
 void histogram_deinit(struct histogram *histogram);
 void histogram_record(struct histogram *histogram, uint64_t value_ns);
-/* Adds what `from`, of the same bits, has. */
+/* Adds the values of `from`, which has the same bits. */
 void histogram_merge(struct histogram *histogram, const struct histogram *from);
-/* Adds what `from`, of more bits, has: each bucket as its least value. Sums and limits stay exact. */
+/* Adds the values of `from`, which has more bits: each bucket as its least value. Sums and limits
+ * stay exact. */
 void histogram_coarsen(struct histogram *histogram, const struct histogram *from);
-/* The value that `share` (0 to 1) of all values do not exceed: the greatest one of its bucket, but
- * none that is above the maximum. 0 if nothing is recorded. */
+/* Returns the value that `share` (0 to 1) of all values do not exceed: the greatest one of its
+ * bucket, but at most the maximum. 0 if nothing is recorded. */
 uint64_t histogram_percentile(const struct histogram *histogram, double share);
 double histogram_mean_ns(const struct histogram *histogram);
-/* Walks the buckets that have anything, upwards; false at the end. Start with *at 0. */
+/* Iterates over the buckets with values, in ascending order; returns false at the end. Start with
+ * *at 0. */
 bool histogram_next(const struct histogram *histogram, size_t *at,
                     struct histogram_bucket *ret_bucket);
 

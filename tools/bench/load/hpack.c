@@ -68,7 +68,7 @@ enum err hpack_set_limit(struct hpack *hpack, uint32_t limit_bytes)
     return OK;
 }
 
-/* An integer with the first bits of its byte (5.1). */
+/* Writes an integer after the first bits of its byte (5.1). */
 static uint8_t *put_number(uint8_t *out, uint8_t first, unsigned bits, size_t number)
 {
     size_t most = ((size_t)1 << bits) - 1;
@@ -85,7 +85,7 @@ static uint8_t *put_number(uint8_t *out, uint8_t first, unsigned bits, size_t nu
     return out;
 }
 
-/* A text without Huffman code (5.2). */
+/* Writes a text without Huffman code (5.2). */
 static uint8_t *put_text(uint8_t *out, struct slice text)
 {
     out = put_number(out, 0, 7, text.size);
@@ -95,7 +95,7 @@ static uint8_t *put_text(uint8_t *out, struct slice text)
     return out + text.size;
 }
 
-/* The index of the field (`ret_whole`), or of its name only; 0 if there is none. */
+/* Returns the index of the field (`ret_whole`), or of only its name; 0 if there is none. */
 static size_t find_static(const struct hpack_field *field, bool *ret_whole)
 {
     size_t name_index = 0;

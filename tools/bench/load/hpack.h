@@ -1,9 +1,8 @@
 /*
- * hpack.h: how requests write their header fields (RFC 7541), in one of two ways. INDEXED: every
- * field that stays the same is put into the peer's dynamic table once and is a byte or two from then
- * on, as grpc-go and grpc-java do it. LITERAL: as libnghttp2 does it, and with it curl and grpc-js,
- * which never put the path and the authorization into the table. The peer's limit of the table is
- * kept to in both, down to none at all.
+ * hpack.h: encodes the header fields of requests (RFC 7541), in one of two modes. INDEXED: every constant
+ * field is added to the peer's dynamic table once and is a byte or two from then on, like in grpc-go and
+ * grpc-java. LITERAL: like libnghttp2, and therefore curl and grpc-js, which never add the path and the
+ * authorization to the table. Both modes keep the peer's limit of the table, also 0.
  *
  * The indexed way inserts only fields that fit beside the present ones, so that nothing is ever evicted and a
  * field's index follows from how many came after it.
@@ -16,14 +15,14 @@
 
 #include <nghttp2/nghttp2.h>
 
-/* HPACK's own default, and as much as is ever used of what a peer allows. */
+/* HPACK's default, and the maximum that is used if a peer allows more. */
 #define HPACK_TABLE_BYTES_MAX 4096
 /* Overhead that RFC 7541 counts for each entry; it limits the table to 128 entries. */
 #define HPACK_ENTRY_BYTES 32
 #define HPACK_ENTRIES_MAX (HPACK_TABLE_BYTES_MAX / HPACK_ENTRY_BYTES)
 /* Maximum fields of one request. */
 #define HPACK_FIELDS_MAX 48
-/* A block goes out in one HEADERS frame. */
+/* Maximum size of a block, which is sent in one HEADERS frame. */
 #define HPACK_BLOCK_BYTES_MAX 16384
 /* Maximum size of a block in addition to its texts: two lengths and an index for each field, and
  * two changes of the table size. */
@@ -54,18 +53,18 @@ struct hpack {
 
 /* ERR_MEMORY. */
 MUST_CHECK enum err hpack_init(struct hpack *hpack, enum hpack_way way);
-/* Takes a zeroed one. */
+/* Accepts a zeroed one. */
 void hpack_deinit(struct hpack *hpack);
-/* The peer's SETTINGS_HEADER_TABLE_SIZE. */
+/* Sets the peer's SETTINGS_HEADER_TABLE_SIZE. */
 MUST_CHECK enum err hpack_set_limit(struct hpack *hpack, uint32_t limit_bytes);
 /* Writes a header block. The texts of fields that do not vary are borrowed for as long as the encoder
- * lives. `out` has HPACK_BLOCK_BYTES_MAX bytes; what hpack_fit says fits. */
+ * lives. `out` has HPACK_BLOCK_BYTES_MAX bytes, which suffice if hpack_fit returned true. */
 MUST_CHECK enum err hpack_encode(struct hpack *hpack, const struct hpack_field *fields,
                                  size_t count, uint8_t *out, size_t *ret_size);
-/* True if a block of these fields fits in any state of the table. */
+/* Returns whether a block of these fields fits in any state of the table. */
 bool hpack_fit(const struct hpack_field *fields, size_t count);
-/* The indexed way writes the same bytes for the same unvarying fields as long as the generation
- * stays; the literal way promises nothing. */
+/* The indexed mode writes the same bytes for the same constant fields while the generation is
+ * unchanged; the literal mode guarantees nothing. */
 static inline bool hpack_is_repeatable(const struct hpack *hpack)
 {
     return hpack->way == HPACK_INDEXED && !hpack->limit_changed;

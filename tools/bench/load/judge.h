@@ -1,5 +1,5 @@
 /*
- * judge.h: whether a run counts, and what to know about it, in sentences.
+ * judge.h: decides whether a run is valid, and lists its problems and notes as sentences.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_JUDGE_H
 #define ERRATA_TOOLS_BENCH_LOAD_JUDGE_H
@@ -16,7 +16,7 @@
 #define JUDGE_LAG_INTERVAL_SHARE 0.5
 /* A generator may be late by this part of the server's own p99, for any limit. */
 #define JUDGE_LAG_SHARE 0.1
-/* A generator that is this busy may be what limits the rate. */
+/* A generator with this CPU usage may limit the rate. */
 #define JUDGE_BUSY_SHARE 0.95
 
 struct judge_sentences {
@@ -37,7 +37,7 @@ void judge_run(const struct engine_result *result, const struct run_tally *total
 struct slice judge_wrong(const struct run_wrong *wrong, struct arena *arena);
 /* grpc-message as text, percent-decoded. */
 struct slice judge_message(const struct run_wrong *wrong, struct arena *arena);
-/* A span for people: `81 us`, `1.48 ms`, `2.3 s`. */
+/* Formats a duration: `81 us`, `1.48 ms`, `2.3 s`. */
 struct slice judge_span(uint64_t span_ns, struct arena *arena);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * kind.h: one call of a mix: where it goes, what it sends, what is right for its answer, and how an
- * answer can be wrong. A run has up to LOAD_KINDS_MAX of them; each call of the run is of one kind.
+ * kind.h: one call of a mix: its path, its request, its expected answer, and the kinds of wrong
+ * answers. A run has up to LOAD_KINDS_MAX of them; each call of the run is of one kind.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_KIND_H
 #define ERRATA_TOOLS_BENCH_LOAD_KIND_H
@@ -18,12 +18,12 @@ struct load_kind {
     const struct template
         *template; /* template or ready-made bodies; if both are NULL, requests have no body */
     const struct requests *requests;
-    uint32_t status; /* the right one: of gRPC, or of HTTP in a plain run */
+    uint32_t status; /* expected status: of gRPC, or of HTTP in a plain run */
     uint64_t bytes_min; /* minimum size of a correct answer's body */
     uint64_t bytes_max;
 };
 
-/* Why an answer is wrong. */
+/* The reason why an answer is wrong. */
 enum answer_wrong {
     ANSWER_RIGHT,
     ANSWER_STATUS, /* `code` is an unexpected gRPC status */
@@ -32,7 +32,7 @@ enum answer_wrong {
     ANSWER_FRAMING, /* not exactly one complete, uncompressed message */
     ANSWER_BYTES, /* `code` is an unexpected size */
     ANSWER_RESET, /* reset by RST_STREAM with the error `code` */
-    ANSWER_LOST /* the connection ended, or time did */
+    ANSWER_LOST /* the connection or the time ended */
 };
 
 struct answer {

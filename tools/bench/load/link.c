@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Plain bytes that are encrypted at once: with what TLS adds to each record they fit. */
+/* Maximum plain bytes that are encrypted at once; with the overhead of TLS records they fit. */
 #define PLAIN_OUT_BYTES (LINK_OUT_BYTES - 4 * TLS_OVERHEAD_BYTES_MAX)
 
 _Static_assert(PLAIN_OUT_BYTES / TLS_RECORD_BYTES_MAX < 4, "room for what each record adds");
@@ -99,7 +99,7 @@ static struct slice plain_output(struct link *link, uint64_t now_ns)
     return output;
 }
 
-/* Encrypts the next output, if all before it was sent. */
+/* Encrypts the next output, if all earlier output was sent. */
 static struct slice secure_output(struct link *link, uint64_t now_ns)
 {
     struct link_rest *rest = &link->rest;

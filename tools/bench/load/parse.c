@@ -18,8 +18,8 @@ struct unit {
     double factor;
 };
 
-/* Reads the number at the start; `ret_rest` is the text after it. Of what strtod takes, people mean plain
- * decimals here: no hex, no exponent, no inf. */
+/* Reads the number at the start; `ret_rest` is the text after it. Only plain decimals are accepted, not
+ * the other forms of strtod: no hex, no exponent, no inf. */
 static bool take_number(const char *text, double *ret_number, const char **ret_rest)
 {
     char digits[DIGITS_MAX + 1];

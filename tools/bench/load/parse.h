@@ -1,7 +1,7 @@
 /*
- * parse.h: the values of options as people write them: counts (5000, 50k, 10M), spans (10, 500ms,
- * 2m; a bare number is seconds), ranges (A..B) and the rates of a sweep (500..20000x1.5). Nothing
- * after a value is ignored.
+ * parse.h: parses values of options: counts (5000, 50k, 10M), spans (10, 500ms, 2m; a bare number
+ * is seconds), ranges (A..B) and the rates of a sweep (500..20000x1.5). Nothing after a value is
+ * ignored.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_PARSE_H
 #define ERRATA_TOOLS_BENCH_LOAD_PARSE_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The longest span: a run of a week is a mistake of its unit. */
+/* Maximum duration: a run of a week is probably a wrong unit. */
 #define PARSE_SPAN_NS_MAX (UINT64_C(7) * 24 * 3600 * 1000000000)
 
 /* Step of a sweep from one rate to the next. */
@@ -29,12 +29,12 @@ struct sweep_range {
 
 /* Each of these returns false for an invalid text, and then writes nothing. */
 MUST_CHECK bool parse_count(const char *text, uint64_t *ret_count);
-/* A finite number that is not negative. */
+/* Parses a finite number that is not negative. */
 MUST_CHECK bool parse_number(const char *text, double *ret_number);
 MUST_CHECK bool parse_span(const char *text, uint64_t *ret_ns);
-/* `A..B` with A not above B, or a lone number, which is both. */
+/* Parses `A..B` with A not above B, or a single number, which is both. */
 MUST_CHECK bool parse_range(const char *text, uint64_t *ret_from, uint64_t *ret_to);
-/* `FROM..TO`, then `xFACTOR` or `+STEP`; without one the rate rises by half. */
+/* Parses `FROM..TO`, then `xFACTOR` or `+STEP`; without one the rate rises by half. */
 MUST_CHECK bool parse_sweep(const char *text, struct sweep_range *ret_range);
 
 #endif

@@ -23,7 +23,7 @@
 #define STAT_TIMES 12
 #define NS_A_SECOND UINT64_C(1000000000)
 
-/* Reads the beginning of a small file; empty if it is not there. */
+/* Reads the beginning of a small file; empty if it does not exist. */
 static const char *read_text(const char *path, char *text)
 {
     FILE *file = fopen(path, "re");
@@ -53,7 +53,7 @@ static const char *skip_words(const char *text, size_t count)
     return text;
 }
 
-/* The number of a folder of /proc; 0 for other names. */
+/* Returns the number of a folder of /proc; 0 for other names. */
 static int pid_of(const char *name)
 {
     char *end = NULL;
@@ -79,10 +79,11 @@ static void add(struct process_list *list, int pid)
     }
 }
 
-/* --- who listens --- */
+/* --- listening processes --- */
 
-/* The inode of a line's socket where it listens at the port, else 0. Words: number, local address
- * with the port after its colon, peer's address, state, three more, user, timeout, inode. */
+/* Returns the inode of a line's socket if it listens at the port, else 0. Words: number, local
+ * address with the port after its colon, peer's address, state, three more, user, timeout,
+ * inode. */
 static unsigned long listening_inode(const char *line, uint16_t port)
 {
     const char *local = skip_words(line, 1);
@@ -95,7 +96,7 @@ static unsigned long listening_inode(const char *line, uint16_t port)
     return strtoul(skip_words(line, 9), NULL, 10);
 }
 
-/* Inodes of the sockets that listen at a port, of one of the two tables. */
+/* Finds the inodes of the sockets that listen at a port, in one of the two tables. */
 static size_t find_sockets(const char *table, uint16_t port, unsigned long *inodes, size_t count)
 {
     FILE *file = fopen(table, "re");
@@ -198,7 +199,7 @@ void process_add_children(struct process_list *list)
 
 /* --- usage --- */
 
-/* Threads that live: time on a CPU in nanoseconds, and context switches. */
+/* Reads the living threads: time on a CPU in nanoseconds, and context switches. */
 static void add_threads(int pid, uint64_t *cpu_ns, uint64_t *switches)
 {
     char path[PATH_BYTES];
@@ -282,7 +283,7 @@ bool process_read(const struct process_list *list, struct process_usage *ret_usa
     return true;
 }
 
-/* `schedstat` has the time on a core, then the time in line for one. */
+/* `schedstat` has the time on a core, then the time waiting for one. */
 static uint64_t read_own_wait(void)
 {
     char text[TEXT_BYTES];

@@ -1,7 +1,7 @@
 /*
- * process.h: the resources that the measured server uses, from Linux's /proc: CPU of a process
- * and its children, those that ended among them, memory and context switches. Also finds who listens
- * at a port.
+ * process.h: the resources that the measured server uses, from Linux's /proc: CPU of a process and
+ * its children, those that ended among them, memory and context switches. Also finds the processes
+ * that listen at a port.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_PROCESS_H
 #define ERRATA_TOOLS_BENCH_LOAD_PROCESS_H
@@ -37,12 +37,12 @@ struct process_usage {
 
 /* Adds the processes that listen at a TCP port here, as far as this user may see them. */
 void process_find_listeners(uint16_t port, struct process_list *list);
-/* Adds all children of those that are in the list, and theirs. */
+/* Adds all descendants of the processes in the list. */
 void process_add_children(struct process_list *list);
 /* Reads the resources used by the processes of the list since their start, including their ended
  * children. Skips ended processes; returns false if none can be read. */
 MUST_CHECK bool process_read(const struct process_list *list, struct process_usage *ret_usage);
-/* The same of this process. */
+/* Reads the resources of this process. */
 void process_read_own(struct process_usage *ret_usage);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * requests.h: bodies that were made beforehand, for what a template cannot say. A file has, again and
- * again: a group (4 bytes, big-endian), a length (4 bytes), and as many bytes, which are the body as
- * it goes over the wire, gRPC's prefix with it. A group is an organisation: connection k draws from
- * group k modulo their number.
+ * requests.h: prepared bodies, for requests that a template cannot express. A file is a sequence of:
+ * a group (4 bytes, big-endian), a length (4 bytes), and as many bytes, which are the body as it goes
+ * over the wire, gRPC's prefix with it. A group is an organisation: connection k draws from group k
+ * modulo their number.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_REQUESTS_H
 #define ERRATA_TOOLS_BENCH_LOAD_REQUESTS_H
@@ -22,9 +22,9 @@ struct requests {
     size_t group_count;
 };
 
-/* Reads a file. ERR_INVALID with a sentence, ERR_MEMORY. */
+/* Reads a file. Returns ERR_INVALID with a message, or ERR_MEMORY. */
 MUST_CHECK enum err requests_read(const char *path, struct fault *fault, struct requests **ret);
-/* Takes NULL. */
+/* Accepts NULL. */
 void requests_free(struct requests *take_requests);
 
 #endif

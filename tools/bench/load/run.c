@@ -14,7 +14,7 @@
 
 static void on_answer(void *owner, size_t connection, const struct answer *answer);
 
-/* --- making one --- */
+/* --- creation --- */
 
 /* Returns the length of the intervals for a run of this length. */
 static uint64_t choose_interval(uint64_t span_ns)
@@ -177,7 +177,7 @@ static void start_call(struct run *run, size_t connection, uint64_t due_ns)
     note_dirty(run, connection);
 }
 
-/* Closed loop: may one more call start? */
+/* Closed loop: returns whether one more call may start. */
 static bool may_start(const struct run *run)
 {
     if (run->phase == RUN_DRAINING || run->phase == RUN_ENDED) {
@@ -216,7 +216,7 @@ void run_begin(struct run *run, uint64_t now_ns)
     }
 }
 
-/* Open loop: starts what is due, at most a burst of it. */
+/* Open loop: starts the calls that are due, at most a burst. */
 static void start_due(struct run *run)
 {
     for (size_t i = 0; i < RUN_BURST_MAX && may_start(run); i++) {
@@ -236,7 +236,7 @@ static void start_due(struct run *run)
 
 /* --- phases --- */
 
-/* A call that waits for a stream is given up. In an open loop it counts: it has waited at least this
+/* Abandons a call that waits for a stream. In an open loop it counts: it has waited at least this
  * long. In a closed loop it was never started. */
 static void drop_call(struct run *run, uint64_t due_ns, uint32_t kind)
 {
@@ -291,8 +291,8 @@ void run_stop(struct run *run, uint64_t now_ns)
     }
 }
 
-/* True if no more calls are to be started. With a limit of calls, calls that wait for a stream are
- * counted as started, so the measurement lasts until the last answer. */
+/* Returns whether no more calls are to be started. With a limit of calls, calls that wait for a
+ * stream are counted as started, so the measurement lasts until the last answer. */
 static bool has_started_all(const struct run *run)
 {
     if (run->options.call_limit > 0 && run->measured_started == run->options.call_limit) {
@@ -475,7 +475,7 @@ void run_advance(struct run *run, size_t connection, uint64_t now_ns)
     }
 }
 
-/* --- what came out --- */
+/* --- results --- */
 
 double run_seconds(const struct run *run)
 {

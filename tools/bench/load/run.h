@@ -115,31 +115,32 @@ struct run {
 MUST_CHECK enum err run_init(struct run *run, const struct run_options *options,
                              const struct connection_shared *shared, const struct slice *tokens,
                              size_t token_count, struct fault *fault);
-/* Takes a zeroed one. */
+/* Accepts a zeroed one. */
 void run_deinit(struct run *run);
-/* Frees the connections of a run that has ended; its results are kept. */
+/* Frees the connections of an ended run; its results are kept. */
 void run_disconnect(struct run *run);
 
 bool run_is_ready(const struct run *run);
-/* All connections are ready: the warm-up begins. */
+/* Begins the warm-up; all connections are ready. */
 void run_begin(struct run *run, uint64_t now_ns);
-/* Starts what is due and moves on through the phases. Gives when there is something to do next. */
+/* Starts the calls that are due and advances through the phases. Returns the time of the next
+ * action. */
 uint64_t run_turn(struct run *run, uint64_t now_ns);
-/* Bytes from the server. Without effect once a connection was lost. */
+/* Feeds bytes from the server; has no effect once a connection was lost. */
 void run_feed(struct run *run, size_t connection, struct slice bytes, uint64_t now_ns);
 /* Called when a connection has ended, or has room for its output again. */
 void run_lose(struct run *run, size_t connection, const char *problem, uint64_t now_ns);
 void run_advance(struct run *run, size_t connection, uint64_t now_ns);
-/* The next connection with something new to send; false if there is none. */
+/* Returns the next connection with new output; false if there is none. */
 bool run_take_dirty(struct run *run, size_t *ret_connection);
 /* Ends the measurement at the user's request. */
 void run_stop(struct run *run, uint64_t now_ns);
 
 /* Returns the length of the measurement in seconds. */
 double run_seconds(const struct run *run);
-/* Calls answered a second of it. */
+/* Returns the number of answered calls per second of the measurement. */
 double run_rate(const struct run *run);
-/* All kinds together; the caller deinits its histogram. */
+/* Computes the total of all kinds; the caller deinits its histogram. */
 MUST_CHECK enum err run_total(const struct run *run, struct run_tally *ret_total);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * schedule.h: when the calls of an open loop are due. FIXED: every 1/rate seconds, counted from the
- * start, so that no rounding adds up. POISSON: at random, as calls of many independent callers come,
- * with the same mean. What is due does not depend on what was answered.
+ * start, so that no rounding adds up. POISSON: at random, like calls of many independent callers,
+ * with the same mean. The schedule does not depend on answers.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_SCHEDULE_H
 #define ERRATA_TOOLS_BENCH_LOAD_SCHEDULE_H
@@ -23,7 +23,7 @@ void schedule_init(struct schedule *schedule, double rate, bool poisson, uint64_
                    uint64_t start_ns);
 /* Returns the time of the next call. */
 uint64_t schedule_next_ns(const struct schedule *schedule);
-/* Advances to the next one. */
+/* Advances to the next call. */
 void schedule_take(struct schedule *schedule);
 
 #endif

@@ -36,18 +36,18 @@ struct sweep {
     uint64_t p99_limit_ns; /* 0: unknown before the first valid run */
     double good; /* the highest rate that was sustained; 0: none yet */
     double bad; /* the lowest one that was not; 0: none yet */
-    double rate; /* the one that is being tried */
+    double rate; /* the rate that is being tried */
     unsigned attempts; /* number of runs at this rate so far */
     struct sweep_point points[SWEEP_RUNS_MAX];
     size_t point_count;
 };
 
 void sweep_init(struct sweep *sweep, const struct sweep_range *range, uint64_t p99_limit_ns);
-/* The next rate to try; false if all is known. */
+/* Returns the next rate to try; false at the end of the sweep. */
 bool sweep_next(struct sweep *sweep, double *ret_rate);
-/* Notes the run at that rate; `sustained` is filled in. */
+/* Records the run at that rate; sets `sustained`. */
 void sweep_note(struct sweep *sweep, const struct sweep_point *point);
-/* Index of the point at the knee; false if no rate was sustained. */
+/* Returns the index of the point at the knee; false if no rate was sustained. */
 bool sweep_knee(const struct sweep *sweep, size_t *ret_index);
 
 #endif

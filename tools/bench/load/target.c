@@ -80,7 +80,7 @@ static bool is_local(int fd)
                   &((struct sockaddr_in6 *)&peer)->sin6_addr, sizeof(struct in6_addr)) == 0;
 }
 
-/* 0, or why the connection did not come about. */
+/* Returns 0, or the error of the connection attempt. */
 static int finish_connect(int fd)
 {
     struct pollfd wait = {.fd = fd, .events = POLLOUT};

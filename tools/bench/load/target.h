@@ -20,15 +20,14 @@ struct target {
     bool local; /* the server is on this machine, by its address */
 };
 
-/* `HOST:PORT` or `[ADDRESS]:PORT` in its parts; `ret_host` has TARGET_HOST_BYTES_MAX bytes. ERR_INVALID
- * with a sentence. */
+/* Splits `HOST:PORT` or `[ADDRESS]:PORT`; `ret_host` has TARGET_HOST_BYTES_MAX bytes. Returns
+ * ERR_INVALID with a message. */
 MUST_CHECK enum err target_split(const char *text, struct fault *fault, char *ret_host,
                                  uint16_t *ret_port);
-/* A name is looked up. ERR_INVALID, or ERR_UNAVAILABLE for a name
- * that is not known; with a sentence. */
+/* Resolves a name. Returns ERR_INVALID, or ERR_UNAVAILABLE for an unknown name, with a message. */
 MUST_CHECK enum err target_find(const char *text, struct fault *fault, struct target *ret_target);
-/* A connected socket that does not block. ERR_UNAVAILABLE with a sentence. Notes in `target` whether
- * the server is on this machine. */
+/* Returns a connected non-blocking socket, or ERR_UNAVAILABLE with a message. Records in `target`
+ * whether the server is on this machine. */
 MUST_CHECK enum err target_connect(struct target *target, const char *text, struct fault *fault,
                                    int *ret_fd);
 

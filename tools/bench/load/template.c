@@ -1,7 +1,7 @@
 /*
- * template.c: see template.h. Where a placeholder went is found out by reading the text again with
- * another sample in its place and comparing the bytes: with any encoding, a place that does
- * not come out as the sample itself is refused.
+ * template.c: see template.h. The place of a placeholder is found by encoding the text again with
+ * another sample and comparing the bytes; a place whose bytes are not those of the sample is
+ * refused.
  */
 #include "tools/bench/load/template_internal.h"
 
@@ -29,7 +29,7 @@ static void put_length(struct buffer *body)
     }
 }
 
-/* The text with its samples, `second_place` (or NONE) with the second one, as it goes over the wire. */
+/* Encodes the text with its samples; `second_place` (or NONE) gets the second one. */
 static enum err make_body(struct ctx *scratch, const struct message_info *message,
                           const struct template_parts *parts, size_t second_place,
                           struct buffer *body)
@@ -60,7 +60,7 @@ static enum err make_body(struct ctx *scratch, const struct message_info *messag
     return err;
 }
 
-/* The bytes from the first to the last one that differs; false if the sizes do. */
+/* Finds the bytes from the first to the last difference; returns false if the sizes differ. */
 static bool find_difference(struct slice a, struct slice b, size_t *ret_first, size_t *ret_last)
 {
     size_t first = 0;
@@ -80,7 +80,7 @@ static bool find_difference(struct slice a, struct slice b, size_t *ret_first, s
     return first < last;
 }
 
-/* The number at the start of some bytes, as a varint; 0 bytes if it is malformed. */
+/* Reads the varint at the start of some bytes; returns its size, 0 if it is malformed. */
 static size_t varint_at(struct slice bytes, uint64_t *ret_number)
 {
     uint64_t number = 0;

@@ -20,7 +20,7 @@
 #define TEMPLATE_DIGITS_MAX 19
 /* Digits of ${serial}: microseconds since 1970 have these many until 2286. */
 #define TEMPLATE_SERIAL_DIGITS 16
-/* Letters that ${text:N} is cut from. */
+/* Letters from which ${text:N} is taken. */
 #define TEMPLATE_NOISE_BYTES 65536
 
 /* gRPC's, before a message: a flag and a length. */
@@ -44,7 +44,7 @@ enum template_kind {
 enum template_form {
     TEMPLATE_DECIMAL,
     TEMPLATE_HEXADECIMAL,
-    TEMPLATE_VARINT /* a number of its own on the wire */
+    TEMPLATE_VARINT /* a separate number on the wire */
 };
 
 struct template_place {
@@ -68,7 +68,7 @@ struct template
  * number is used twice. */
 struct template_source {
     struct draw draw;
-    uint64_t serial; /* the next one */
+    uint64_t serial; /* the next serial number */
     uint8_t noise[TEMPLATE_NOISE_BYTES];
 };
 
@@ -79,7 +79,7 @@ void template_source_init(struct template_source *source, uint64_t seed, uint64_
 MUST_CHECK enum err template_compile(struct ctx *ctx, const struct message_info *message,
                                      struct slice text, const struct template_keys *keys,
                                      struct template *ret_template);
-/* Writes the next request: as many bytes as the template's body has. */
+/* Writes the next request, of the size of the template's body. */
 void template_render(const struct template *template, struct template_source *source,
                      uint8_t *bytes);
 

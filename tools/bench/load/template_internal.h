@@ -1,5 +1,5 @@
 /*
- * template_internal.h: what the reader of placeholders and the compiler share.
+ * template_internal.h: the shared part of the reader of placeholders and the compiler.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_TEMPLATE_INTERNAL_H
 #define ERRATA_TOOLS_BENCH_LOAD_TEMPLATE_INTERNAL_H

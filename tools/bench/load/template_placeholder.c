@@ -14,7 +14,7 @@
 #define SKEW_MAX 10
 /* 10^TEMPLATE_SERIAL_DIGITS. */
 #define SERIALS_MAX UINT64_C(10000000000000000)
-/* Longer than any placeholder that means something. */
+/* Maximum size of a placeholder, above that of any valid one. */
 #define PLACEHOLDER_BYTES_MAX 120
 
 static const char known[] = "uniform:A..B, zipf:A..B:S, serial, layout, hex:N, text:N or uuid";
@@ -34,7 +34,7 @@ static uint64_t greatest_of(const struct template_place *place)
     return place->from + place->count - 1;
 }
 
-/* The text up to the separator, which is taken off too; the whole rest if there is none. */
+/* Removes and returns the text up to the separator; the whole rest if there is none. */
 static struct slice take_word(struct slice *rest, char separator)
 {
     const uint8_t *end = rest->size > 0 ? memchr(rest->data, separator, rest->size) : NULL;
@@ -168,7 +168,7 @@ static bool read_width(enum template_kind kind, struct slice rest, struct templa
     return true;
 }
 
-/* The text between `${` and `}`. */
+/* Reads the text between `${` and `}`. */
 static bool read_placeholder(struct slice inside, const struct template_keys *keys,
                              struct template_place *place)
 {
@@ -219,7 +219,7 @@ static bool is_escaped(struct slice text, size_t at)
     return at > 0 && text.data[at - 1] == '$';
 }
 
-/* A piece of text between placeholders, each `$${` in it written as `${`. */
+/* Copies a piece of text between placeholders, with each `$${` written as `${`. */
 static bool copy_text(struct ctx *ctx, struct slice text, struct slice *ret_text)
 {
     struct buffer plain;

@@ -39,7 +39,7 @@ struct feed {
     enum err err; /* error of the writing thread, which then discards all blocks */
 };
 
-/* The next block, or NULL once there will be none. */
+/* Waits for the next block; returns NULL after the last one. */
 static struct block *take_block(struct feed *feed)
 {
     struct block *block = NULL;
@@ -137,7 +137,7 @@ enum err feed_open(struct store_backend *backend, struct feed **ret_feed)
     return OK;
 }
 
-/* Hands the block that is being filled to the writing thread. */
+/* Passes the current block to the writing thread. */
 static enum err push_block(struct feed *feed)
 {
     enum err err = OK;
@@ -155,7 +155,7 @@ static enum err push_block(struct feed *feed)
     return err;
 }
 
-/* A block with room for `bytes` is being filled. */
+/* Ensures that the current block has room for `bytes`. */
 static enum err make_room(struct feed *feed, size_t bytes)
 {
     size_t capacity = bytes > FEED_BLOCK_BYTES ? bytes : FEED_BLOCK_BYTES;

@@ -1,6 +1,5 @@
 /*
- * preload.c: see preload.h. The tokens are written last: a folder without them was not loaded to its
- * end.
+ * preload.c: see preload.h. The tokens are written last: a folder without them is incomplete.
  */
 #include "tools/bench/preload/preload.h"
 
@@ -66,7 +65,7 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Makes the folder if there is none, and sees to it that it is empty. */
+/* Creates the folder if there is none, and checks that it is empty. */
 static enum err take_folder(const char *folder, struct fault *fault)
 {
     const struct dirent *entry = NULL;

@@ -23,7 +23,7 @@
 #define PRELOAD_EVENTS_MAX UINT64_C(100000000)
 #define PRELOAD_ORGS_MAX 1000
 #define PRELOAD_ORGS_DEFAULT 10
-/* More would make layouts with no three events out of what fits a machine. */
+/* With more, layouts would have fewer than three events in a store that fits a machine. */
 #define PRELOAD_LAYOUTS_MAX 1000000
 #define PRELOAD_LAYOUTS_DEFAULT 5000
 /* Size of an event in an answer with examples. A smaller event has no room for a text; capture
@@ -36,7 +36,7 @@
 #define PRELOAD_MAPPINGS_MAX UINT64_C(100000000)
 #define PRELOAD_CUSTOMERS_MAX 100000
 #define PRELOAD_CUSTOMERS_DEFAULT 100
-/* Each new document is compared with the page of each family: 0.3 us each. */
+/* Maximum families: a new document is compared with the page of each, in 0.3 us. */
 #define PRELOAD_FAMILIES_MAX 1000
 
 /* Actor of all events written by --preload and by the calls of a mix, by which guard.h identifies
@@ -54,9 +54,10 @@
 #define PRELOAD_TOKENS_FILE "bench.tokens"
 
 enum preload_way {
-    /* Tables are made beside the store and written in the order of their keys: for millions. */
+    /* Tables are made in memory and written in the order of their keys, for millions of events. */
     PRELOAD_BULK,
-    /* Every capture goes into the store itself: slow; what the other must equal byte by byte. */
+    /* Every capture is stored directly: slow; the reference that the other mode must equal byte by
+     * byte. */
     PRELOAD_PLAIN
 };
 

@@ -1,5 +1,5 @@
 /*
- * progress.c: see progress.h. The rest is taken to continue as fast as everything did so far.
+ * progress.c: see progress.h. The remaining time is estimated from the speed so far.
  */
 #include "tools/bench/preload/progress.h"
 

@@ -1,5 +1,5 @@
 /*
- * progress.h: how far a long load is and how long it will still take, as lines for people.
+ * progress.h: prints the progress of a long load and its remaining time.
  */
 #ifndef ERRATA_TOOLS_BENCH_PRELOAD_PROGRESS_H
 #define ERRATA_TOOLS_BENCH_PRELOAD_PROGRESS_H
@@ -24,7 +24,7 @@ struct progress {
 void progress_init(struct progress *progress, FILE *out, const struct clock *clock, uint64_t total);
 /* Counts further events, and prints a line if one is due. */
 void progress_add(struct progress *progress, uint64_t count);
-/* A line of its own, such as that the disk is being waited for. */
+/* Prints a separate line, such as one about a wait for the disk. */
 void progress_say(const struct progress *progress, const char *what);
 
 #endif

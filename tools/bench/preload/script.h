@@ -50,18 +50,18 @@ struct script {
     uint64_t done[SCRIPT_STREAM_COUNT]; /* number of events written of each stream */
 };
 
-/* `options` and `fault` outlive it. How long the texts are is set apart (sizes.h). */
+/* Initializes the script; `options` and `fault` outlive it. sizes.h sets the lengths of texts. */
 void script_init(struct script *script, const struct preload_options *options, struct fault *fault);
 void script_deinit(struct script *script);
 
-/* Makes an organisation and its token, as AdminService does. From 0 on, one after the other. */
+/* Creates an organisation and its token, like AdminService. Called for 0, 1, ... in order. */
 MUST_CHECK enum err script_make_org(struct script *script, struct store_txn *txn, uint32_t org);
 /* Returns the number of events of an organisation in one stream, and in all streams. */
 uint64_t script_count(const struct preload_options *options, uint32_t org,
                       enum script_stream stream);
 uint64_t script_event_count(const struct preload_options *options, uint32_t org);
-/* Call before writing the first event of an organisation. */
+/* Prepares an organisation; called before its first event is written. */
 void script_start_org(struct script *script, uint32_t org);
-/* Writes its next event. */
+/* Writes the organisation's next event. */
 MUST_CHECK enum err script_step(struct script *script, struct store_txn *txn);
 #endif

@@ -33,7 +33,7 @@ struct paper {
     struct slice layout_fingerprint;
 };
 
-/* The layouts are taken in turns by corrections; papers that none corrects share those of others. */
+/* Corrections use the layouts in turn; documents without corrections share those of others. */
 static struct paper make_paper(struct script *script, uint64_t number)
 {
     const struct preload_options *options = script->options;

@@ -1,5 +1,5 @@
 /*
- * script_internal.h: what the script's own files share.
+ * script_internal.h: the shared part of the script's files.
  */
 #ifndef ERRATA_TOOLS_BENCH_PRELOAD_SCRIPT_INTERNAL_H
 #define ERRATA_TOOLS_BENCH_PRELOAD_SCRIPT_INTERNAL_H

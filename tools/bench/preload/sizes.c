@@ -29,9 +29,10 @@
 #define STAGE_ROW_BYTES 150
 /* Inner pages, and pages that a commit replaced. */
 #define SLACK_PERCENT 5
-/* Maximum tries until the example has the wanted length: the second is off by the length of a length. */
+/* Maximum attempts until the example has the requested length: the second may be wrong by the size of a
+ * length. */
 #define TRIES_MAX 4
-/* The shortest texts that are tried. */
+/* Minimum length of the texts. */
 #define TEXT_BYTES_MIN 16
 
 /* Maximum tables in which each event of a stream has one row. */

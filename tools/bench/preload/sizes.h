@@ -1,6 +1,6 @@
 /*
- * sizes.h: how long a correction's texts must be for an example of the wanted length, and what a load
- * will take: both by writing one event of each stream and looking at its rows.
+ * sizes.h: computes the lengths of a correction's texts for an example of the requested length, and
+ * the space of a load: both from the rows of one written event of each stream.
  */
 #ifndef ERRATA_TOOLS_BENCH_PRELOAD_SIZES_H
 #define ERRATA_TOOLS_BENCH_PRELOAD_SIZES_H
@@ -19,9 +19,9 @@ struct sizes {
 /* Sets the script's text lengths and reports the size of its events. The script is fresh, and is to
  * be made again afterwards: its randomness and its organisations are used up. */
 MUST_CHECK enum err sizes_measure(struct script *script, struct sizes *ret_sizes);
-/* ERR_INVALID if an organisation's tables would take too much memory. */
+/* Returns ERR_INVALID if an organisation's tables would take too much memory. */
 MUST_CHECK enum err sizes_check_stage(const struct sizes *sizes, struct fault *fault);
-/* ERR_DISK_FULL if the store would take more than `free_bytes`. */
+/* Returns ERR_DISK_FULL if the store would take more than `free_bytes`. */
 MUST_CHECK enum err sizes_check_disk(const struct sizes *sizes, const char *folder,
                                      uint64_t free_bytes, struct fault *fault);
 

@@ -17,7 +17,7 @@
 
 /* Far fewer than a commit holds, so that a page is split while it is still in memory. */
 #define WINDOW_ROWS 1024
-/* Every how many-th row of a window comes later. */
+/* One row in this many of a window is written later. */
 #define LATER_EVERY 4
 
 /* Events that can be read back: more than the corrections of the papers that are being corrected. */
@@ -57,7 +57,7 @@ static struct key key_of(struct slice bytes)
     return key;
 }
 
-/* Keeps an event in the place of the oldest one; false without memory. */
+/* Stores an event in the place of the oldest one; returns false without memory. */
 static bool keep_event(struct stage *stage, struct slice key, struct slice value)
 {
     struct recent_event *recent = &stage->recent[stage->appended_count % RECENT_EVENTS];

@@ -12,14 +12,14 @@
 
 struct stage;
 
-/* The feed outlives it. */
+/* Opens a stage; the feed outlives it. */
 MUST_CHECK enum err stage_open(struct feed *feed, struct stage **ret_stage);
 /* Closes the stage, which must not have a live transaction. NULL is allowed. */
 void stage_close(struct stage *take_stage);
 struct store_backend *stage_backend(struct stage *stage);
 /* The table's rows pass the stage by: none but the last event can be read there. */
 bool stage_passes(enum store_table table);
-/* Hands all other rows of the organisation that the transaction sees to the feed. */
+/* Passes all other rows of the organisation that the transaction sees to the feed. */
 MUST_CHECK enum err stage_drain(struct stage *stage, struct store_txn *txn, struct org_id org);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * ways.h: the two ways in which the script's captures reach a store.
+ * ways.h: the two modes in which the script's captures are stored.
  */
 #ifndef ERRATA_TOOLS_BENCH_PRELOAD_WAYS_H
 #define ERRATA_TOOLS_BENCH_PRELOAD_WAYS_H

@@ -1,7 +1,7 @@
 /*
- * org_import.c: `errata org import`: reads the whole file once to check it, then again to send it, some events in a call. The
- * server says with which event to go on, so the same command goes on after an interruption. What was imported before
- * an event that the server refuses is kept, too.
+ * org_import.c: `errata org import`: reads the whole file once to check it, then again to send it, some events in a
+ * call. The server reports the next event, so the same command continues after an interruption. Events before one that
+ * the server refuses are kept.
  */
 #include "tools/errata/admin/export_file.h"
 #include "tools/errata/admin/org_transfer.h"
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 #define IMPORT_PATH "/errata.v1.AdminService/ImportOrganization"
-/* Events, and about their bytes, of one call: a write of some milliseconds. */
+/* Maximum events of one call, and their approximate bytes: a write of some milliseconds. */
 #define CALL_EVENTS_MAX 64
 #define CALL_BYTES_MAX ((size_t)128 << 10)
 /* The beginnings of messages about lines; an event has its index in the call. */
@@ -30,12 +30,12 @@
 struct importing {
     struct cli *cli;
     struct export_file file;
-    const char *name; /* of the organisation to make */
+    const char *name; /* name of the organisation to create */
     struct slice header; /* wire bytes, in the memory of the program */
     struct buffer message; /* the next call's request */
-    size_t event_count; /* in it */
+    size_t event_count; /* number of events in it */
     uint64_t first_line; /* line of its first event */
-    bool has_end; /* it has the end */
+    bool has_end; /* the request contains the end line */
     uint64_t imported_seq; /* as the server returned it */
     char org_id[UUID_TEXT_BYTES + 1]; /* likewise; empty: none yet */
     bool completed;
@@ -55,7 +55,7 @@ static void begin_message(struct importing *importing)
     importing->has_end = false;
 }
 
-/* Reads what the server has by now. */
+/* Reads the state of the import on the server. */
 static enum cli_exit read_reply(struct importing *importing, struct slice reply)
 {
     struct wire_reader reader = wire_reader_of(reply);
@@ -77,7 +77,8 @@ static enum cli_exit read_reply(struct importing *importing, struct slice reply)
                : cli_local(importing->cli, "the server sent a reply that does not decode");
 }
 
-/* Returns the line that a message is about, which begins with `events[N]`, `header` or `end`; 0 for other messages. */
+/* Returns the number of the line of a message that begins with `events[N]`, `header` or `end`; 0 for other
+ * messages. */
 static uint64_t refused_line(const struct importing *importing, struct slice message)
 {
     char digits[24];
@@ -115,7 +116,7 @@ static enum cli_exit report(struct importing *importing, const struct client_sta
     return result;
 }
 
-/* Makes the call, and begins the next one. */
+/* Makes the call, and begins the next request. */
 static enum cli_exit send(struct importing *importing)
 {
     struct cli *cli = importing->cli;
@@ -187,7 +188,7 @@ static enum cli_exit send_file(struct importing *importing)
 
     do {
         if (importing->event_count == 0) {
-            begin_message(importing); /* lines that the server has leave nothing in memory */
+            begin_message(importing); /* lines that the server has are not kept in memory */
         }
         result = export_file_read(&importing->file, &line);
         if (result == CLI_OK) {
@@ -210,7 +211,7 @@ static enum cli_exit import(struct importing *importing)
     }
     cli_progress(importing->cli);
     begin_message(importing);
-    result = send(importing); /* without events: learns what the server has of it */
+    result = send(importing); /* a call without events, which returns the state of the import */
     if (result == CLI_OK && importing->imported_seq > 0 && !importing->completed) {
         cli_note(importing->cli, "going on after event %" PRIu64, importing->imported_seq);
     }

@@ -65,7 +65,7 @@ static struct slice pairs_of(struct cli *cli, struct json_value list, const char
     return text.size > 0 ? buffer_slice(&text) : SLICE("none");
 }
 
-/* Prints for how long content of a class is kept. */
+/* Prints the time for which content of a class is kept. */
 static void print_days(struct cli *cli, const char *name, struct slice days)
 {
     bool is_forever = days.size == 0 || slice_equal(days, SLICE("0"));
@@ -132,7 +132,7 @@ static const struct pairs cues = {"cue",  "CLASS=PHRASE", "extra_cues",
 static const struct pairs gates = {"gate-agent", "GATE=AGENT", "gate_agents",
                                    "gates",      "gateId",     "agentName"};
 
-/* Adds the pairs that are given; `none` leaves the organisation without any. */
+/* Adds the given pairs; `none` removes all. */
 static enum cli_exit add_pairs(struct request *request, struct cli *cli, const struct pairs *pairs)
 {
     const char *given = NULL;
@@ -165,7 +165,7 @@ static enum cli_exit add_pairs(struct request *request, struct cli *cli, const s
     return CLI_OK;
 }
 
-/* The options that specify how long content is kept. */
+/* The options that specify times of retention. */
 static const char *const times[] = {"corrections-days", "verdicts-days", "reviews-days"};
 /* The options that set nothing. */
 static const char *const modes[] = {"dry-run", "idempotency-key"};
@@ -209,7 +209,7 @@ static bool has_other(struct cli *cli)
     return has_one;
 }
 
-/* The times that are given, of settings or of a preview. */
+/* Adds the given times, of settings or of a preview. */
 static enum cli_exit fill_retention(struct request *request, struct cli *cli)
 {
     enum cli_exit result = CLI_OK;
@@ -220,7 +220,7 @@ static enum cli_exit fill_retention(struct request *request, struct cli *cli)
     return result;
 }
 
-/* The settings that are given; `--redact none` redacts no members. */
+/* Adds the given settings; `--redact none` redacts no members. */
 static enum cli_exit fill_settings(struct request *request, struct cli *cli)
 {
     const char *redact = options_get(&cli->options, "redact");
@@ -248,7 +248,7 @@ static enum cli_exit fill_settings(struct request *request, struct cli *cli)
     return result;
 }
 
-/* Prints what would be removed of each class. */
+/* Prints the number of events of each class whose content would be removed. */
 static enum cli_exit print_preview(struct cli *cli, struct json_value reply)
 {
     static const struct {

@@ -1,5 +1,6 @@
 /*
- * mirror_event.c: see mirror_event.h. A table of the kinds of events; what differs is below it.
+ * mirror_event.c: see mirror_event.h. A table of the kinds of events, and functions for their
+ * differences.
  */
 #include "tools/errata/mirror/mirror_event.h"
 
@@ -9,10 +10,10 @@
 
 #include <stdlib.h>
 
-/* How a kind of event names the decision or rule that it changed. */
+/* For a kind of event, the member that names the decision or rule that it changed. */
 struct event_shape {
     const char *kind;
-    const char *member; /* the payload */
+    const char *member; /* name of the payload */
     const char *
         id; /* its member with the id of a decision or rule; NULL: the event names other events, or none */
     enum mirror_file_kind file;
@@ -105,7 +106,8 @@ static bool add_ref(struct mirror_event *event, enum mirror_file_kind kind, stru
     return true;
 }
 
-/* The rule or decision itself, and the decisions of which a rule was drafted: they name it. */
+/* Adds the rule or decision itself, and the decisions from which a rule was drafted, since they
+ * name it. */
 static bool read_refs(const struct reading *reading)
 {
     struct mirror_event *event = reading->event;
@@ -152,7 +154,7 @@ static bool is_other_class(const struct reading *reading)
            !has_word(reading, "contentClass", "CONTENT_CLASS_CORRECTIONS");
 }
 
-/* The events that it retracts, erases, or whose guidelines it retires. */
+/* Adds the events that it retracts, erases, or whose guidelines it retires. */
 static bool read_seqs(struct reading *reading)
 {
     static const char *const lists[] = {"seqs", "retiredSeqs"};
@@ -185,7 +187,7 @@ static bool read_seqs(struct reading *reading)
     return is_right;
 }
 
-/* Of the settings only the evaluator is in files. */
+/* Reads settings, of which only the evaluator is in files. */
 static void read_evaluator(const struct reading *reading)
 {
     struct slice before =
@@ -196,7 +198,7 @@ static void read_evaluator(const struct reading *reading)
     reading->event->reevaluates = !slice_equal(before, after);
 }
 
-/* The members that every event has. */
+/* Reads the members that every event has. */
 static bool read_head(struct reading *reading, struct json_value json)
 {
     struct mirror_event *event = reading->event;

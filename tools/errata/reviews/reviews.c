@@ -278,7 +278,7 @@ static void note_placeholder(struct cli *cli, struct json_value placeholder)
              signals.size > 0 ? " by " : "", SLICE_ARGS(signals));
 }
 
-/* Notes what the caller of the prompts has to know of them. */
+/* Prints notes about the prompts for their caller. */
 static void note_resolved(struct cli *cli, struct json_value reply)
 {
     struct slice arm = reply_word(cli, reply, "arm", "EXPERIMENT_ARM_");

@@ -1,7 +1,7 @@
 /*
- * complete.c: `errata completion`, and what is asked by shells and by the build: `__complete`, `__man`.
- * Completion asks a server only for what no table knows, and never for long; a failure there
- * offers nothing and says nothing.
+ * complete.c: `errata completion`, and the commands for shells and for the build: `__complete`,
+ * `__man`. Completion calls a server only for values that no table has, with a short time limit; after
+ * a failure it offers and prints nothing.
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/connect.h"
@@ -19,9 +19,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* A person waits for the answer: after this time no more is offered. */
+/* Time limit of completion, since a person waits for it. */
 #define COMPLETE_US 300000
-/* A call's own part of that. */
+/* Time limit of one call within it. */
 #define COMPLETE_CALL_MS 250
 
 /* --- methods and contexts --- */
@@ -49,7 +49,8 @@ static bool is_only_one(const struct method_info *method)
     return true;
 }
 
-/* The bare name if only one service has it, and the full name once a slash is typed. */
+/* Offers the name without a service if only one service has it, and the full name once a slash is
+ * typed. */
 static void offer_methods(struct completion *completion)
 {
     struct slice typed = completion->typed;
@@ -131,7 +132,7 @@ static bool ends_with(const char *whole, const char *end)
     return size >= end_size && strcmp(whole + size - end_size, end) == 0;
 }
 
-/* Bash passes its idea of the word, and the whole line: if the word is longer, bash already has its beginning. */
+/* Bash passes its word and the whole line: if the word of the line is longer, bash already has its beginning. */
 static size_t split_for_bash(struct cli *cli, char **words, size_t *ret_taken)
 {
     size_t count = completion_split(&cli->kept, cli->options.words[2], words);

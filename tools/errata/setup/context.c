@@ -138,7 +138,8 @@ static enum cli_exit read_token_line(struct cli *cli, struct slice *ret_token)
     return where_check_token(cli, "standard input", slice_text(line), ret_token);
 }
 
-/* The file's absolute path, since a context is used from any folder; it must hold a token. */
+/* Returns the file's absolute path, since a context is used from any folder; the file must contain
+ * a token. */
 static enum cli_exit take_token_file(struct cli *cli, const char *path, struct slice *ret_path)
 {
     char real[PATH_MAX];
@@ -184,7 +185,7 @@ static enum cli_exit take_path(struct cli *cli, const char *path, struct slice *
     return CLI_OK;
 }
 
-/* The options of TLS, whose files must be valid. */
+/* Reads the options of TLS, whose files must be valid. */
 static enum cli_exit fill_tls(struct cli *cli, struct context_tls *tls)
 {
     const struct settings_tls_given given = where_tls_options(cli);
@@ -455,7 +456,7 @@ static enum cli_exit run_list(struct cli *cli)
 
 /* --- show --- */
 
-/* The key id and the place of the token that is used, never its text. */
+/* Prints the key id and the origin of the token in use, never its text. */
 static struct slice settled_token(struct cli *cli)
 {
     const struct settings *settings = &cli->settings;
@@ -498,7 +499,7 @@ static const char *context_source(enum settings_source source)
     return NULL;
 }
 
-/* Describes TLS: by which authorities, and whether with a certificate of the client. */
+/* Describes TLS: its authorities, and whether the client has a certificate. */
 static struct slice settled_tls(struct cli *cli)
 {
     const struct context_tls *tls = &cli->settings.tls;
@@ -595,7 +596,7 @@ static enum cli_exit run_show(struct cli *cli)
     return result;
 }
 
-/* --- the group --- */
+/* --- the commands --- */
 
 static const struct option_spec add_options[] = {
     {"token-stdin", NULL, "store a token that is read from standard input or entered at a prompt"},

@@ -65,7 +65,8 @@ void csv_reader_deinit(struct csv_reader *reader)
     *reader = (struct csv_reader){.stream = NULL};
 }
 
-/* The position of the next byte in a record. A quote opens a quoted field only at a field's start. */
+/* Tracks the position of the next byte in a record. A quote opens a quoted field only at a field's
+ * start. */
 enum csv_place {
     CSV_FIELD_FRONT,
     CSV_PLAIN,
@@ -87,7 +88,7 @@ static enum csv_place move(enum csv_place place, char separator, char byte)
     return place == CSV_FIELD_FRONT && byte == '"' ? CSV_QUOTED : CSV_PLAIN;
 }
 
-/* The most frequent separator in the first line outside of quotes. */
+/* Returns the most frequent separator in the first line outside of quotes. */
 static char find_separator(const char *line, size_t size)
 {
     static const char known[] = {',', ';', '\t'};
@@ -133,7 +134,7 @@ static bool append(struct csv_reader *reader, const char *bytes, size_t size)
     return true;
 }
 
-/* Reads one line into reader->line; gives its bytes without a byte order mark, 0 at the end. */
+/* Reads one line into reader->line; returns its bytes without a byte order mark, 0 at the end. */
 static size_t next_line(struct csv_reader *reader, const char **ret_line)
 {
     ssize_t size = 0;
@@ -166,7 +167,8 @@ static bool is_blank(const char *line, size_t size)
     return true;
 }
 
-/* Gathers the lines of one record; false with reader->problem, or at the end without one. */
+/* Gathers the lines of one record; returns false with reader->problem, or at the end without a
+ * problem. */
 static bool gather(struct csv_reader *reader, uint64_t *ret_line_number)
 {
     enum csv_place place = CSV_FIELD_FRONT;
@@ -196,7 +198,7 @@ static bool gather(struct csv_reader *reader, uint64_t *ret_line_number)
     return reader->size > 0 && reader->problem == NULL ? fail(reader, "an unclosed quote") : false;
 }
 
-/* Takes the field at `*at`, unquoted in place to `*to`, and moves both after it. */
+/* Unquotes the field at `*at` in place to `*to`, and advances both. */
 static bool take_field(struct csv_reader *reader, size_t *at, size_t *to, struct slice *ret_field)
 {
     uint8_t *bytes = reader->bytes;

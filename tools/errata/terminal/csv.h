@@ -1,7 +1,7 @@
 /*
- * csv.h: comma-separated values as RFC 4180 has them, written and read. What is read may also end its
- * lines with a bare line feed, begin with a byte order mark, have blank lines, and separate by
- * semicolons or tabs, as spreadsheets write it: the first record decides.
+ * csv.h: writes and reads comma-separated values (RFC 4180). Input may also have bare line feeds, a
+ * byte order mark, blank lines, and semicolons or tabs as separators, as written by spreadsheets: the
+ * first record determines the separator.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TERMINAL_CSV_H
 #define ERRATA_TOOLS_ERRATA_TERMINAL_CSV_H
@@ -12,7 +12,7 @@
 
 /* Maximum number of fields of a record: a flattened export of spans has some hundred. */
 #define CSV_FIELDS_MAX 256
-/* A quote that is never closed ends here, not with the file. */
+/* Maximum size of a record, which also bounds an unclosed quote. */
 #define CSV_RECORD_BYTES_MAX ((size_t)16 * 1024 * 1024)
 
 /* Appends one record with its CR LF. */
@@ -35,7 +35,7 @@ struct csv_reader {
 struct csv_record {
     struct slice fields[CSV_FIELDS_MAX]; /* unquoted */
     size_t count;
-    struct slice bytes; /* the fields one after the other, quotes taken off: what identifies it */
+    struct slice bytes; /* the unquoted fields one after the other, which identify the record */
     uint64_t line_number; /* number of its first line, from 1 */
 };
 
@@ -46,9 +46,9 @@ enum csv_step {
 };
 
 void csv_reader_init(struct csv_reader *reader, FILE *stream);
-/* Frees what the reader owns; the stream stays open. */
+/* Frees the memory of the reader; the stream stays open. */
 void csv_reader_deinit(struct csv_reader *reader);
-/* The next record that is not blank. */
+/* Reads the next record that is not blank. */
 enum csv_step csv_read(struct csv_reader *reader, struct csv_record *ret_record);
 
 #endif

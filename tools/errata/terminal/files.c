@@ -97,7 +97,7 @@ static bool take_entry(struct files *files, FTSENT *entry, struct files_found *f
     }
 }
 
-/* The next file of the folder; false at its end, which closes it. */
+/* Returns the next file of the folder; false at its end, which closes the folder. */
 static bool next_of_folder(struct files *files, struct files_found *found)
 {
     FTSENT *entry = NULL;
@@ -112,7 +112,7 @@ static bool next_of_folder(struct files *files, struct files_found *found)
     return false;
 }
 
-/* A word that is a folder opens it; any other is a file. */
+/* Opens a word that is a folder; any other word is a file. */
 static bool take_word(struct files *files, const char *word, struct files_found *found)
 {
     char *const roots[] = {(char *)(uintptr_t)word, NULL}; /* fts(3) copies the path */

@@ -1,7 +1,7 @@
 /*
- * files.h: the PDFs that words of a command line mean: files as they are named, and folders, which
- * mean their `*.pdf` in the order of names as people count (2 before 10), with their own folders where
- * asked. One folder is in memory at a time, however many files there are. Reads no file.
+ * files.h: lists the PDFs that the words of a command line name: files with any name, and the `*.pdf`
+ * of folders with numbers in numeric order (2 before 10), on request with those of their folders. Only
+ * one folder is in memory at a time. Reads no file.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TERMINAL_FILES_H
 #define ERRATA_TOOLS_ERRATA_TERMINAL_FILES_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Maximum files of one command: a wrong folder (such as `/` with --recursive) ends here, not in days. */
+/* Maximum files of one command: this bounds the walk of a wrong folder, such as `/` with --recursive. */
 #define FILES_MAX 1000000
 
 struct files;
@@ -22,12 +22,12 @@ struct files_found {
     const char *problem; /* reason why the file cannot be read; NULL: none found */
 };
 
-/* Borrows the words. ERR_MEMORY. */
+/* Starts the walk; borrows the words. Returns OK or ERR_MEMORY. */
 MUST_CHECK enum err files_open(const char *const *words, size_t count, bool recursive,
                                struct files **ret_files);
-/* The next one; false at the end. */
+/* Returns the next file; false at the end. */
 bool files_next(struct files *files, struct files_found *ret_found);
-/* Takes NULL. */
+/* Accepts NULL. */
 void files_close(struct files *files);
 
 #endif

@@ -15,8 +15,8 @@ enum key {
     KEYS_OTHER /* another key that sends several bytes */
 };
 
-/* Prints a prompt, and waits for a key of standard input, which is a terminal. What was typed before is discarded, so that no
- * key acts on something that was not on the screen yet. */
+/* Prints a prompt, and waits for a key of standard input, which is a terminal. Earlier input is discarded, so that no
+ * key acts on text that was not on the screen yet. */
 int keys_read(struct printer *printer, const char *prompt);
 
 #endif

@@ -12,7 +12,7 @@
 #define ROWS_OF_MARKS 5
 /* Between the label of a tick and the first column: the axis. */
 #define AXIS_COLUMNS 1
-/* The most columns that one point gets, a gap included. */
+/* Maximum columns of one point, including the gap. */
 #define POINT_COLUMNS_MAX 4
 /* Between two labels of the axis below. */
 #define LABEL_GAP 4
@@ -40,7 +40,7 @@ struct drawing {
 
 /* --- letters --- */
 
-/* A column that fills this many levels of a row. */
+/* Returns a column that fills this many levels of a row. */
 static const char *const block_letters[] = {" ",
                                             "\xe2\x96\x81",
                                             "\xe2\x96\x82",
@@ -51,11 +51,11 @@ static const char *const block_letters[] = {" ",
                                             "\xe2\x96\x87",
                                             "\xe2\x96\x88"};
 static const char *const ascii_blocks[] = {" ", ".", ":", "#"};
-/* A mark at one of a row's levels, from the bottom: rows of braille dots. */
+/* Returns a mark at one of a row's levels, from the bottom: rows of braille dots. */
 static const char *const mark_letters[] = {"\xe2\xa3\x80", "\xe2\xa0\xa4", "\xe2\xa0\x92",
                                            "\xe2\xa0\x89"};
 static const char *const ascii_marks[] = {"_", "-", "'"};
-/* A bar that fills this many eighths of its last column. */
+/* Returns the last column of a bar that fills this many eighths of it. */
 static const char *const bar_letters[] = {"",
                                           "\xe2\x96\x8f",
                                           "\xe2\x96\x8e",
@@ -73,9 +73,9 @@ static unsigned levels_of_row(const struct drawing *drawing)
     return drawing->ascii ? 3 : 4;
 }
 
-/* --- working it out --- */
+/* --- layout --- */
 
-/* The means of points_each points each. */
+/* Computes the means of points_each points each. */
 static void fill_buckets(struct drawing *drawing)
 {
     const struct plot *plot = drawing->plot;
@@ -108,7 +108,7 @@ static void find_range(const struct drawing *drawing, double *ret_least, double 
     *ret_most = most;
 }
 
-/* 2, 4, 6, to 20 times a power of ten: its half is a whole number as well. */
+/* Returns 2, 4, 6, ... or 20 times a power of ten, whose half is an integer as well. */
 static double nice_above(double most)
 {
     double unit = 1;
@@ -124,7 +124,7 @@ static double nice_above(double most)
     return unit * 20;
 }
 
-/* The tenths around all marks. */
+/* Sets the axis to the tenths around all marks. */
 static void choose_axis(struct drawing *drawing)
 {
     double least = 0;
@@ -311,7 +311,7 @@ static unsigned plot_columns(const struct drawing *drawing)
     return drawing->columns_each > 1 ? columns - 1 : columns;
 }
 
-/* The axis of points; under columns it marks 0. */
+/* Draws the axis of points; under columns it marks 0. */
 static void print_floor(const struct drawing *drawing)
 {
     bool zero = drawing->plot->kind == PLOT_COLUMNS;
@@ -326,7 +326,7 @@ static void print_floor(const struct drawing *drawing)
     print_line_of(drawing, &line);
 }
 
-/* The first point's label, the last one's at the end, and one between where there is room. */
+/* Prints the labels of the first and the last point, and one between them if there is room. */
 static void print_labels(const struct drawing *drawing)
 {
     const struct plot *plot = drawing->plot;

@@ -1,8 +1,8 @@
 /*
- * plot.h: small plots in a terminal's letters: values by day as columns or as marks over one axis, and
- * bars for tables. Blocks and braille where there is UTF-8, else ASCII; no colour is needed to read
- * them. Days without data are gaps. Where there are more days than columns, a column is the mean of
- * some days, and the plot says of how many.
+ * plot.h: small plots in text: values by day as columns or as marks over one axis, and bars for
+ * tables. They consist of blocks and braille with UTF-8, else of ASCII; no colour is needed to read
+ * them. Days without data are gaps. If there are more days than columns, a column is the mean of
+ * several days, and the plot states their number.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TERMINAL_PLOT_H
 #define ERRATA_TOOLS_ERRATA_TERMINAL_PLOT_H
@@ -30,9 +30,10 @@ struct plot {
     const char *unit; /* unit of a point, in the plural: "days" */
 };
 
-/* Prints it in at most the printer's width; nothing where no point has data. */
+/* Prints it in at most the printer's width; nothing if no point has data. */
 void plot_print(struct printer *printer, struct arena *arena, const struct plot *plot);
-/* A bar of at most `cells` columns for a share of 0 to 1; what is above 0 is seen. In the arena. */
+/* Returns a bar of at most `cells` columns for a share of 0 to 1; a share above 0 is visible. In
+ * the arena. */
 struct slice plot_bar(const struct printer *printer, struct arena *arena, double share,
                       unsigned cells);
 

@@ -17,7 +17,7 @@
 /* Maximum bytes of a piece that print_coloured cleans. */
 #define CLEAN_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
-/* --- what the stream is --- */
+/* --- properties of the stream --- */
 
 static unsigned terminal_width(int descriptor)
 {

@@ -14,7 +14,7 @@ unsigned wrap_width(const struct printer *printer)
     return printer->width < WRAP_WIDTH_MAX ? printer->width : WRAP_WIDTH_MAX;
 }
 
-/* Bytes of the word at the front: to the next blank that is not within backquotes. */
+/* Returns the bytes of the first word: up to the next blank that is not within backquotes. */
 static size_t word_bytes(const char *text)
 {
     bool quoted = false;
@@ -27,7 +27,7 @@ static size_t word_bytes(const char *text)
     return size;
 }
 
-/* Columns that a word takes: backquotes become bold where there are colours. */
+/* Returns the columns of a word: backquotes become bold if there are colours. */
 static unsigned word_columns(const struct printer *printer, const char *word, size_t size)
 {
     unsigned quotes = 0;

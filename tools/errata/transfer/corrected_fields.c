@@ -10,7 +10,7 @@
 
 #define CAPACITY_FIRST ((size_t)1024)
 
-/* The place of a hash, or the free one where it belongs. */
+/* Returns the place of a hash, or the free place for it. */
 static size_t find(const uint64_t *hashes, size_t capacity, uint64_t hash)
 {
     size_t at = (size_t)hash & (capacity - 1);

@@ -21,7 +21,7 @@ struct export
     const struct export_format *format;
     struct export_choices choices;
     struct corrected_fields corrected;
-    struct tally tally; /* what is left out */
+    struct tally tally; /* number of omitted corrections, by reason */
     uint64_t written;
     bool closed; /* the reader of the output has closed it */
 };
@@ -91,7 +91,7 @@ static enum cli_exit write_all(struct export *export)
     enum cli_exit result = paging_filter_make(cli, &call, &filter);
     bool more = true;
 
-    /* Bounded by the list: each page is after the one before. */
+    /* The loop is bounded by the list: each page is after the one before. */
     while (result == CLI_OK && more && !export->closed) {
         struct json_value reply = {JSON_NULL, {NULL, 0}};
         struct slice json = {NULL, 0};

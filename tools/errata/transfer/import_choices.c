@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* The fields that --map takes. */
+/* The fields of --map. */
 static const struct {
     const char *name;
     enum import_field field;

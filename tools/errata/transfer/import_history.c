@@ -1,7 +1,7 @@
 /*
  * import_history.c: see import_history.h. All files are read twice: first for the outputs that corrections need as
- * their before, and with --strict for anything that is damaged, so that nothing of it is stored; then for the
- * rows. Memory does not grow with the files.
+ * their value before, and with --strict for damage, so that nothing is stored if there is any; then for the rows.
+ * Memory does not grow with the files.
  */
 #include "tools/errata/transfer/import_history.h"
 
@@ -31,7 +31,7 @@ struct history {
     struct import_options options;
     struct history_file *files; /* owned */
     size_t file_count;
-    const struct history_file *file; /* the one that is being read */
+    const struct history_file *file; /* the file that is being read */
     struct tally_place place;
     struct tally tally;
     struct outputs *outputs;
@@ -43,7 +43,7 @@ struct history {
     enum cli_exit exit;
 };
 
-/* --- what is found --- */
+/* --- rows --- */
 
 static void report_damaged(void *user, struct slice problem)
 {
@@ -86,7 +86,7 @@ static void fail(struct history *history, const char *what)
     }
 }
 
-/* A correction that changes nothing is the acceptance of what the model put out. */
+/* A correction that changes nothing is the acceptance of the model's output. */
 static void accept_unchanged(struct history *history, struct import_row *row)
 {
     struct arena *arena = &history->sender.arena;
@@ -196,7 +196,7 @@ static void show_progress(const struct history *history, const struct record_rea
     progress_show(&history->cli->progress, &state);
 }
 
-/* Reads one record; false at the end of the file. */
+/* Reads one record; returns false at the end of the file. */
 static bool read_record(struct history *history, struct record_reader *reader,
                         const struct import_sink *sink)
 {
@@ -233,7 +233,7 @@ static void read_file(struct history *history, const struct import_sink *sink)
         cli_note(history->cli, "%s: %s", history->file->path, reader.problem);
         history->exit = CLI_USAGE;
     }
-    /* Bounded by the file: each turn takes a record. */
+    /* The loop is bounded by the file: each turn takes a record. */
     while (more && history->exit == CLI_OK) {
         enum cli_exit result = CLI_OK;
 
@@ -313,7 +313,7 @@ static enum cli_exit open_files(struct history *history)
     return result;
 }
 
-/* Reads everything; the exit code of an import that could be ended is that of its worst record. */
+/* Reads all files; the exit code of a complete import is that of its worst record. */
 static enum cli_exit import_files(struct history *history)
 {
     struct cli *cli = history->cli;

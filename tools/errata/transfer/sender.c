@@ -105,8 +105,8 @@ bool sender_add(struct sender *sender, const struct import_source *source,
 
 /* --- calls --- */
 
-/* Rows that cannot be looked up are unique by their content: the server refuses a second one, for
- * which a key would return the first response. */
+/* Rows that cannot be looked up are unique by their content: the server refuses a repeated one;
+ * with a key it would return the first response. */
 static struct slice key_of(const struct sender *sender, const struct sender_row *row)
 {
     return sender->looks_up || row->request.lookup_method == NULL
@@ -179,7 +179,7 @@ static bool done(void *user, uint64_t tag, const struct client_status *status, s
     } else if (status->code == CLIENT_CODE_ALREADY_EXISTS && !sender->looks_up) {
         sender->tally->repeated++;
     } else if (status->code == CLIENT_CODE_NOT_FOUND && sender->looks_up) {
-        row->is_stored = false; /* looked for by its id */
+        row->is_stored = false; /* found by its id */
     } else if (calls_is_everyones(status)) {
         if (sender->exit == CLI_OK) {
             sender->exit = failure_print_status(sender->cli, status);

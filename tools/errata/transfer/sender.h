@@ -1,7 +1,7 @@
 /*
- * sender.h: stores rows of an import, some hundred at a time: first it asks which of them are stored, then it
- * sends the others, each as a call of its own under the idempotency key of its source_ref and time. So a repeat
- * changes nothing, at any time, and an interrupted import goes on where it was.
+ * sender.h: stores rows of an import, some hundred at a time: first it looks up the stored ones, then it sends
+ * the others, each in a separate call under the idempotency key of its source_ref and time. So a repeat changes
+ * nothing, at any time, and an interrupted import can be continued.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TRANSFER_SENDER_H
 #define ERRATA_TOOLS_ERRATA_TRANSFER_SENDER_H
@@ -29,22 +29,22 @@ struct sender_row {
 struct sender {
     struct cli *cli;
     struct tally *tally;
-    struct arena arena; /* rows and records of the batch at hand; the reader uses it too */
+    struct arena arena; /* rows and records of the current batch; the reader uses it too */
     struct sender_row *rows; /* owned */
     size_t count;
     size_t next; /* next of the running calls */
-    bool looks_up; /* the calls ask */
+    bool looks_up; /* the calls are lookups */
     enum cli_exit exit;
 };
 
-/* False if memory is missing. */
+/* Initializes the sender; returns false without memory. */
 MUST_CHECK bool sender_init(struct sender *sender, struct cli *cli, struct tally *tally);
 void sender_deinit(struct sender *sender);
-/* Checks a row by the contract; false with cli->fault. It is sent with the batch. */
+/* Checks a row by the contract and adds it to the batch; returns false with cli->fault. */
 MUST_CHECK bool sender_add(struct sender *sender, const struct import_source *source,
                            const struct import_choices *choices, const struct import_row *row,
                            const struct tally_place *place);
-/* Checks it only. */
+/* Only checks a row. */
 MUST_CHECK bool sender_check(struct sender *sender, const struct import_source *source,
                              const struct import_choices *choices, const struct import_row *row);
 /* Empties the arena if no row needs it, and sends the batch if it is full, or in any case with `all`. */

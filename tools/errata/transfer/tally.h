@@ -1,6 +1,6 @@
 /*
- * tally.h: what an import found: rows by kind, records that it leaves out by reason, each with its first
- * examples, and what the export lacks. Printed as a table, or with --json as one object.
+ * tally.h: the counts of an import: rows by kind, omitted records by reason with their first examples,
+ * and data that the export lacks. Printed as a table, or with --json as one object.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TRANSFER_TALLY_H
 #define ERRATA_TOOLS_ERRATA_TRANSFER_TALLY_H
@@ -8,7 +8,7 @@
 #include "tools/errata/cli.h"
 #include "tools/errata/import/source.h"
 
-/* Reasons are literals of the sources; more than a source has. */
+/* Maximum number of reasons, which are literals of the sources; more than a source has. */
 #define TALLY_REASONS_MAX 32
 #define TALLY_EXAMPLES_MAX 3
 #define TALLY_EXAMPLE_BYTES_MAX 96

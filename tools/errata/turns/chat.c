@@ -13,7 +13,7 @@
 #define DETECT "/errata.v1.TurnService/DetectFeedback"
 #define LIST "/errata.v1.TurnService/ListTurns"
 #define RECORD "/errata.v1.TurnService/RecordTurn"
-/* A message, by the contract, and a line feed. */
+/* Maximum size of a message, by the contract, and a line feed. */
 #define LINE_BYTES ((size_t)16384 + 2)
 /* Maximum messages of one conversation: more than a person writes. */
 #define MESSAGES_MAX 10000
@@ -26,7 +26,7 @@ struct chat {
     char answer[LINE_BYTES];
 };
 
-/* Reads a line; false at the end of the input. */
+/* Reads a line; returns false at the end of the input. */
 static bool read_line(struct chat *chat, const char *question, char *line)
 {
     if (chat->asks) {
@@ -45,7 +45,7 @@ static struct slice turn_id(struct chat *chat, unsigned number)
     return arena_printf(&chat->cli->arena, "turn_%u", number);
 }
 
-/* --- why --- */
+/* --- reasons --- */
 
 /* The reason for each row, and the conditions for another one. */
 struct reason {
@@ -166,7 +166,7 @@ static enum cli_exit record(struct chat *chat, unsigned number)
     return cli_call_reply(cli, RECORD, request_end(&request), &reply);
 }
 
-/* Refuses a session that has turns: theirs would have the ids of new ones. */
+/* Refuses a session that has turns, since their ids would equal those of new ones. */
 static enum cli_exit check_new(struct chat *chat)
 {
     struct cli *cli = chat->cli;

@@ -100,7 +100,7 @@ enum cli_exit turns_export(struct cli *cli)
     enum cli_exit result = paging_filter_make(cli, &call, &filter);
     bool more = true;
 
-    /* Bounded by the list: each page is after the one before. */
+    /* The loop is bounded by the list: each page is after the one before. */
     while (result == CLI_OK && more) {
         struct json_value reply = {JSON_NULL, {NULL, 0}};
         struct slice json = {NULL, 0};

@@ -59,6 +59,15 @@ static void check_place(struct ctx *ctx, const struct event *event, size_t index
     }
 }
 
+/* Returns whether an id is one of uuid_v7 with a time that is not after `latest_us`: later ids are to sort after it. */
+static bool is_event_id(struct uuid id, int64_t latest_us)
+{
+    uint64_t milliseconds = bytes_get_be64(id.bytes) >> 16;
+
+    return id.bytes[6] >> 4 == 7 && id.bytes[8] >> 6 == 2 &&
+           milliseconds <= (uint64_t)latest_us / 1000;
+}
+
 static void check_times(struct ctx *ctx, const struct event *event, size_t index,
                         const struct import_place *place)
 {
@@ -67,6 +76,10 @@ static void check_times(struct ctx *ctx, const struct event *event, size_t index
     if (event->recorded_at_us > latest_us || event->created_at_us > latest_us) {
         fail(ctx, index, "recorded_at",
              "later than this server's clock; expected a time that has passed");
+    }
+    if (!is_event_id(event->id, latest_us)) {
+        fail(ctx, index, "id",
+             "not an id of an event; expected a UUIDv7 of a time that has passed");
     }
     if (event->recorded_at_us < place->recorded_at_us || event->recorded_at_us <= 0) {
         fail(ctx, index, "recorded_at",

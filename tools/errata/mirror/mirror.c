@@ -16,6 +16,8 @@
 
 #define WATCH "/errata.v1.EventService/WatchEvents"
 #define STATUS_ARENA_BYTES_MAX (1u << 20)
+/* The default time limit of reading some events: the server may look at many others for them. Waiting for one has none. */
+#define WATCH_TIMEOUT_MS 600000
 /* Pauses of --follow after a failure of the server or the connection: each is twice the one before, up to the last. */
 #define RETRY_FIRST_S 1
 #define RETRY_LAST_S 30
@@ -119,6 +121,32 @@ static bool take_message(void *user, struct slice message)
            mirror->arena.used_bytes < COMMIT_STREAM_EVENTS_BYTES_MAX / 2;
 }
 
+/* Sets --metadata and the time limit of reading events; in `arena`, because that of `cli` is emptied for each event. */
+static enum cli_exit set_options(struct mirror *mirror, const struct method_info *method,
+                                 struct arena *arena, struct client_options *ret_options)
+{
+    enum cli_exit result = cli_call_options(mirror->cli, method, ret_options);
+    struct client_metadata *list = NULL;
+
+    if (result != CLI_OK) {
+        return result;
+    }
+    if (mirror->only_waits) {
+        ret_options->timeout_ms = 0;
+    } else if (ret_options->timeout_ms == 0) {
+        ret_options->timeout_ms = WATCH_TIMEOUT_MS;
+    }
+    list = arena_calloc(arena, ret_options->metadata_count + 1, sizeof(list[0]));
+    for (size_t i = 0; list != NULL && i < ret_options->metadata_count; i++) {
+        if (!arena_copy(arena, ret_options->metadata[i].key, &list[i].key) ||
+            !arena_copy(arena, ret_options->metadata[i].value, &list[i].value)) {
+            return cli_local(mirror->cli, "out of memory");
+        }
+    }
+    ret_options->metadata = list;
+    return list != NULL ? CLI_OK : cli_local(mirror->cli, "out of memory");
+}
+
 /* Reads events, up to the newest one or, if it only waits, the next one. */
 static enum cli_exit watch(struct mirror *mirror, struct arena *arena)
 {
@@ -140,6 +168,9 @@ static enum cli_exit watch(struct mirror *mirror, struct arena *arena)
     }
     if (result == CLI_OK && !arena_copy(arena, request.message, &request.message)) {
         result = cli_local(cli, "out of memory");
+    }
+    if (result == CLI_OK) {
+        result = set_options(mirror, request.method, arena, &options);
     }
     if (result != CLI_OK) {
         return result;

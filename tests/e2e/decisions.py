@@ -266,6 +266,8 @@ class Generating(DecisionCase):
         self.assertEqual(self.generate(), [])
         self.assertEqual([one.id for one in self.pending()], [made[0].id])
         self.assertEqual(self.evaluate(timeouts[0]).proposal_id, made[0].id)
+        stored = self.mine.decisions.GetDecision(decision_service.GetDecisionRequest(feedback_id=timeouts[0].feedback_id))
+        self.assertEqual([one.proposal_id for one in (stored.evaluation, *stored.evaluations)], [made[0].id] * 2)
 
     def test_rejected_cluster_is_not_proposed_again(self):
         self.reviewed(["Set a timeout on each remote call."] * 3, [1, 0])

@@ -256,8 +256,9 @@ enum err decision_service_record_decision_answer(struct decision_service_record_
     return OK;
 }
 
-/* Appends the evaluations of a decision. */
-static enum err put_evaluations(struct decision_service_get_decision_call *call, uint64_t seq)
+/* Appends the evaluations of a decision, each with the proposal of its cluster. */
+static enum err put_evaluations(struct decision_service_get_decision_call *call, uint64_t seq,
+                                uint64_t cluster_seq)
 {
     struct evaluation_list *list = arena_calloc(call->ctx->arena, 1, sizeof(*list));
     struct evaluation_view effective;
@@ -268,11 +269,16 @@ static enum err put_evaluations(struct decision_service_get_decision_call *call,
     if (err == OK) {
         err = evaluations_read(call->ctx->arena, call->txn, call->org, seq, list);
     }
+    if (err == OK) {
+        err = set_proposal(call->txn, call->org, cluster_seq, &effective);
+    }
     if (err != OK) {
         return err;
     }
     evaluation_view_put(&effective, GET_DECISION_RESPONSE_EVALUATION_FIELD, call->body);
     for (size_t i = 0; i < list->count; i++) {
+        list->items[i].proposal_id = effective.proposal_id;
+        list->items[i].has_proposal_id = effective.has_proposal_id;
         evaluation_view_put(&list->items[i], GET_DECISION_RESPONSE_EVALUATIONS_FIELD, call->body);
     }
     return OK;
@@ -341,7 +347,7 @@ enum err decision_service_get_decision_read(struct decision_service_get_decision
                            call->body);
     }
     if (err == OK) {
-        err = put_evaluations(call, seq);
+        err = put_evaluations(call, seq, view.cluster_seq);
     }
     return err;
 }

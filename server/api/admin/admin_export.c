@@ -23,7 +23,7 @@
 /* Later events that one part examines for removals. */
 #define EXAMINED_EVENTS_MAX 2000
 #define HEADER_BYTES 512
-/* What a line has besides its payload. */
+/* Bytes of a line besides its payload. */
 #define EVENT_BYTES 1024
 
 struct exporting {

@@ -10,7 +10,7 @@
 /* Version of the lines of an export. */
 #define EXPORT_VERSION 1
 
-/* What identifies an export. Slices are borrowed. */
+/* Identity of an export. Slices are borrowed. */
 struct export_source {
     uint32_t version;
     uint32_t store_format;

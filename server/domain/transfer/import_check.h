@@ -6,7 +6,7 @@
 
 #include "server/domain/transfer/organization_import.h"
 
-/* What is known of the event before the next one; zeros before the first. */
+/* Place of an event that the next one follows; zeros before the first. */
 struct import_place {
     uint64_t seq;
     struct uuid id;

@@ -34,7 +34,7 @@ MUST_CHECK enum err organization_import_write(struct ctx *ctx, struct store_txn 
                                               const struct admin_actor *actor,
                                               const struct organization_import *import,
                                               struct work_result *ret_result);
-/* How far an import was after a write. */
+/* State of an import after a write. */
 struct organization_import_state {
     uint64_t imported_seq; /* last stored event of the export; 0: none */
     bool completed;

@@ -18,7 +18,7 @@
  * matches nothing does not delay other calls. */
 #define PAGE_ROWS_MAX 2000
 /* A page ends before it is larger than this, but has at least one item: a response has at most 4
- * MiB, and an item with its related data far less than one. */
+ * MiB, and an item with its related data less than the rest: the largest is a decision, whose diff may have 1 MiB. */
 #define PAGE_BYTES_MAX (1u << 20)
 
 struct page {

@@ -206,7 +206,7 @@ class TerminalCase(CliCase):
         """A file has a bar; a pipe is read to its end first, and imported as a whole."""
         (self.folder / "long.jsonl").write_text('{"event_type": "CUSTOMER_SELECTED"}\n' * 10000)
         sent = self.on_terminal(80, "corrections", "import", "long.jsonl", "--batch", "5", "--again")
-        self.assertRegex(sent, r"\r█*░* \d+ events")
+        self.assertRegex(sent, r"\r█*░* \d{1,3}(,\d{3})* events")
         pipe = self.folder / "pipe"
         os.mkfifo(pipe)
 

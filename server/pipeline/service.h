@@ -38,13 +38,13 @@
 #include "server/pipeline/export_recorder.h"
 #include "server/pipeline/verify_jobs.h"
 #include "store/base/buffer.h"
+#include "store/base/cancel.h"
 #include "store/base/ctx.h"
 #include "store/page.h"
 #include "store/work.h"
 
 #include <errata/v1/role.fields.h>
 #include <protobuf-c/protobuf-c.h>
-#include <sched.h>
 #include <stdatomic.h>
 
 /* The authenticated caller; created from the token, only by the auth layer. */
@@ -104,15 +104,12 @@ struct service {
 /* Returns whether the result of the read on the pool is no longer needed. */
 static inline bool service_is_cancelled(const struct service *service)
 {
-    return atomic_load_explicit(&service->cancelled, memory_order_relaxed);
+    return cancel_requested(&service->cancelled);
 }
 
-/* The same as a callback of modules that know no services; `user` is the struct service. Lets the loop run first if it has
- * work: a kernel with lazy preemption takes the core from a thread that only computes at the next timer tick, which may be
- * milliseconds away, unless the thread makes a system call. */
+/* The same as a callback of modules that know no services; `user` is the struct service. */
 static inline bool service_was_cancelled(const void *user)
 {
-    (void)sched_yield();
     return service_is_cancelled(user);
 }
 

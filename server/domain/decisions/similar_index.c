@@ -8,6 +8,7 @@
 #include "server/domain/decisions/keys.h"
 #include "server/domain/events/retraction.h"
 #include "store/base/bytes.h"
+#include "store/base/cancel.h"
 #include "store/scan.h"
 
 #include <errata/v1/event.views.h>
@@ -100,8 +101,7 @@ static enum err fill(struct vector_rows *rows, struct store_txn *txn, struct org
 
     while (err == OK) {
         err = scan_next(&scan, &key, &value);
-        if (err == OK && rows->count % ROWS_PER_LOOK == 0 &&
-            atomic_load_explicit(cancelled, memory_order_relaxed)) {
+        if (err == OK && rows->count % ROWS_PER_LOOK == 0 && cancel_requested(cancelled)) {
             err = ERR_CANCELLED;
         }
         if (err == OK) {

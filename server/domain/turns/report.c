@@ -4,14 +4,10 @@
 #include "server/domain/turns/report.h"
 
 #include "server/domain/analytics/days.h"
+#include "store/base/cancel.h"
 #include "store/scan.h"
 
 #include <stdlib.h>
-
-static bool is_cancelled(const atomic_bool *cancelled)
-{
-    return atomic_load_explicit(cancelled, memory_order_relaxed);
-}
 
 static void add_turn(struct satisfaction *to, double score, enum turn_status status)
 {
@@ -108,7 +104,7 @@ enum err satisfaction_count(struct arena *arena, struct store_txn *txn,
 
     memset(ret_report, 0, sizeof(*ret_report));
     while (err == OK) {
-        err = is_cancelled(query->cancelled) ? ERR_CANCELLED : scan_next(&scan, &key, &value);
+        err = cancel_requested(query->cancelled) ? ERR_CANCELLED : scan_next(&scan, &key, &value);
         if (err == OK) {
             err = read_turn(txn, query->org, value, &record, &view);
         }
@@ -208,7 +204,7 @@ enum err detector_count(struct arena *arena, struct store_txn *txn, struct org_i
 
     memset(ret_report, 0, sizeof(*ret_report));
     while (err == OK) {
-        err = is_cancelled(cancelled) ? ERR_CANCELLED : scan_next(&scan, &key, &value);
+        err = cancel_requested(cancelled) ? ERR_CANCELLED : scan_next(&scan, &key, &value);
         if (err != OK) {
             break;
         }

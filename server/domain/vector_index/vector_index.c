@@ -7,6 +7,7 @@
 
 #include "server/domain/vectors/vectors.h"
 #include "store/base/assert.h"
+#include "store/base/cancel.h"
 
 #include <pthread.h>
 
@@ -173,7 +174,7 @@ static enum err catch_up(struct vector_rows *rows, const struct vector_source *s
     while (err == OK && rows->applied_seq < last_seq) {
         if (rows->applied_seq % EVENTS_PER_LOOK == 0) {
             arena_reset(&scratch);
-            if (atomic_load_explicit(cancelled, memory_order_relaxed)) {
+            if (cancel_requested(cancelled)) {
                 err = ERR_CANCELLED;
                 break;
             }

@@ -54,12 +54,9 @@ static uint64_t hash_string(struct slice quoted)
     uint64_t hash = FNV_BASIS;
 
     while (rest.size > 0) {
-        const uint8_t *escape = memchr(rest.data, '\\', rest.size);
-        size_t plain = escape == NULL ? rest.size : (size_t)(escape - rest.data);
         uint8_t bytes[4];
 
-        hash = add_bytes(hash, slice_of(rest.data, plain));
-        rest = slice_after(rest, plain);
+        hash = add_bytes(hash, json_take_plain(&rest));
         if (rest.size > 0) {
             hash = add_bytes(hash, slice_of(bytes, json_decode_next(&rest, bytes)));
         }

@@ -33,6 +33,8 @@ static inline uint64_t json_mark_special(uint64_t word)
 
 /* Returns the content between the quotes. */
 struct slice json_unquoted(struct slice quoted);
+/* Returns the bytes before the first escape, and moves past them. */
+struct slice json_take_plain(struct slice *rest);
 /* Decodes the escape or copies the code point at the start of `rest`, and moves past it; returns
  * the number of bytes written, 1 to 4. */
 size_t json_decode_next(struct slice *rest, uint8_t bytes[4]);

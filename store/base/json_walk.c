@@ -209,6 +209,16 @@ size_t json_decode_next(struct slice *rest, uint8_t bytes[4])
     return 1;
 }
 
+struct slice json_take_plain(struct slice *rest)
+{
+    const uint8_t *escape = rest->size > 0 ? memchr(rest->data, '\\', rest->size) : NULL;
+    size_t size = escape == NULL ? rest->size : (size_t)(escape - rest->data);
+    struct slice plain = slice_of(rest->data, size);
+
+    *rest = slice_after(*rest, size);
+    return plain;
+}
+
 enum err json_string(struct arena *arena, struct slice quoted, struct slice *ret_text)
 {
     struct slice rest = json_unquoted(quoted);
@@ -224,14 +234,12 @@ enum err json_string(struct arena *arena, struct slice quoted, struct slice *ret
         return ERR_MEMORY;
     }
     while (rest.size > 0) {
-        const uint8_t *escape = memchr(rest.data, '\\', rest.size);
-        size_t plain = escape == NULL ? rest.size : (size_t)(escape - rest.data);
+        struct slice plain = json_take_plain(&rest);
         uint8_t bytes[4];
         size_t decoded = 0;
 
-        memcpy(text + size, rest.data, plain);
-        size += plain;
-        rest = slice_after(rest, plain);
+        memcpy(text + size, plain.data, plain.size);
+        size += plain.size;
         if (rest.size > 0) {
             decoded = json_decode_next(&rest, bytes);
             memcpy(text + size, bytes, decoded);

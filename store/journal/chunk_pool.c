@@ -7,15 +7,16 @@
 
 #include <pthread.h>
 #include <sanitizer/asan_interface.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 struct chunk_pool {
+    atomic_size_t taken; /* number of chunks that memtables have */
     pthread_mutex_t lock; /* protects the fields below */
     struct chunk *kept;
     size_t kept_bytes;
     size_t kept_bytes_max;
-    size_t taken; /* number of chunks that memtables have */
 };
 
 struct chunk_pool *chunk_pool_new(size_t kept_bytes_max)
@@ -34,7 +35,7 @@ void chunk_pool_free(struct chunk_pool *take_pool)
     if (take_pool == NULL) {
         return;
     }
-    ASSERT(take_pool->taken == 0);
+    ASSERT(atomic_load_explicit(&take_pool->taken, memory_order_relaxed) == 0);
     chunk_pool_shrink(take_pool);
     (void)pthread_mutex_destroy(&take_pool->lock);
     free(take_pool);
@@ -77,15 +78,12 @@ struct chunk *chunk_pool_take(struct chunk_pool *pool, size_t bytes)
     if (size == CHUNK_BYTES) {
         chunk = take_kept(pool);
     }
-    pool->taken++;
     (void)pthread_mutex_unlock(&pool->lock);
     if (chunk == NULL) {
         chunk = make_chunk(size);
     }
-    if (chunk == NULL) {
-        (void)pthread_mutex_lock(&pool->lock);
-        pool->taken--;
-        (void)pthread_mutex_unlock(&pool->lock);
+    if (chunk != NULL) {
+        atomic_fetch_add_explicit(&pool->taken, 1, memory_order_relaxed);
     }
     return chunk;
 }
@@ -94,8 +92,8 @@ void chunk_pool_give(struct chunk_pool *pool, struct chunk *take_chunk)
 {
     size_t size = sizeof(*take_chunk) + take_chunk->capacity;
 
+    atomic_fetch_sub_explicit(&pool->taken, 1, memory_order_relaxed);
     (void)pthread_mutex_lock(&pool->lock);
-    pool->taken--;
     if (size == CHUNK_BYTES && pool->kept_bytes + size <= pool->kept_bytes_max) {
         ASAN_POISON_MEMORY_REGION(take_chunk->bytes, take_chunk->capacity);
         take_chunk->before = pool->kept;

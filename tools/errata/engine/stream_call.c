@@ -66,9 +66,6 @@ static enum cli_exit stream(struct streaming *streaming, struct arena *arena)
     if (result == CLI_OK) {
         result = cli_call_options(cli, call.method, &options);
     }
-    if (result == CLI_OK && !arena_copy(arena, call.message, &call.message)) {
-        result = cli_local(cli, "out of memory");
-    }
     if (result == CLI_OK) {
         result = cli_connect(cli);
     }

@@ -121,30 +121,18 @@ static bool take_message(void *user, struct slice message)
            mirror->arena.used_bytes < COMMIT_STREAM_EVENTS_BYTES_MAX / 2;
 }
 
-/* Sets --metadata and the time limit of reading events; in `arena`, because that of `cli` is emptied for each event. */
-static enum cli_exit set_options(struct mirror *mirror, const struct method_info *method,
-                                 struct arena *arena, struct client_options *ret_options)
+/* Sets --metadata, and the time limit of reading events. */
+static enum cli_exit set_options(const struct mirror *mirror, const struct method_info *method,
+                                 struct client_options *ret_options)
 {
     enum cli_exit result = cli_call_options(mirror->cli, method, ret_options);
-    struct client_metadata *list = NULL;
 
-    if (result != CLI_OK) {
-        return result;
-    }
     if (mirror->only_waits) {
         ret_options->timeout_ms = 0;
     } else if (ret_options->timeout_ms == 0) {
         ret_options->timeout_ms = WATCH_TIMEOUT_MS;
     }
-    list = arena_calloc(arena, ret_options->metadata_count + 1, sizeof(list[0]));
-    for (size_t i = 0; list != NULL && i < ret_options->metadata_count; i++) {
-        if (!arena_copy(arena, ret_options->metadata[i].key, &list[i].key) ||
-            !arena_copy(arena, ret_options->metadata[i].value, &list[i].value)) {
-            return cli_local(mirror->cli, "out of memory");
-        }
-    }
-    ret_options->metadata = list;
-    return list != NULL ? CLI_OK : cli_local(mirror->cli, "out of memory");
+    return result;
 }
 
 /* Reads events, up to the newest one or, if it only waits, the next one. */
@@ -166,11 +154,8 @@ static enum cli_exit watch(struct mirror *mirror, struct arena *arena)
     if (result == CLI_OK) {
         result = cli_encode(cli, request.method, json, &request.message);
     }
-    if (result == CLI_OK && !arena_copy(arena, request.message, &request.message)) {
-        result = cli_local(cli, "out of memory");
-    }
     if (result == CLI_OK) {
-        result = set_options(mirror, request.method, arena, &options);
+        result = set_options(mirror, request.method, &options);
     }
     if (result != CLI_OK) {
         return result;

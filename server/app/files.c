@@ -4,6 +4,7 @@
 #include "server/app/files.h"
 
 #include "store/base/fault_point.h"
+#include "store/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,22 +23,6 @@ static enum err say_failed(struct fault *fault, const char *what, const char *fo
     return fault_say(fault, err, "%s/%s cannot be %s: %m", folder, name, what);
 }
 
-bool files_write_whole(int file, struct slice bytes)
-{
-    while (bytes.size > 0) {
-        ssize_t written = write(file, bytes.data, bytes.size);
-
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return false;
-        }
-        bytes = slice_after(bytes, (size_t)written);
-    }
-    return true;
-}
-
 /* Writes the new content under another name, and syncs it. */
 static enum err write_aside(int folder_file, const char *folder, const char *name,
                             struct slice bytes, struct fault *fault)
@@ -51,7 +36,7 @@ static enum err write_aside(int folder_file, const char *folder, const char *nam
     if (file < 0) {
         return say_failed(fault, "made", folder, name);
     }
-    written = !FAULT("files.write") && files_write_whole(file, bytes) && fsync(file) == 0;
+    written = !FAULT("files.write") && file_write_all(file, bytes) && fsync(file) == 0;
     if (close(file) != 0 || !written) {
         return say_failed(fault, "written", folder, name);
     }

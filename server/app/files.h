@@ -1,5 +1,5 @@
 /*
- * files.h: writes small files in the data folder atomically, and writes all bytes to an open file.
+ * files.h: writes small files in the data folder atomically.
  */
 #ifndef ERRATA_SERVER_APP_FILES_H
 #define ERRATA_SERVER_APP_FILES_H
@@ -20,7 +20,5 @@ MUST_CHECK enum err files_write_aside(const char *folder, const char *name, stru
 MUST_CHECK enum err files_put_in_place(const char *folder, const char *name, struct fault *fault);
 /* Removes FOLDER/NAME, if it exists. */
 void files_remove(const char *folder, const char *name);
-/* Writes all bytes, repeating after short or interrupted writes; false, with errno, on failure. */
-bool files_write_whole(int file, struct slice bytes);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "server/app/app.h"
 #include "server/app/app_damage.h"
-#include "server/app/files.h"
 #include "server/app/verify_message.h"
+#include "store/base/file.h"
 #include "store/lmdb/lmdb.h"
 #include "store/lmdb/lmdb_check.h"
 
@@ -45,7 +45,7 @@ struct child {
 /* False: the reader is gone. */
 static bool write_message(const struct verify_message *message)
 {
-    return files_write_whole(STDOUT_FILENO, slice_of(message, sizeof(*message)));
+    return file_write_all(STDOUT_FILENO, slice_of(message, sizeof(*message)));
 }
 
 static bool on_progress(void *user, const struct replay_progress *progress)

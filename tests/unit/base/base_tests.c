@@ -35,5 +35,6 @@ int main(void)
     failed += run_report_tests();
     failed += run_heap_tests();
     failed += run_histogram_tests();
+    failed += run_file_tests();
     return failed == 0 ? 0 : 1;
 }

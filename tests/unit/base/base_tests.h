@@ -27,5 +27,6 @@ int run_time_tests(void);
 int run_report_tests(void);
 int run_heap_tests(void);
 int run_histogram_tests(void);
+int run_file_tests(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include "tools/errata/layouts/measures.h"
 
 #include "client/header.h"
+#include "store/base/file.h"
 #include "store/base/json.h"
 #include "store/base/sha256.h"
 #include "store/base/timestamp.h"
@@ -114,20 +115,10 @@ static enum cli_exit open_output(struct backing_up *backing_up)
 
 static bool write_data(struct backing_up *backing_up, struct slice data)
 {
-    struct slice rest = data;
-
-    while (rest.size > 0) {
-        ssize_t count = write(backing_up->file, rest.data, rest.size);
-
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            backing_up->result = say_failed(
-                backing_up->cli, backing_up->to_output ? "-" : backing_up->part, "written");
-            return false;
-        }
-        rest = slice_after(rest, (size_t)count);
+    if (!file_write_all(backing_up->file, data)) {
+        backing_up->result =
+            say_failed(backing_up->cli, backing_up->to_output ? "-" : backing_up->part, "written");
+        return false;
     }
     backing_up->bytes += data.size;
     sha256_add(&backing_up->sha256, data);

@@ -4,6 +4,8 @@
  */
 #include "tools/errata/config/config_file.h"
 
+#include "store/base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -214,22 +216,6 @@ static enum err lock_folder(const char *folder, struct fault *fault, int *ret_fd
     return OK;
 }
 
-static bool write_all(int fd, struct slice text)
-{
-    while (text.size > 0) {
-        ssize_t size = write(fd, text.data, text.size);
-
-        if (size < 0 && errno == EINTR) {
-            continue;
-        }
-        if (size <= 0) {
-            return false;
-        }
-        text = slice_after(text, (size_t)size);
-    }
-    return fsync(fd) == 0;
-}
-
 /* Writes a new file beside the old one, and renames it to the old name. */
 static enum err replace(const char *path, int folder, struct slice text, struct arena *arena,
                         struct fault *fault)
@@ -246,7 +232,7 @@ static enum err replace(const char *path, int folder, struct slice text, struct 
     if (fd < 0) {
         return say_io(fault, path, "written");
     }
-    written = write_all(fd, text);
+    written = file_write_all(fd, text) && fsync(fd) == 0;
     written = close(fd) == 0 && written;
     if (!written || rename(new_path, path) != 0) {
         enum err err = say_io(fault, path, "written");

@@ -5,6 +5,7 @@
  */
 #include "tools/errata/methods/proto.h"
 
+#include "store/base/file.h"
 #include "store/base/json.h"
 #include "tools/errata/commands.h"
 
@@ -83,24 +84,6 @@ static enum cli_exit make_folders(struct cli *cli, char *path)
     return CLI_OK;
 }
 
-static bool write_text(int file, const struct published_proto *proto)
-{
-    size_t done = 0;
-
-    while (done < proto->size) {
-        ssize_t count = write(file, proto->text + done, proto->size - done);
-
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count < 0) {
-            return false;
-        }
-        done += (size_t)count;
-    }
-    return true;
-}
-
 static enum cli_exit write_proto(struct cli *cli, const char *folder,
                                  const struct published_proto *proto)
 {
@@ -121,7 +104,7 @@ static enum cli_exit write_proto(struct cli *cli, const char *folder,
     if (file < 0) {
         return say_failed(cli, path);
     }
-    written = write_text(file, proto);
+    written = file_write_all(file, slice_of(proto->text, proto->size));
     if (close(file) != 0 || !written) {
         return say_failed(cli, path);
     }

@@ -4,6 +4,7 @@
 #include "tools/errata/mirror/commit_stream.h"
 
 #include "server/codec/proto_json.h"
+#include "store/base/file.h"
 #include "store/base/text.h"
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/failure.h"
@@ -46,7 +47,7 @@ enum cli_exit commit_stream_open(struct commit_stream *stream, struct cli *cli,
 {
     *stream = (struct commit_stream){
         .cli = cli, .repository = repository, .seen = seen, .file = git_input_new()};
-    return stream->file >= 0 && git_input_add(stream->file, SLICE("feature done\n"))
+    return stream->file >= 0 && file_write_all(stream->file, SLICE("feature done\n"))
                ? CLI_OK
                : cli_local(cli, "out of memory or file descriptors");
 }
@@ -54,7 +55,7 @@ enum cli_exit commit_stream_open(struct commit_stream *stream, struct cli *cli,
 static enum cli_exit add(struct commit_stream *stream, struct slice bytes)
 {
     stream->bytes += bytes.size;
-    return git_input_add(stream->file, bytes) ? CLI_OK : cli_local(stream->cli, "out of memory");
+    return file_write_all(stream->file, bytes) ? CLI_OK : cli_local(stream->cli, "out of memory");
 }
 
 static enum cli_exit add_buffer(struct commit_stream *stream, const struct buffer *buffer)

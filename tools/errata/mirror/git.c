@@ -63,24 +63,6 @@ int git_input_new(void)
     return memfd_create("errata-mirror", MFD_CLOEXEC);
 }
 
-bool git_input_add(int input, struct slice bytes)
-{
-    struct slice rest = bytes;
-
-    while (rest.size > 0) {
-        ssize_t count = write(input, rest.data, rest.size);
-
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            return false;
-        }
-        rest = slice_after(rest, (size_t)count);
-    }
-    return true;
-}
-
 static enum cli_exit read_all(const struct git *git, int file, struct arena *arena,
                               struct slice *ret_bytes)
 {

@@ -14,7 +14,7 @@
 
 struct git {
     struct cli *cli;
-    int folder; /* the work tree; open in each git process, which keeps its lock */
+    int folder; /* the work tree; also open in each git process, so that its lock is held until the last one ends */
 };
 
 struct git_call {
@@ -29,9 +29,7 @@ MUST_CHECK enum cli_exit git_run(const struct git *git, const struct git_call *c
 /* Does the same, but returns whether git succeeded instead of reporting its failure. */
 MUST_CHECK enum cli_exit git_ask(const struct git *git, const struct git_call *call,
                                  bool *ret_succeeded, struct slice *ret_output);
-/* Creates a file in memory, for the input of git; returns -1 without memory. */
+/* Creates a file in memory, for the input of git, to which the caller writes; returns -1 without memory. */
 int git_input_new(void);
-/* Appends to the file; returns false without memory. */
-MUST_CHECK bool git_input_add(int input, struct slice bytes);
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include "tools/errata/mirror/repository.h"
 
+#include "store/base/file.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -115,11 +117,10 @@ static enum err read_pending(const struct repository *repository,
 static enum cli_exit write_pending(const struct repository *repository)
 {
     int folder = repository->git.folder;
-    size_t size = strlen(repository->head);
     int file = openat(folder, PENDING ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
                       S_IRUSR | S_IWUSR);
     bool written =
-        file >= 0 && write(file, repository->head, size) == (ssize_t)size && fsync(file) == 0;
+        file >= 0 && file_write_all(file, slice_text(repository->head)) && fsync(file) == 0;
 
     if (file >= 0) {
         (void)close(file);

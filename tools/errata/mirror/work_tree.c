@@ -5,6 +5,7 @@
 #include "tools/errata/mirror/repository.h"
 
 #include "store/base/buffer.h"
+#include "store/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -133,7 +134,7 @@ static enum cli_exit run_with(struct update *update, const char *const *argument
     int input = git_input_new();
     enum cli_exit result = CLI_OK;
 
-    if (input < 0 || !buffer_ok(lines) || !git_input_add(input, buffer_slice(lines))) {
+    if (input < 0 || !buffer_ok(lines) || !file_write_all(input, buffer_slice(lines))) {
         result = out_of_memory(update);
     }
     if (result == CLI_OK) {
@@ -228,7 +229,7 @@ static int open_folder(int root, struct slice path)
 static bool write_new(int root, struct slice content)
 {
     int file = openat(root, FILE_NEW, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-    bool written = file >= 0 && git_input_add(file, content);
+    bool written = file >= 0 && file_write_all(file, content);
 
     return file >= 0 && close(file) == 0 && written;
 }

@@ -8,8 +8,8 @@
 #include "server/jobs/pdf/worker/child.h"
 
 #include "server/jobs/pdf/measure/measure.h"
+#include "store/base/file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -82,22 +82,6 @@ static bool reset_process(pid_t parent)
            prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && getppid() == parent;
 }
 
-static bool write_all(struct slice bytes)
-{
-    while (bytes.size > 0) {
-        ssize_t written = write(CHILD_ANSWER_FD, bytes.data, bytes.size);
-
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written < 0) {
-            return false;
-        }
-        bytes = slice_after(bytes, (size_t)written);
-    }
-    return true;
-}
-
 /* Writes and empties the buffer. */
 static enum pdf_exit flush_frames(enum err put, struct buffer *buffer)
 {
@@ -106,7 +90,7 @@ static enum pdf_exit flush_frames(enum err put, struct buffer *buffer)
     if (put != OK) {
         return put == ERR_MEMORY ? PDF_EXIT_MEMORY : PDF_EXIT_FAILED;
     }
-    written = write_all(buffer_slice(buffer));
+    written = file_write_all(CHILD_ANSWER_FD, buffer_slice(buffer));
     buffer->size = 0;
     return written ? PDF_EXIT_ANSWERED : PDF_EXIT_FAILED;
 }

@@ -22,7 +22,7 @@ struct export_file {
     size_t text_capacity;
     uint64_t line; /* number of the last line that was read */
     uint64_t event_count;
-    struct sha256_state sha256; /* number of bytes of the lines before it */
+    struct sha256_state sha256; /* of the bytes of all accepted lines */
     bool has_ended;
 };
 

@@ -84,8 +84,8 @@ enum cli_exit org_delete_run(struct cli *cli)
     enum cli_exit result =
         resolve_prefix(cli, SLICE("ORG"), slice_text(cli->options.words[0]), &id);
 
-    if (result ==
-        CLI_OK) { /* the wait needs the whole id, since other ids may have the same prefix */
+    if (result == CLI_OK) {
+        /* The wait needs the whole id, since other ids may have the same prefix. */
         cli->options.words[0] = (const char *)arena_printf(&cli->kept, "%.*s", SLICE_ARGS(id)).data;
         result = command_call_once(cli, &call);
     }

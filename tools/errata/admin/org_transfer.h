@@ -7,7 +7,7 @@
 
 #include "tools/errata/cli.h"
 
-enum cli_exit org_export_run(struct cli *cli);
-enum cli_exit org_import_run(struct cli *cli);
+MUST_CHECK enum cli_exit org_export_run(struct cli *cli);
+MUST_CHECK enum cli_exit org_import_run(struct cli *cli);
 
 #endif

@@ -125,7 +125,7 @@ static enum cli_exit print_confidence(struct cli *cli, struct json_value reply)
                    &days)) {
         return cli_local(cli, "out of memory");
     }
-    return is_of_part(cli) /* a family has no daily means */
+    return is_of_part(cli) /* layouts and families have no daily means */
                ? CLI_OK
                : print_plot(cli, "Mean confidence of extractions by day", PLOT_MARKS, &days);
 }

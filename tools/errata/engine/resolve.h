@@ -25,14 +25,14 @@ bool resolve_is_known(struct slice name);
  * no measured fingerprint begins. Reports an unknown or ambiguous id. */
 MUST_CHECK enum cli_exit resolve_prefix(struct cli *cli, struct slice name, struct slice given,
                                         struct slice *ret_value);
+/* Does the same for a given option, and replaces its value, so that the command's output names the whole value. */
+MUST_CHECK enum cli_exit resolve_given(struct cli *cli, struct option_given *given,
+                                       struct slice *ret_value);
 /* Offers the newest values that begin with the typed text. */
 void resolve_list(struct cli *cli, struct slice name, struct slice typed, resolve_offer *offer,
                   void *user);
 
-/* The same for a given option, whose value is replaced, so that the command's output names the whole value. */
-enum cli_exit resolve_given(struct cli *cli, struct option_given *given, struct slice *ret_value);
-
 /* Replaces the name or prefix of --org by the id, which lists of the organisation's tokens need, too. */
-enum cli_exit resolve_org(struct cli *cli);
+MUST_CHECK enum cli_exit resolve_org(struct cli *cli);
 
 #endif

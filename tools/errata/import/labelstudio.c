@@ -24,8 +24,8 @@ static unsigned count_named(struct import_call *call, struct json_value regions,
     return count;
 }
 
-/* Returns the name of a region's member: the name of its control if each result has at most one region with it,
- * else with the region's id. */
+/* Returns the name of a region's member: the name of its control if neither result has another region of it, else
+ * with the region's id. */
 static struct slice member_name(struct import_call *call, struct json_value region,
                                 struct json_value own, struct json_value other)
 {

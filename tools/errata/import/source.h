@@ -32,8 +32,9 @@ enum import_field {
     IMPORT_AT,
     IMPORT_METRIC, /* the name of the outcome */
     IMPORT_VALUE, /* the outcome: true, false, a number or a label */
-    IMPORT_DECISION, /* REVIEWED, REJECTED or CHANGES_REQUESTED, if the record has it; for agents' output
-                      *                         APPROVED, REJECTED or APPROVED_WITH_CHANGES */
+    /* REVIEWED, REJECTED or CHANGES_REQUESTED, if the record itself has it; of agents' output
+     * APPROVED, REJECTED or APPROVED_WITH_CHANGES. */
+    IMPORT_DECISION,
     IMPORT_NOTES,
     IMPORT_BEFORE,
     IMPORT_AFTER,

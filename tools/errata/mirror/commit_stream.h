@@ -23,8 +23,8 @@ struct commit_stream {
     size_t bytes;
     size_t commits;
     uint64_t marks; /* contents of files that were written */
-    bool
-        erased; /* content was erased of files that the commit `seen` has: it and earlier ones may have the content */
+    /* Content was erased of files that the commit `seen` has: it and earlier ones may have the content. */
+    bool erased;
 };
 
 /* Opens an empty stream; `seen` is borrowed. The caller closes it, after a failure too. */

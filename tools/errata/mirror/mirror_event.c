@@ -14,8 +14,8 @@
 struct event_shape {
     const char *kind;
     const char *member; /* name of the payload */
-    const char *
-        id; /* its member with the id of a decision or rule; NULL: the event names other events, or none */
+    /* Its member with the id of a decision or rule; NULL: the event names other events, or none. */
+    const char *id;
     enum mirror_file_kind file;
     const char *verb;
 };

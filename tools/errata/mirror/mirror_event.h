@@ -31,10 +31,10 @@ struct mirror_event {
     struct slice reason; /* may be empty */
     bool retracts; /* rules that were drafted from the decision changed, too */
     bool erases; /* content of other events */
-    bool
-        sweeps; /* erases because of its age: of these events only retractions are in files, by their reasons */
-    bool
-        reevaluates; /* another evaluator is in effect: decisions that it or the one before classified changed */
+    /* Erases because of its age: of these events only retractions are in files, by their reasons. */
+    bool sweeps;
+    /* Another evaluator is in effect: decisions that it or the one before classified changed. */
+    bool reevaluates;
     bool is_mirrored; /* set by the commit: the event changed files */
     struct mirror_ref *refs; /* the decisions and rules that it names */
     size_t ref_count;

@@ -1,6 +1,6 @@
 /*
- * corrected_fields.h: the fields of entities that earlier events corrected. Of events in the order newest first,
- * one is superseded if each of its fields was corrected again later.
+ * corrected_fields.h: the fields of entities that the events seen so far corrected. Of events in the order
+ * newest first, one is superseded if each of its fields was corrected again later.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TRANSFER_CORRECTED_FIELDS_H
 #define ERRATA_TOOLS_ERRATA_TRANSFER_CORRECTED_FIELDS_H

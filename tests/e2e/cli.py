@@ -147,7 +147,7 @@ class Cli(ServerCase):
             listed = self.run_cli("corrections", "list", "--layout", "cli-import", "--all")
             self.assertEqual(len(listed.splitlines()), 1 + 25)
         bad = self.file("bad.jsonl", lines[0] + "\n[1]\n")
-        self.assertIn("line 2: invalid JSON", self.run_cli("corrections", "import", bad, code=2))
+        self.assertIn("line 2: the record is not an object", self.run_cli("corrections", "import", bad, code=2))
         refused = self.file("refused.jsonl", "\n" + lines[0] + "\n{}\n")
         said = self.run_cli("corrections", "import", refused, "--again", code=1)
         self.assertIn("line 3: event_type: ", said)

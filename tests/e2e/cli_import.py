@@ -50,7 +50,7 @@ class Imports(CliCase):
 
     def test_nothing_of_an_invalid_file_is_stored(self):
         good = (self.folder / self.events("good.jsonl", "im-bad", 2)).read_text()
-        path = self.file("bad.jsonl", good + "[]\n" + good + '{"event_type": "NOTHING"}\n{"x": 1}\n')
+        path = self.file("bad.jsonl", good + "[1]\n" + good + '{"event_type": "NOTHING"}\n{"x": 1}\n')
         for words in (("corrections", "import", path), ("corrections", "import", "-")):
             _, said = self.run_cli(*words, code=2, stdin=(self.folder / path).read_text())
             for line in (3, 6, 7):
@@ -60,6 +60,16 @@ class Imports(CliCase):
         _, said = self.run_cli("corrections", "import", path, "--skip-invalid", code=2)
         self.assertIn("events: 4 new, 0 already stored, 3 invalid ones skipped", said)
         self.assertEqual(len(self.stored("im-bad")), 4)
+
+    def test_files_that_are_no_lines_of_json_are_refused(self):
+        line = (self.folder / self.events("whole.jsonl", "im-form", 1)).read_text()
+        path = self.file("cut.jsonl", line + line[:40])
+        self.assertIn("cut.jsonl line 2: ", self.run_cli("corrections", "import", path, code=2)[1])
+        for name, data, said in (("wide.jsonl", line.encode("utf-16"), "UTF-16; expected UTF-8"),
+                                 ("packed.jsonl", b"\x1f\x8b\x08", "compressed with gzip")):
+            (self.folder / name).write_bytes(data)
+            self.assertIn(f"{name}: {said}", self.run_cli("corrections", "import", name, code=2)[1])
+        self.assertEqual(self.stored("im-form"), [])
 
     def refused(self, name, layout, bad):
         """12 events, of which those of `bad` pass the check of the file, but not the server's."""

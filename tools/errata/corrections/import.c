@@ -9,17 +9,15 @@
 
 #include "client/details.h"
 #include "client/header.h"
-#include "store/base/json.h"
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/failure.h"
 #include "tools/errata/engine/import_report.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/reply.h"
 #include "tools/errata/engine/request.h"
+#include "tools/errata/import/record_reader.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #define BATCH_METHOD "/errata.v1.FeedbackService/BatchCaptureFeedbackEvents"
 
@@ -28,12 +26,12 @@ struct import {
     struct import_report report;
     FILE *file; /* owned unless it is standard input */
     const char *path;
-    char *line; /* owned; allocated by getline */
-    size_t line_capacity;
-    size_t pending_bytes; /* bytes of `line` that belong to the next batch; 0: none */
-    uint64_t line_number;
+    struct record_reader reader;
+    struct arena record_arena; /* the current record */
+    struct json_value record;
+    bool has_record; /* the current record was not taken yet */
+    bool checking; /* the first pass, which reports problems */
     int64_t batch_events;
-    uint64_t read_bytes;
     bool closed; /* the reader of the output has closed it */
 };
 
@@ -50,56 +48,39 @@ struct batch {
     size_t bytes; /* initial size of the events */
 };
 
-/* Reads the next line that is not blank; 0 bytes at the end. */
-static enum cli_exit next_line(struct import *import, size_t *ret_bytes)
+/* Reads the next record, which stays the current one until it is taken. Damaged ones are reported by the check, and
+ * passed over when sending. */
+static enum cli_exit next_record(struct import *import)
 {
-    while (import->pending_bytes == 0) {
-        ssize_t size = 0;
+    enum record_step step = RECORD_DAMAGED;
 
-        errno = 0;
-        size = getline(&import->line, &import->line_capacity, import->file);
-        if (size < 0) {
-            *ret_bytes = 0;
-            return feof(import->file) != 0 ? CLI_OK
-                                           : cli_local(import->cli, "%s can't be read: %s",
-                                                       import->path, strerror(errno));
+    while (!import->has_record && step == RECORD_DAMAGED) {
+        arena_reset(&import->record_arena);
+        step = record_reader_read(&import->reader, &import->record_arena, &import->record);
+        if (step == RECORD_FAILED && ferror(import->file) != 0) {
+            return cli_local(import->cli, "%s can't be read: %s", import->path,
+                             import->reader.problem);
         }
-        import->line_number++;
-        import->read_bytes += (uint64_t)size;
-        if ((size_t)size > IMPORT_LINE_BYTES_MAX) {
-            return cli_local(import->cli, "%s line %llu: too long; expected at most %zu bytes",
-                             import->path, (unsigned long long)import->line_number,
-                             IMPORT_LINE_BYTES_MAX);
+        if ((step == RECORD_DAMAGED || step == RECORD_FAILED) && import->checking) {
+            import->report.invalid++;
+            import_report_problem(&import->report, import->reader.line, "%s",
+                                  import->reader.problem);
         }
-        if (strspn(import->line, " \t\r\n") < (size_t)size) {
-            import->pending_bytes = (size_t)size;
-        }
+        import->has_record = step == RECORD_READ;
     }
-    *ret_bytes = import->pending_bytes;
     return CLI_OK;
 }
 
-/* Converts the current line into an event whose `_json` members are texts, in the cli's arena; false with
- * cli->fault. A line must be one JSON object, or it could change the batch that contains it. */
-static bool read_line(struct import *import, size_t bytes, struct slice *ret_event)
+/* Takes the current record as an event whose `_json` members are texts, in the cli's arena; false without memory. */
+static bool take_event(struct import *import, struct slice *ret_event)
 {
-    const struct json_rules rules = {.depth_max = JSON_DEPTH_MAX};
-    struct cli *cli = import->cli;
-    struct json_value value = {JSON_NULL, {NULL, 0}};
-    struct json_problem problem = {NULL, 0};
     struct buffer event;
-    enum err err = json_check(&cli->arena, slice_of(import->line, bytes), &rules, &value, &problem);
 
-    fault_init(&cli->fault, &cli->arena);
-    if (err == OK && value.kind == JSON_OBJECT) {
-        buffer_init(&event, &cli->arena, bytes + 64);
-        request_objects_to_texts(value, &event);
-        *ret_event = buffer_slice(&event);
-        return buffer_ok(&event);
-    }
-    (void)fault_say(&cli->fault, ERR_INVALID, "invalid JSON at byte %zu: %s; expected one object",
-                    problem.at, err == OK ? "another value" : problem.what);
-    return false;
+    buffer_init(&event, &import->cli->arena, import->record.text.size + 64);
+    request_objects_to_texts(import->record, &event);
+    import->has_record = false;
+    *ret_event = buffer_slice(&event);
+    return buffer_ok(&event);
 }
 
 /* Checks an event by the contract; false with cli->fault. */
@@ -115,57 +96,60 @@ static bool check_event(struct import *import, struct slice event)
     return cli_try_encode(cli, method, json, &wire) == OK;
 }
 
-/* Reports every invalid line. */
-static enum cli_exit check_file(struct import *import)
+/* Reports every invalid record. */
+static enum cli_exit check_records(struct import *import)
 {
-    /* The loop is bounded by the end of the file. */
-    for (;;) {
-        struct slice event = {NULL, 0};
-        size_t bytes = 0;
-        enum cli_exit result = next_line(import, &bytes);
+    enum cli_exit result = CLI_OK;
 
-        if (result != CLI_OK || bytes == 0) {
-            return result;
-        }
+    import->checking = true;
+    result = next_record(import);
+    /* The loop is bounded by the file: each turn takes a record. */
+    while (result == CLI_OK && import->has_record) {
+        struct slice event = {NULL, 0};
+
         arena_reset(&import->cli->arena);
-        import->pending_bytes = 0;
-        if (read_line(import, bytes, &event) && check_event(import, event)) {
+        if (!take_event(import, &event)) {
+            return cli_local(import->cli, "out of memory");
+        }
+        if (check_event(import, event)) {
             import->report.valid++;
         } else {
             import->report.invalid++;
-            import_report_fault(&import->report, import->line_number);
+            import_report_fault(&import->report, import->reader.line);
         }
+        result = next_record(import);
     }
+    import->checking = false;
+    return result;
 }
 
 static enum cli_exit fill_batch(struct import *import, struct batch *batch)
 {
+    enum cli_exit result = next_record(import);
+
     *batch = (struct batch){.count = 0};
     batch->events =
         arena_calloc(&import->cli->arena, (size_t)import->batch_events, sizeof(*batch->events));
     if (batch->events == NULL) {
         return cli_local(import->cli, "out of memory");
     }
-    while (batch->count < (size_t)import->batch_events) {
+    while (result == CLI_OK && import->has_record && batch->count < (size_t)import->batch_events) {
         struct slice event = {NULL, 0};
-        size_t bytes = 0;
-        enum cli_exit result = next_line(import, &bytes);
 
-        if (result != CLI_OK) {
-            return result;
-        }
-        if (bytes == 0 || (batch->count > 0 && batch->bytes + bytes > IMPORT_BATCH_BYTES_MAX)) {
+        if (batch->count > 0 && batch->bytes + import->record.text.size > IMPORT_BATCH_BYTES_MAX) {
             break;
         }
-        import->pending_bytes = 0;
-        if (!read_line(import, bytes, &event) ||
-            (import->report.invalid > 0 && !check_event(import, event))) {
-            continue; /* the check has reported it */
+        if (!take_event(import, &event)) {
+            return cli_local(import->cli, "out of memory");
         }
-        batch->events[batch->count++] = (struct batch_event){event, import->line_number, false};
-        batch->bytes += event.size;
+        /* The check has reported an invalid one. */
+        if (import->report.invalid == 0 || check_event(import, event)) {
+            batch->events[batch->count++] = (struct batch_event){event, import->reader.line, false};
+            batch->bytes += event.size;
+        }
+        result = next_record(import);
     }
-    return CLI_OK;
+    return result;
 }
 
 /* Builds the request that stores the events of a batch. */
@@ -342,7 +326,7 @@ static void show_progress(const struct import *import)
 {
     const struct progress_state state = {.unit = "events",
                                          .done = import->report.created + import->report.repeated,
-                                         .done_steps = import->read_bytes,
+                                         .done_steps = record_reader_bytes(&import->reader),
                                          .total_steps = import->report.file_bytes};
 
     progress_show(&import->cli->progress, &state);
@@ -369,11 +353,23 @@ static enum cli_exit import_all(struct import *import)
     return CLI_OK;
 }
 
+/* Begins with the first line. The name's ending says that each line is a record. */
+static enum cli_exit open_records(struct import *import)
+{
+    record_reader_close(&import->reader);
+    return record_reader_open(&import->reader, import->file, ".jsonl", NULL)
+               ? CLI_OK
+               : cli_usage(import->cli, "%s: %s", import->path, import->reader.problem);
+}
+
 /* Checks the file, then sends it from its beginning. */
 static enum cli_exit import_file(struct import *import)
 {
-    enum cli_exit result = check_file(import);
+    enum cli_exit result = open_records(import);
 
+    if (result == CLI_OK) {
+        result = check_records(import);
+    }
     if (result == CLI_OK && import->report.valid + import->report.invalid == 0) {
         cli_note(import->cli, "%s holds no events", import->path);
         return CLI_OK;
@@ -386,13 +382,10 @@ static enum cli_exit import_file(struct import *import)
     if (result == CLI_OK) {
         result = import_report_start(&import->report);
     }
-    if (result != CLI_OK) {
-        return result;
+    if (result == CLI_OK) {
+        result = open_records(import);
     }
-    rewind(import->file);
-    import->line_number = 0;
-    import->read_bytes = 0;
-    return import_report_end(&import->report, import_all(import));
+    return result == CLI_OK ? import_report_end(&import->report, import_all(import)) : result;
 }
 
 enum cli_exit import_run(struct cli *cli)
@@ -407,12 +400,14 @@ enum cli_exit import_run(struct cli *cli)
         return cli_usage(cli, "--batch \"%s\": invalid number; expected 1 to %d", batch,
                          IMPORT_BATCH_EVENTS_MAX);
     }
+    arena_init(&import.record_arena, CLI_ARENA_BYTES_MAX);
     import_report_init(&import.report, cli, "events");
     result = import_report_open(&import.report, &import.file);
     if (result == CLI_OK) {
         result = import_file(&import);
     }
-    free(import.line);
+    record_reader_close(&import.reader);
+    arena_deinit(&import.record_arena);
     if (import.file != NULL && import.file != stdin) {
         (void)fclose(import.file);
     }

@@ -11,8 +11,6 @@
  * request. */
 #define IMPORT_BATCH_EVENTS_MAX 1000
 #define IMPORT_BATCH_BYTES_MAX ((size_t)8 * 1024 * 1024)
-/* Maximum size of a line, which allows events of 10 MB. */
-#define IMPORT_LINE_BYTES_MAX ((size_t)16 * 1024 * 1024)
 
 MUST_CHECK enum cli_exit import_run(struct cli *cli);
 

@@ -45,8 +45,8 @@ static struct slice short_word(struct slice word)
     return word;
 }
 
-/* Writes checked JSON without white space between its tokens, since stored objects keep their line breaks and a
- * line has none. */
+/* Writes checked JSON without white space between its tokens: stored objects keep their line breaks, which a line
+ * cannot have, and an object that was imported from a line gives the same bytes in every format. */
 static struct slice compact(struct arena *arena, struct slice json)
 {
     struct buffer text;
@@ -116,7 +116,7 @@ static struct slice output_text(struct arena *arena, struct json_value output)
         !json_walk_next(&walk, &key, &more)) {
         return fields_value_text(arena, value);
     }
-    return output.text;
+    return compact(arena, output.text);
 }
 
 static void add_message(struct arena *arena, struct buffer *line, const char *role,
@@ -223,9 +223,9 @@ static void add_attributes(struct arena *arena, struct json_value event, struct 
                  {"errata.layout", "layoutFingerprint"},
                  {"errata.entity.type", "entityType"},
                  {"errata.entity.id", "entityId"},
-                 {"errata.actor", "actorUserId"},
-                 {"errata.before", "beforeJson"},
-                 {"errata.after", "afterJson"}};
+                 {"errata.actor", "actorUserId"}};
+    static const char *const objects[][2] = {{"errata.before", "beforeJson"},
+                                             {"errata.after", "afterJson"}};
 
     add_text_attribute(arena, line, "gen_ai.evaluation.name", SLICE("errata.correction"));
     add_text_attribute(arena, line, "gen_ai.evaluation.score.label", SLICE("corrected"));
@@ -235,6 +235,10 @@ static void add_attributes(struct arena *arena, struct json_value event, struct 
                        short_word(fields_text(arena, event, "annotatorKind")));
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         add_text_attribute(arena, line, texts[i].name, fields_text(arena, event, texts[i].member));
+    }
+    for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+        add_text_attribute(arena, line, objects[i][0],
+                           compact(arena, fields_text(arena, event, objects[i][1])));
     }
 }
 

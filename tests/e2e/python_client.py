@@ -352,6 +352,20 @@ class Faults(Connected):
         self.assertEqual(client.counts()[:2], (3, 0))
         self.assertEqual(len(self.proxy.open), 3)
 
+    def test_lost_answers_store_nothing_twice(self):
+        client = self.connect(self.proxy.address)
+        self.assertFalse(client.examples(layout=LAYOUT).failed)
+        self.proxy.losses = 3
+        client.correct({"qty": 1}, {"qty": 2}, layout=self.id())
+        self.assertTrue(client.flush(PATIENCE_S))
+        self.assertEqual(self.proxy.losses, 0)
+        self.proxy.losses = 1
+        stored = client.feedback_service.capture_feedback_event({"event": {
+            "event_type": "EXTRACTION_FIELD_CORRECTED", "layout_fingerprint": self.id(), "after_json": '{"qty": 3}'}}).event
+        self.assertEqual(self.proxy.losses, 0)
+        events = self.client.feedback_service.list_feedback_events({"layout_fingerprint": self.id()}).events
+        self.assertEqual([event.after_json for event in events], [stored.after_json, '{"qty": 2}'])
+
     def test_full_queue_is_refused(self):
         client = self.connect(f"127.0.0.1:{free_port()}", queue_items_max=3)
         for n in range(3):

@@ -162,6 +162,28 @@ class Calls(Package):
         self.assertTrue(driver("flush", PATIENCE_MS))
         self.assertEqual(self.stored(), names)
 
+    def test_draining_server_costs_no_correction(self):
+        driver = self.driver()
+        names = [f"e{n}" for n in range(150)]
+        for name in names:
+            self.correct(driver, name)
+        wait_until(lambda: driver("counts")["queue"]["sent"] >= 20, "some corrections to be sent", PATIENCE_MS / 1000)
+        self.assertEqual(self.server.stop(), 0)
+        self.server.start()
+        self.assertTrue(driver("flush", PATIENCE_MS))
+        self.assertEqual(self.stored(), names)
+
+    def test_slow_and_lost_answers_are_survived(self):
+        with Proxy(self.server.address) as proxy:
+            proxy.delay_s = 0.1
+            proxy.dribble = True
+            driver = self.driver(server=proxy.address)
+            self.assertFalse(driver("examples", {"layout": LAYOUT})["failed"])
+            proxy.delay_s, proxy.dribble, proxy.losses = 0, False, 3
+            self.correct(driver, "once")
+            self.assertTrue(driver("flush", PATIENCE_MS))
+            self.assertEqual((proxy.losses, self.stored()), (0, ["once"]))
+
     def test_killed_program_leaves_its_corrections_to_the_next_one(self):
         self.server.kill9()
         first = self.driver()

@@ -179,6 +179,7 @@ class Proxy(Peer):
         self.delay_s = 0 # delay of bytes to the client
         self.dribble = False # send bytes to the client one at a time
         self.cuts = 0 # number of connections to reset within the first DATA frame of a response
+        self.losses = 0 # number of answers to reset the connection at, instead of sending them
         self.frozen = set() # connections that are neither forwarded nor closed
         self.freezes_all = False
         super().__init__(self.forward, port)
@@ -213,6 +214,9 @@ class Proxy(Peer):
     def answer(self, connection, data, cutter):
         """Sends what came from the server; false if that is the end of the connection."""
         cut = cutter.find(data) if cutter is not None else None
+        if cut is None and self.losses > 0:
+            self.losses -= 1
+            cut = 0
         if cut is not None:
             connection.sendall(data[:cut])
             reset(connection)

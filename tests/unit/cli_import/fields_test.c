@@ -80,6 +80,7 @@ static void test_times_are_read_in_every_form(void **state)
                                         "2025-13-01",
                                         "12345",
                                         "0192f0c0-1111-4222-8333-444455556666",
+                                        "ffffffff-ffff-7fff-8000-000000000001", /* the year 10889 */
                                         "2025-01-01T00:00:02.5Zx"};
     int64_t us = 0;
 

@@ -114,6 +114,27 @@ static void test_long_ids_become_digests(void **state)
     arena_deinit(&arena);
 }
 
+/* Goal: the last time that can be written has a lookup, too, without an end. Method: a correction of that time. */
+static void test_lookup_at_the_end_of_time_has_no_end(void **state)
+{
+    const struct import_choices choices = {.layout = {NULL, 0}};
+    struct import_row row = {.kind = IMPORT_CORRECTION, .type = "row"};
+    struct import_request request;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, (size_t)1024 * 1024);
+    row.text[IMPORT_ID] = SLICE("7");
+    row.text[IMPORT_AT] = SLICE("9999-12-31T23:59:59.999999Z");
+    row.after = fields_quoted(&arena, SLICE("right"));
+    assert_true(import_request_make(&arena, &import_csv, &choices, &row, &request));
+    assert_null(memmem(request.lookup.data, request.lookup.size, "end_time", 8));
+    row.text[IMPORT_AT] = SLICE("9999-12-31T23:59:59.999998Z");
+    assert_true(import_request_make(&arena, &import_csv, &choices, &row, &request));
+    assert_non_null(memmem(request.lookup.data, request.lookup.size, "end_time", 8));
+    arena_deinit(&arena);
+}
+
 /* Goal: a decision on an agent's output keeps its own id, by which it is found again. Method: a row, its requests,
  * and the reply to its lookup. */
 static void test_decisions_are_found_by_their_ids(void **state)
@@ -172,6 +193,7 @@ int run_rows_tests(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_outcomes_become_decisions),
                                        cmocka_unit_test(test_long_ids_become_digests),
                                        cmocka_unit_test(test_decisions_are_found_by_their_ids),
+                                       cmocka_unit_test(test_lookup_at_the_end_of_time_has_no_end),
                                        cmocka_unit_test(test_stored_rows_are_recognised)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

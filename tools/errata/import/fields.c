@@ -3,7 +3,6 @@
  */
 #include "tools/errata/import/fields.h"
 
-#include "store/base/timestamp.h"
 #include "store/base/uuid.h"
 
 #define US_PER_SECOND INT64_C(1000000)
@@ -177,7 +176,7 @@ bool fields_time(struct slice text, int64_t *ret_us)
             ms = ms * 256 + uuid.bytes[i];
         }
         *ret_us = ms * 1000;
-        return uuid.bytes[6] >> 4 == 7;
+        return uuid.bytes[6] >> 4 == 7 && *ret_us <= FIELDS_TIME_US_MAX;
     }
     if (!timestamp_parse(strict_form(text, bytes), &seconds, &nanos)) {
         return false;

@@ -160,7 +160,9 @@ static void add_moment(struct writer *lookup, const struct import_row *row)
 
     if (fields_time(row->text[IMPORT_AT], &us)) {
         add_text(lookup, "start_time", row->text[IMPORT_AT]);
-        add_text(lookup, "end_time", fields_time_text(lookup->arena, us + 1));
+        if (us < FIELDS_TIME_US_MAX) {
+            add_text(lookup, "end_time", fields_time_text(lookup->arena, us + 1));
+        }
     }
 }
 

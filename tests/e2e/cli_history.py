@@ -106,6 +106,17 @@ class TensorZero(HistoryCase):
             ("tensorzero:metric", "REJECTED"), ("tensorzero:metric", "REVIEWED"), ("tensorzero:metric", "REVIEWED"),
             ("tensorzero:metric", "REVIEWED")]))
 
+    def test_split_tables_of_postgres_are_joined(self):
+        """Outputs in a table of their own complete corrections; a function's name comes from rows that have both."""
+        org = self.org()
+        report, _ = self.imported(org, "tensorzero", *samples("tensorzero", "postgres_demonstrations.jsonl", "postgres_inferences.jsonl"))
+        self.assertEqual(self.pairs(org), [("tensorzero.demonstration", '{"qty":4}', '{"qty":5}'),
+                                           ("tensorzero.demonstration", '{"qty":6}', '{"qty":7}'),
+                                           ("tensorzero.demonstration", '{"text":"At 8."}', '{"text":"At 9."}')])
+        self.assertEqual(sorted(e["layoutFingerprint"] for e in self.corrections(org)),
+                         ["tensorzero", "tensorzero", "tensorzero:extract_order"])
+        self.assertEqual(self.reasons(report), {"an inference whose output is in another table": 1})
+
     def test_times_layouts_and_annotators_are_kept(self):
         org = self.org()
         self.imported(org, "tensorzero", *samples("tensorzero", *self.ALL))
@@ -239,7 +250,7 @@ class Tools(HistoryCase):
 
     def test_langfuse_corrections_join_traces_and_observations(self):
         org, _ = self.check(
-            "langfuse", ("scores_v3.json", "scores_v2.json", "observations.json", "traces.jsonl"), pairs=[
+            "langfuse", ("scores_v3.json", "scores_v2.json", "observations.json", "observations_v2.json", "traces.jsonl"), pairs=[
                 ("langfuse.correction", '{"text":"We open at 8."}', '{"text":"We open at 9."}'),
                 ("langfuse.correction", '{"qty":10}', '{"qty":12}'),
                 ("langfuse.correction", '{"text":"as it was"}', '{"text":"corrected by version 2"}'),
@@ -250,6 +261,15 @@ class Tools(HistoryCase):
         event = next(e for e in self.corrections(org) if "12" in e["afterJson"])
         self.assertEqual((event["documentId"], event["actorUserId"], event["createdAt"], event["layoutFingerprint"]),
                          ("tr-2", "ben", "2025-04-02T10:00:00Z", "langfuse:extract_order"))
+
+    def test_langfuse_root_observations_have_the_outputs_of_traces(self):
+        org, _ = self.check(
+            "langfuse", ("scores_v3_corrections.json", "observations_v2.json", "blob_events.jsonl"), pairs=[
+                ("langfuse.correction", '{"text":"We open at 8."}', '{"text":"We open at 9."}'),
+                ("langfuse.correction", '{"text":"opening hours"}', '{"text":"opening hours of Monday"}'),
+                ("langfuse.correction", '{"qty":10}', '{"qty":12}')])
+        self.assertEqual({e["layoutFingerprint"] for e in self.corrections(org)},
+                         {"langfuse:answer_mail", "langfuse:look_up", "langfuse:extract_order"})
 
     def test_langfuse_exports_are_outcomes_and_lack_corrections(self):
         self.check("langfuse", ("scores_export.csv", "scores_export.jsonl", "blob_scores.jsonl", "blob_observations.jsonl"),
@@ -368,7 +388,7 @@ class Tools(HistoryCase):
                 self.assertEqual((source, report["created"]), (source, 0))
             self.assertEqual(self.log(org), stores[-1])
         self.assertEqual(stores[0], stores[1])
-        self.assertEqual(len([line for line in stores[0] if "EVENT_KIND_FEEDBACK" in line]), 30)
+        self.assertEqual(len([line for line in stores[0] if "EVENT_KIND_FEEDBACK" in line]), 36)
         for kind in ("REVIEW_SUBMITTED", "VERDICT_SUBMITTED", "LEARNED_RULE_CREATED", "PROPOSAL_CREATED", "DECISION_RECORDED"):
             self.assertIn(f"EVENT_KIND_{kind}", "".join(stores[0]))
 

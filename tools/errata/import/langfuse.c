@@ -1,6 +1,7 @@
 /*
- * langfuse.c: Langfuse: pages of its API (scores v3 and v2, observations, traces, dataset items), its table exports
- * (CSV, JSON, JSONL) and its blob exports (columns with underscores), as of version 3.
+ * langfuse.c: Langfuse: pages of its API (scores v3 and v2, observations v2 and v1, traces, dataset items), its table
+ * exports (CSV, JSON, JSONL) and its blob exports (columns with underscores), as of versions 3 and 4. Version 4 has no
+ * traces: the root observation of a trace has its output.
  */
 #include "tools/errata/import/mapping.h"
 
@@ -38,6 +39,24 @@ static void put_item(struct import_call *call, struct json_value record, struct 
     (void)record;
     row->has_no_before = row->text[IMPORT_SUBJECT].size == 0;
     import_put(call, row);
+}
+
+/* A root observation is also the output of its trace, unless there is the trace itself, which has a time. */
+static void put_output(struct import_call *call, struct json_value record, struct import_row *row)
+{
+    static const struct import_member members[] = {
+        {IMPORT_ID, "traceId"}, {IMPORT_ID, "trace_id"}, {IMPORT_NO_FIELD, NULL}};
+    struct slice is_root = fields_text(call->arena, record, "isRootObservation");
+    struct import_row whole = *row;
+
+    import_put(call, row);
+    is_root = is_root.size > 0 ? is_root : fields_text(call->arena, record, "is_root_observation");
+    whole.text[IMPORT_ID] = slice_of(NULL, 0);
+    whole.text[IMPORT_AT] = slice_of(NULL, 0);
+    import_fill(call, record, members, &whole);
+    if (slice_equal(is_root, SLICE("true")) && whole.text[IMPORT_ID].size > 0) {
+        import_put(call, &whole);
+    }
 }
 
 #define SCORE_MEMBERS                                                                              \
@@ -121,7 +140,8 @@ static const struct import_shape shapes[] = {{.name = "correction score",
                                               .needs = {"id", "output"},
                                               .kind = IMPORT_OUTPUT,
                                               .type = "output",
-                                              .members = output},
+                                              .members = output,
+                                              .read = put_output},
                                              {.name = "observation or trace",
                                               .needs = {"id", "name"},
                                               .skip = "a trace or observation without an output"},
@@ -132,8 +152,9 @@ static const struct import_loss losses[] = {
         {"corrections name traces or observations that are not in these files: the model's output "
          "is unknown",
          "curl -u \"$LANGFUSE_PUBLIC_KEY:$LANGFUSE_SECRET_KEY\" "
-         "\"$LANGFUSE_HOST/api/public/traces?limit=100&page=1&fields=core,io\" > traces.json; the "
-         "same with /api/public/observations; then again with --join traces.json"},
+         "\"$LANGFUSE_HOST/api/public/v2/observations?limit=1000&fields=basic,io\" > "
+         "outputs.json; of version 3 with /api/public/traces?limit=100&page=1&fields=core,io and "
+         "/api/public/observations?limit=100&page=1; then again with --join outputs.json"},
     [LOSS_CORRECTIONS] = {"exports of tables and to blob storage leave out corrections",
                           "curl -u \"$LANGFUSE_PUBLIC_KEY:$LANGFUSE_SECRET_KEY\" "
                           "\"$LANGFUSE_HOST/api/public/v3/scores?dataType=CORRECTION&"

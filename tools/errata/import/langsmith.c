@@ -1,6 +1,6 @@
 /*
  * langsmith.c: LangSmith: records of the SDK's `list_feedback` and `list_runs` as JSON lines, as of langsmith 0.1 to
- * 0.4. Bulk exports have runs with only aggregates of their feedback.
+ * 0.11. Bulk exports have runs with only aggregates of their feedback.
  */
 #include "tools/errata/import/mapping.h"
 

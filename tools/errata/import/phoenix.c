@@ -1,6 +1,6 @@
 /*
  * phoenix.c: Arize Phoenix: annotation pages and spans of its REST API, data frames of its client as CSV or JSON
- * lines, and dataset JSONL, as of versions 8 to 12. Phoenix keeps no corrected outputs: annotations are outcomes.
+ * lines, and dataset JSONL, as of versions 8 to 20. Phoenix keeps no corrected outputs: annotations are outcomes.
  */
 #include "tools/errata/import/mapping.h"
 

@@ -1,7 +1,8 @@
 /*
  * tensorzero.c: TensorZero: rows of its tables as JSON lines (ClickHouse `FORMAT JSONEachRow`, where `input`,
- * `output` and the value of a demonstration are texts that contain JSON; Postgres, where they are JSON), and
- * feedback in the form of its gateway, with `type`. Formats of the versions 2024.11 to 2026.4.
+ * `output` and the value of a demonstration are texts that contain JSON; Postgres, where they are JSON, and from
+ * 2026.2 on in tables without the function's name), and feedback in the form of its gateway, with `type`. Formats of
+ * the versions 2024.11 to 2026.4.
  */
 #include "tools/errata/import/mapping.h"
 
@@ -114,6 +115,15 @@ static const struct import_shape shapes[] = {
      .type = "inference",
      .members = inference,
      .read = put_plain},
+    {.name = "chat_inference_data or json_inference_data",
+     .needs = {"id", "input", "output", "inference_params"},
+     .kind = IMPORT_OUTPUT,
+     .type = "inference",
+     .members = inference,
+     .read = put_plain},
+    {.name = "chat_inferences or json_inferences",
+     .needs = {"id", "function_name", "variant_name", "episode_id"},
+     .skip = "an inference whose output is in another table"},
     {.name = NULL}};
 
 static const struct import_loss losses[] = {

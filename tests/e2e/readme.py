@@ -80,7 +80,7 @@ class Readme(unittest.TestCase):
     def test_every_block_names_its_language(self):
         with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
             openings = re.findall(r"^```(.*)$", file.read(), re.M)[::2]
-        self.assertLessEqual(set(openings), {"sh", "python", "text"})
+        self.assertLessEqual(set(openings), {"sh", "python", "ts", "text"})
 
 
 if __name__ == "__main__":

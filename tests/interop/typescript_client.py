@@ -7,6 +7,7 @@ freezes, and over TLS; servers and drivers are killed.
 """
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -200,15 +201,25 @@ class Calls(Package):
                                 "typeof require('@errata/client/types').FeedbackEventSchema)"], cwd=self.place, check=True,
                                capture_output=True, text=True).stdout
         self.assertEqual(shown, "function object\n")
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            block = re.findall(r"^```ts\n(.*?)^```$", file.read(), re.M | re.S)[0]
+        block = block.replace("127.0.0.1:7443", self.server.address).replace("/tmp/errata", self.server.data)
+        with open(os.path.join(self.place, "readme.mts"), "w", encoding="utf-8") as file:
+            file.write(block)
         shutil.copy(EXAMPLE, os.path.join(self.place, "pipeline.mts"))
         subprocess.run(["node", os.path.join("node_modules", "typescript", "bin", "tsc"), "--strict", "--target", "es2022",
                         "--module", "nodenext", "--lib", "es2022,esnext.disposable,dom", "--types", "node",
-                        "--skipLibCheck", "pipeline.mts"], cwd=self.place, check=True)
-        shown = subprocess.run(["node", "pipeline.mjs"], cwd=self.place, check=True, capture_output=True, text=True, env={
-            "PATH": os.environ["PATH"], "HOME": self.folder, "ERRATA_SERVER": self.server.address,
-            "ERRATA_TOKEN_FILE": os.path.join(self.server.data, "admin.token")}).stdout
+                        "--skipLibCheck", "pipeline.mts", "readme.mts"], cwd=self.place, check=True)
+        shown = self.run_program("pipeline.mjs")
         self.assertIn("order-1 was given 0 examples\norder-2 was given 1 examples", shown)
         self.assertEqual(json.loads(shown.splitlines()[-1])["queue"], {"waiting": 0, "sent": 4, "rejected": 0})
+        self.assertEqual(json.loads(self.run_program("readme.mjs")), [{"input_snippet": "9 boxes of 10", "output": {"qty": 90}}])
+
+    def run_program(self, name):
+        """Returns what a program prints that finds the server in its environment."""
+        return subprocess.run(["node", name], cwd=self.place, check=True, capture_output=True, text=True, env={
+            "PATH": os.environ["PATH"], "HOME": self.folder, "ERRATA_SERVER": self.server.address,
+            "ERRATA_TOKEN_FILE": os.path.join(self.server.data, "admin.token")}).stdout
 
 
 class Tls(Package):

@@ -17,6 +17,8 @@
 /* "-d.dddddddddddddddde-308" and spare. */
 #define DOUBLE_TEXT_BYTES 40
 #define DIGITS_MAX 17
+/* Room that put_words needs for a word: eight bytes, each escaped, and the bytes that the last copy replaces. */
+#define WORD_ROOM_BYTES (8 + 8 + 8)
 
 static void put_unit(struct buffer *buffer, uint32_t unit)
 {
@@ -98,32 +100,52 @@ static size_t put_code_point(struct buffer *buffer, struct slice rest, bool asci
     return bytes;
 }
 
-/* Copies bytes from `at` on, eight at a time, and escapes quotes and backslashes. Returns the index of the first
- * byte that it leaves: another one that may need escaping, or one of the last seven. */
+/* As json_mark_zero, without false marks. */
+static uint64_t mark_each_zero(uint64_t word)
+{
+    uint64_t low = (word & JSON_EACH_BYTE(0x7f)) + JSON_EACH_BYTE(0x7f);
+
+    return ~(low | word | JSON_EACH_BYTE(0x7f));
+}
+
+/* Copies words of eight bytes from `at` on while there is room for one, with an escape before each quote and backslash.
+ * Returns the index of the first byte that it leaves: of a word with another byte that may need escaping, or one of the
+ * last seven. */
 static size_t put_words(struct buffer *buffer, struct slice text, size_t at, bool ascii)
 {
-    while (text.size - at >= 8 && buffer_reserve(buffer, 8 + 2)) {
-        uint8_t *to = buffer->data + buffer->size;
+    uint8_t *to = buffer->data + buffer->size;
+    const uint8_t *end = buffer->data + buffer->capacity;
+
+    while (text.size - at >= 8 && end - to >= WORD_ROOM_BYTES) {
         uint64_t word = 0;
-        uint64_t marks = 0;
-        size_t plain = 8;
+        uint64_t escapes = 0;
+        uint64_t others = 0;
+        unsigned done = 0; /* bits of the word that are copied */
 
         memcpy(&word, text.data + at, sizeof(word));
-        memcpy(to, &word, sizeof(word)); /* what is not plain is replaced */
-        marks = json_mark_special(word) | (ascii ? json_mark_zero(word ^ JSON_EACH_BYTE(0x7f)) : 0);
-        plain = marks != 0 ? (size_t)__builtin_ctzll(marks) / 8 : 8;
-        buffer->size += plain;
-        at += plain;
-        if (plain == 8) {
-            continue;
-        }
-        if (text.data[at] != '"' && text.data[at] != '\\') {
+        others = ((word - JSON_EACH_BYTE(0x20)) & ~word) | word;
+        others = (others & JSON_EACH_BYTE(0x80)) |
+                 (ascii ? json_mark_zero(word ^ JSON_EACH_BYTE(0x7f)) : 0);
+        if (others != 0) {
             break;
         }
-        to[plain] = '\\';
-        to[plain + 1] = text.data[at++];
-        buffer->size += 2;
+        escapes = mark_each_zero(word ^ JSON_EACH_BYTE('"')) |
+                  mark_each_zero(word ^ JSON_EACH_BYTE('\\'));
+        for (; escapes != 0; escapes &= escapes - 1) {
+            unsigned escape = (unsigned)__builtin_ctzll(escapes) & ~7u;
+            uint64_t rest = word >> done;
+
+            memcpy(to, &rest, sizeof(rest)); /* bytes from the escape on are replaced */
+            to += (escape - done) / 8;
+            *to++ = '\\';
+            done = escape;
+        }
+        word >>= done;
+        memcpy(to, &word, sizeof(word));
+        to += 8 - done / 8;
+        at += 8;
     }
+    buffer->size = (size_t)(to - buffer->data);
     return at;
 }
 
@@ -131,13 +153,20 @@ void json_write_string(struct buffer *buffer, struct slice text, bool ascii)
 {
     size_t at = 0;
 
-    /* Both quotes; and put_words needs one more byte for the last eight. */
-    if (!buffer_reserve(buffer, text.size + 3)) {
+    /* Text without escapes then never makes the buffer grow while it is copied. */
+    if (!buffer_reserve(buffer, text.size + 2 + WORD_ROOM_BYTES)) {
         return;
     }
     buffer_append_byte(buffer, '"');
     while (at < text.size) {
-        at = put_words(buffer, text, at, ascii);
+        size_t start = at;
+
+        if (text.size - at >= 8 && buffer_reserve(buffer, WORD_ROOM_BYTES)) {
+            at = put_words(buffer, text, at, ascii);
+        }
+        if (at > start && text.size - at >= 8) {
+            continue; /* the room is used up, or the next word has a byte of another kind */
+        }
         while (at < text.size && is_plain(text.data[at], ascii)) {
             buffer_append_byte(buffer, text.data[at++]);
         }

@@ -338,6 +338,45 @@ static void test_each_place_of_a_word_is_written(void **state)
     }
 }
 
+/* Goal: each escape of a word is written, and none for its neighbours. Method: quotes and backslashes at every set of the
+ * places of a word, beside bytes that differ from them in the lowest bit; the word starts at every place; and a text of
+ * escapes only, which takes twice its size. */
+static void test_each_set_of_escapes_in_a_word_is_written(void **state)
+{
+    char text[2048];
+    char expected[2 * sizeof(text) + 3];
+    char *to = expected;
+
+    for (unsigned set = 0; set < 256; set++) {
+        for (size_t place = 0; place < 8; place++) {
+            size_t size = 0;
+
+            to = expected;
+            *to++ = '"';
+            for (size_t i = 0; i < place + 8 + 8; i++) {
+                bool escape = i >= place && i < place + 8 && (set >> (i - place) & 1) != 0;
+
+                text[size++] = escape ? "\"\\"[i % 2] : "]#"[i % 2];
+                if (escape) {
+                    *to++ = '\\';
+                }
+                *to++ = text[size - 1];
+            }
+            memcpy(to, "\"", 2);
+            check_written(state, slice_of(text, size), set % 2 != 0, expected);
+        }
+    }
+    memset(text, '"', sizeof(text));
+    to = expected;
+    *to++ = '"';
+    for (size_t i = 0; i < sizeof(text); i++) {
+        *to++ = '\\';
+        *to++ = '"';
+    }
+    memcpy(to, "\"", 2);
+    check_written(state, slice_of(text, sizeof(text)), false, expected);
+}
+
 /* Goal: doubles are written as Python's repr writes them. Method: known cases of both notations, of
  * powers of two and of the ends of the range; thousands more are compared with Python itself. */
 static void test_doubles_are_written_as_by_python(void **state)
@@ -407,6 +446,8 @@ int run_json_use_tests(void)
         cmocka_unit_test_setup_teardown(test_wide_objects_are_equal_in_any_order, arena_set_up,
                                         arena_tear_down),
         cmocka_unit_test_setup_teardown(test_each_place_of_a_word_is_written, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_each_set_of_escapes_in_a_word_is_written, arena_set_up,
                                         arena_tear_down),
         cmocka_unit_test_setup_teardown(test_too_deep_values_are_never_equal, arena_set_up,
                                         arena_tear_down),

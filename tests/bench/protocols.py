@@ -1,15 +1,18 @@
 #!/usr/bin/python3
-"""Measures the server's CPU of one GetExamples call by every protocol, in one run, as ratios to gRPC.
+"""Measures the server's CPU of one GetExamples call by every protocol, in one run, as ratios to gRPC, beside connect-node.
 
-    tests/bench/protocols.py [--build build/release] [--calls 2000] [--rounds 7] [--in-flight 1,16]
+    tests/bench/protocols.py [--build build/release] [--calls 2000] [--rounds 7] [--in-flight 1,16] [--no-peer]
 
-Each round makes the same calls by each protocol, one after the other, on a connection of its own. A ratio is taken within each round, and the median of the rounds counts. Requests are written once and sent
-again, as bytes, so the client costs the same for all; several in flight go out in one write. Goals with several in
-flight, where the protocol outweighs the system calls: Connect in proto at most 1.2 times gRPC, in JSON at most 2
-times. Needs the targets erratad and python_stubs; best on a quiet machine with two cores.
+Each round makes the same calls by each protocol, one after the other, on a connection of its own; then the same of a
+server of connect-node that returns the same reply, where it has the protocol. A ratio is taken within each round, and the
+median of the rounds counts. Requests are written once and sent again, as bytes, so the client costs the same for all;
+several in flight go out in one write. Goals with several in flight, where the protocol outweighs the system calls:
+Connect in proto at most 1.2 times gRPC, in JSON at most 2 times. Needs the targets erratad, python_stubs and published,
+and Node 20 for the peer; best on a quiet machine with two cores.
 """
 import argparse
 import base64
+import contextlib
 import json
 import os
 import socket
@@ -80,7 +83,7 @@ class Http1:
         fields = {}
         for line in iter(self.line, b""):
             name, _, value = line.partition(b": ")
-            fields[name] = value
+            fields[name.lower()] = value
         if b"content-length" in fields:
             return self.take(int(fields[b"content-length"]))
         body = b""
@@ -184,32 +187,41 @@ def connect(address):
     return made
 
 
-def make_sides(server, request):
-    """Name -> (connection, function that finds the reply's bytes in a response, or its JSON)."""
+def make_sides(http1, http2, token, request):
+    """Name -> connection with its request, to a server with these addresses."""
     from google.protobuf import json_format
-    token = {"authorization": f"Bearer {server.admin_token}"}
+    token = {"authorization": f"Bearer {token}"}
     wire = request.SerializeToString()
     text = json_format.MessageToJson(request, indent=None).encode()
-    address = server.address
     connect_fields = {**token, "connect-protocol-version": "1"}
     in_json, in_proto = ({**connect_fields, "content-type": f"application/{codec}"} for codec in ("json", "proto"))
     web = {**token, "content-type": "application/grpc-web+proto", "x-grpc-web": "1"}
-    web_text = {**web, "content-type": "application/grpc-web-text", "accept": "application/grpc-web-text"}
     query = urllib.parse.urlencode({"connect": "v1", "encoding": "json", "message": text})
-    tool = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-                       "params": {"name": "get_examples", "arguments": json.loads(text)}}).encode()
+    return {
+        "grpc": Http2(http2, METHOD, {**token, "content-type": "application/grpc", "te": "trailers"}, envelope(wire)),
+        "connect proto, HTTP/2": Http2(http2, METHOD, in_proto, wire),
+        "connect json, HTTP/2": Http2(http2, METHOD, in_json, text),
+        "connect proto, HTTP/1.1": Http1(http1, "POST", METHOD, in_proto, wire),
+        "connect json, HTTP/1.1": Http1(http1, "POST", METHOD, in_json, text),
+        "connect json by GET, HTTP/1.1": Http1(http1, "GET", f"{METHOD}?{query}", token, b""),
+        "grpc-web, HTTP/2": Http2(http2, METHOD, web, envelope(wire)),
+        "grpc-web, HTTP/1.1": Http1(http1, "POST", METHOD, web, envelope(wire)),
+    }
+
+
+def make_own_sides(address, token, request):
+    """As make_sides, of protocols that connect-node does not have."""
+    from google.protobuf import json_format
+    token = {"authorization": f"Bearer {token}"}
+    web_text = {**token, "content-type": "application/grpc-web-text", "accept": "application/grpc-web-text",
+                "x-grpc-web": "1"}
+    tool = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "get_examples", "arguments": json_format.MessageToDict(request)}}).encode()
     agent = {**token, "content-type": "application/json", "accept": "application/json, text/event-stream",
              "mcp-protocol-version": "2025-11-25"}
     return {
-        "grpc": Http2(address, METHOD, {**token, "content-type": "application/grpc", "te": "trailers"}, envelope(wire)),
-        "connect proto, HTTP/2": Http2(address, METHOD, in_proto, wire),
-        "connect json, HTTP/2": Http2(address, METHOD, in_json, text),
-        "connect proto, HTTP/1.1": Http1(address, "POST", METHOD, in_proto, wire),
-        "connect json, HTTP/1.1": Http1(address, "POST", METHOD, in_json, text),
-        "connect json by GET, HTTP/1.1": Http1(address, "GET", f"{METHOD}?{query}", token, b""),
-        "grpc-web, HTTP/2": Http2(address, METHOD, web, envelope(wire)),
-        "grpc-web, HTTP/1.1": Http1(address, "POST", METHOD, web, envelope(wire)),
-        "grpc-web text, HTTP/1.1": Http1(address, "POST", METHOD, web_text, base64.b64encode(envelope(wire))),
+        "grpc-web text, HTTP/1.1": Http1(address, "POST", METHOD, web_text,
+                                         base64.b64encode(envelope(request.SerializeToString()))),
         "REST, HTTP/1.1": Http1(address, "GET", f"/examples?layout_fingerprint={LAYOUT}", token, b""),
         "MCP, HTTP/1.1": Http1(address, "POST", "/mcp", agent, tool),
     }
@@ -224,58 +236,93 @@ def check(sides):
         assert reply.count(b"unit_price") >= 3, f"{name}: {reply[:300]!r}"
 
 
-def measure(server, sides, options, in_flight):
-    """Name -> CPU ns of a call, by round."""
-    found = {name: [] for name in sides}
+def measure_side(pid, side, calls, in_flight):
+    """Returns the CPU ns of a call."""
+    side.open()
+    side.run(4 * in_flight, in_flight)
+    before = cpu_ns(pid)
+    side.run(calls, in_flight)
+    return (cpu_ns(pid) - before) / (calls // in_flight * in_flight)
+
+
+def measure(servers, options, in_flight):
+    """For each server, which is a process id and its sides: name -> CPU ns of a call, by round."""
+    found = [{name: [] for name in sides} for _, sides in servers]
     for _ in range(options.rounds):
-        for name, side in sides.items():
-            side.open()
-            side.run(4 * in_flight, in_flight)
-            before = cpu_ns(server.process.pid)
-            side.run(options.calls, in_flight)
-            calls = options.calls // in_flight * in_flight
-            found[name].append((cpu_ns(server.process.pid) - before) / calls)
+        for (pid, sides), times in zip(servers, found):
+            for name, side in sides.items():
+                times[name].append(measure_side(pid, side, options.calls, in_flight))
     return found
 
 
-def report(found, in_flight):
-    print(f"\n{in_flight:<3} in flight{'':19} us a call   times gRPC (least to greatest)   goal")
+def ratio(times, others):
+    """Returns the median, the least and the greatest of the ratios by round."""
+    ratios = [time / other for time, other in zip(times, others)]
+    return statistics.median(ratios), min(ratios), max(ratios)
+
+
+def report(found, peer, in_flight):
+    """Prints a table, and returns how many goals were missed. `peer` has the times of connect-node; may be empty."""
+    print(f"\n{in_flight:<3} in flight{'':19} us a call   times gRPC (least to greatest)   goal   connect-node: us a call, "
+          "times its gRPC, Errata's times it")
     missed = 0
     for name, times in found.items():
-        ratios = [time / other for time, other in zip(times, found["grpc"])]
+        middle, least, greatest = ratio(times, found["grpc"])
         goal = next((goal for start, goal in GOALS.items() if name.startswith(start)), None)
-        middle = statistics.median(ratios)
-        missed += goal is not None and in_flight > 1 and middle > goal
-        print(f"{name:32} {statistics.median(times) / 1000:12.1f}   {middle:8.2f} ({min(ratios):.2f} to "
-              f"{max(ratios):.2f})   {goal if goal else ''}{' MISSED' if goal and middle > goal else ''}")
+        is_missed = goal is not None and in_flight > 1 and middle > goal
+        missed += is_missed
+        beside = ""
+        if name in peer:
+            beside = (f"{statistics.median(peer[name]) / 1000:8.1f} {ratio(peer[name], peer['grpc'])[0]:6.2f} "
+                      f"{ratio(times, peer[name])[0]:6.3f}")
+        print(f"{name:32} {statistics.median(times) / 1000:12.1f}   {middle:8.2f} ({least:.2f} to {greatest:.2f})   "
+              f"{goal or '':>7}{' MISSED' if is_missed else '       '} {beside}")
     return missed
 
 
-def main():
+def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
     parser.add_argument("--calls", type=int, default=2000)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--in-flight", default="1,16")
-    options = parser.parse_args()
+    parser.add_argument("--no-peer", action="store_true", help="measure without connect-node")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
     os.environ["ERRATA_BIN"] = os.path.join(options.build, "bin")
     os.environ["ERRATA_STUBS"] = os.path.join(options.build, "gen", "python")
-    sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+    os.environ["ERRATA_BUILD"] = options.build
+    sys.path[:0] = [os.path.join(ROOT, "tests", "support"), os.path.join(ROOT, "tests", "interop")]
+    from connect_node import ConnectNode
     from erratad import Server, feedback, prompt_service
 
     missed = 0
-    with Server() as server:
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(Server())
         client = server.client()
         for number in range(3):
             line = {f"line_{i}": {"sku": f"A-{number}-{i}", "quantity": i, "unit_price": 12.5 + i} for i in range(10)}
             client.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
                            layout_fingerprint=LAYOUT, entity_type="line", entity_id=str(number),
                            before_json=json.dumps({"lines": 0}), after_json=json.dumps(line))
+        request = prompt_service.GetExamplesRequest(layout_fingerprint=LAYOUT)
+        reply = client.prompts.GetExamples(request).SerializeToString()
         client.close()
-        sides = make_sides(server, prompt_service.GetExamplesRequest(layout_fingerprint=LAYOUT))
-        check(sides)
+        token = server.admin_token
+        sides = {**make_sides(server.address, server.address, token, request),
+                 **make_own_sides(server.address, token, request)}
+        servers = [(server.process.pid, sides)]
+        if not options.no_peer:
+            peer = stack.enter_context(ConnectNode(options.build, reply))
+            servers.append((peer.process.pid, make_sides(peer.http1, peer.http2, token, request)))
+        for _, sides in servers:
+            check(sides)
         for in_flight in (int(count) for count in options.in_flight.split(",")):
-            missed += report(measure(server, sides, options, in_flight), in_flight)
+            found, *peers = measure(servers, options, in_flight)
+            missed += report(found, peers[0] if peers else {}, in_flight)
     return 1 if missed else 0
 
 

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """Access, isolation and nonsense by the protocols beside gRPC.
 
-Goal: requests that gRPC refuses are also refused by Connect, gRPC-Web and REST, and every invalid member of a JSON
-body is named. Method: the descriptors are walked, as in access.py, isolation.py and nonsense.py, so later methods
-are tested automatically; the expected results are the contract's table of roles, and gRPC's answer to the same
-request.
+Goal: requests that gRPC refuses are also refused by Connect, gRPC-Web, REST and MCP, over both versions of HTTP, and
+every invalid member of a JSON body is named. Method: the descriptors are walked, as in access.py, isolation.py and
+nonsense.py, so later methods are tested automatically; the expected results are the contract's table of roles, and
+gRPC's answer to the same request.
 """
+import itertools
 import json
 import re
 import secrets
@@ -14,11 +15,13 @@ import uuid
 import grpc
 from google.protobuf import json_format
 
+import nonsense
 import other_protocols
 from erratad import (ALL_ROLES, FAULT_ENTRIES_MAX, NEED_THE_FLAG, ServerCase, feedback, fields_in, is_client_stream,
                      is_output_only, is_plain_message, is_stream, main, methods, one_of_each, options, roles)
 
 STREAM_SECONDS = 0.1
+JSON_BYTES_MAX = 256 << 10  # of a message in JSON
 
 
 def wrong(field):
@@ -109,16 +112,56 @@ class Access(ServerCase):
             peer.close()
         self.assertGreater(called, 100)
 
+    def test_connect_in_json_over_http2_admits_only_roles(self):
+        self.check_kind(other_protocols.Connect2, b"{}")
+
+    def test_grpc_web_over_http2_admits_only_roles(self):
+        self.check_kind(other_protocols.Web2, b"")
+
     def test_rest_admits_only_roles(self):
+        self.check_rest(other_protocols.Rest)
+
+    def test_rest_over_http2_admits_only_roles(self):
+        self.check_rest(other_protocols.Rest2)
+
+    def test_mcp_admits_only_roles(self):
+        self.check_mcp(other_protocols.Mcp)
+
+    def test_mcp_over_http2_admits_only_roles(self):
+        self.check_mcp(other_protocols.Mcp2)
+
+    def check_mcp(self, kind):
+        """A role sees the tools of the methods that it may call; a method has a tool if ADMIN sees one."""
+        no_one = kind(self.server.address)
+        self.assertEqual(no_one.ask_rpc("tools/list", {})[0], 401)
+        peers = self.peers(kind)
+        served = peers[roles.ROLE_ADMIN].tools()
+        found = [(path, rules) for path, _, rules in methods() if kind.tool_of(path) in served]
+        self.assertEqual(len(found), len(served))
+        self.assertEqual(len(found), 11)
+        for path, _ in found:
+            self.assertEqual(no_one.ask_rpc("tools/call", {"name": kind.tool_of(path), "arguments": {}})[0], 401, path)
+        for role, peer in peers.items():
+            allowed = {kind.tool_of(path) for path, rules in found if role in rules.roles}
+            self.assertEqual(peer.tools(), allowed, roles.Role.Name(role))
+            name = roles.Role.Name(role).removeprefix("ROLE_")
+            for path, rules in found:
+                code, message, _ = peer.raw_any(path, b"{}")
+                refused = f"the role {name} may not call " in message
+                self.assertEqual(refused, role not in rules.roles, f"{path} by {name}: {code} {message}")
+            peer.close()
+        no_one.close()
+
+    def check_rest(self, kind):
         by_name = {method.name: (path, rules) for path, method, rules in methods()}
-        no_one = other_protocols.Rest(self.server.address)
+        no_one = kind(self.server.address)
         found = no_one.routes()
         self.assertGreaterEqual(len(found), 14)
         for verb, template, name in found:
             target = re.sub(r"\{[^}]*\}", "unknown", template)
             body = "{}" if verb in ("POST", "PUT", "PATCH") else None
             self.assertEqual(no_one.raw_route(verb, target, body)[0], grpc.StatusCode.UNAUTHENTICATED, target)
-            for role, peer in self.peers(other_protocols.Rest).items():
+            for role, peer in self.peers(kind).items():
                 path, rules = by_name[name]
                 self.expect(peer.raw_route(verb, target, body), path, role, rules)
                 peer.close()
@@ -178,6 +221,25 @@ class Nonsense(ServerCase):
             compared += 1
         self.assertGreater(compared, 20)
 
+    def test_values_that_break_rules_are_answered_as_by_grpc(self):
+        """Requests whose fields all break their rules, as JSON: the same code, message and details."""
+        tried = 0
+        for path, method, _ in methods():
+            wire, paths = nonsense.nonsense(method.input_type, nonsense.breaks_a_rule)
+            if not paths:
+                continue
+            request = method.input_type._concrete_class.FromString(wire)
+            expected = self.admin.raw_any(path, wire)
+            self.assertEqual(expected[0], grpc.StatusCode.INVALID_ARGUMENT, path)
+            text = json_format.MessageToJson(request).encode()
+            got = self.peer.raw_any(path, text)
+            if len(text) > JSON_BYTES_MAX:
+                self.assertEqual(got[0], grpc.StatusCode.RESOURCE_EXHAUSTED, path)
+                continue
+            self.assertEqual(got, expected, path)
+            tried += 1
+        self.assertGreater(tried, 50)
+
     def test_broken_texts_are_refused(self):
         """Text that is not a JSON object gets INVALID_ARGUMENT from every method, and the connection continues."""
         for path, _, _ in methods():
@@ -210,21 +272,26 @@ class Isolation(ServerCase):
         return "x" * (len(value) - 16) + secrets.token_hex(8)
 
     def ask(self, path, method, field, value):
-        """Returns the answer, without the id that was sent and the reference that has the time."""
         request = method.input_type._concrete_class()
         setattr(request, field.name, value)
-        code, message, body = self.peer.raw_any(path, json_format.MessageToJson(request).encode())
+        answer = self.peer.raw_any(path, json_format.MessageToJson(request).encode())
+        return self.blind(answer, value, f"{path} {field.name}")
+
+    def blind(self, answer, value, what):
+        """Returns the answer, without the id that was sent and the reference that has the time."""
+        code, message, body = answer
         foreign = body.replace(value.encode(), b"").replace(value[:8].encode(), b"")  # fingerprint_short
-        self.assertNotIn(self.canary.encode(), foreign, f"{path} {field.name}")
-        shown = re.sub(rb'"exposureRef":"[^"]*"', b"", body.replace(value.encode(), b"ID"))
+        self.assertNotIn(self.canary.encode(), foreign, what)
+        shown = re.sub(rb'"exposure(Ref|_ref)": ?"[^"]*"', b"", body.replace(value.encode(), b"ID"))
         return code, message.replace(value, "ID"), shown.replace(value[:8].encode(), b"SHORT")
 
-    def check_kind(self, kind):
+    def check_kind(self, kind, at_least):
         self.peer = kind(self.server.address, self.token)
         self.addCleanup(self.peer.close)
+        served = self.peer.tools() if kind is other_protocols.Mcp else None
         asked = 0
         for path, method, _ in methods():
-            if is_stream(path) or is_client_stream(path):
+            if is_stream(path) or is_client_stream(path) or (served and kind.tool_of(path) not in served):
                 continue
             for field in method.input_type.fields:
                 values = self.ids.get(field.GetOptions().Extensions[options.field].format, ())
@@ -235,10 +302,37 @@ class Isolation(ServerCase):
                     nobodys = self.ask(path, method, field, self.unknown(value))
                     self.assertEqual(theirs, nobodys, f"{path} {field.name}={value}")
                     asked += 1
-        self.assertGreater(asked, 100)
+        self.assertGreater(asked, at_least)
 
     def test_foreign_ids_are_unknown_ids(self):
-        self.check_kind(other_protocols.Connect)
+        self.check_kind(other_protocols.Connect, 100)
+
+    def test_foreign_ids_are_unknown_ids_to_tools(self):
+        self.check_kind(other_protocols.Mcp, 10)
+
+    def test_foreign_ids_are_unknown_ids_in_paths_and_queries(self):
+        """Each variable of a path, and each member of a query that has such an id."""
+        self.peer = other_protocols.Rest(self.server.address, self.token)
+        self.addCleanup(self.peer.close)
+        by_name = {method.name: method for _, method, _ in methods()}
+        asked = 0
+        for verb, template, name in self.peer.routes():
+            variables = re.findall(r"\{([^}]*)\}", template)
+            names = variables if verb != "GET" else [*variables, *by_name[name].input_type.fields_by_name]
+            for member in dict.fromkeys(names):
+                for value in itertools.chain(*self.ids.values()):
+                    theirs, nobodys = (self.ask_route(verb, template, member, text)
+                                       for text in (value, self.unknown(value)))
+                    self.assertEqual(theirs, nobodys, f"{verb} {template} {member}={value}")
+                    asked += 1
+        self.assertGreater(asked, 50)
+
+    def ask_route(self, verb, template, member, value):
+        target = template.replace("{%s}" % member, value)
+        if target == template:
+            target += f"?{member}={value}"
+        target = re.sub(r"\{[^}]*\}", "unknown", target)
+        return self.blind(self.peer.raw_route(verb, target, "{}" if verb != "GET" else None), value, target)
 
 
 if __name__ == "__main__":

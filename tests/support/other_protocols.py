@@ -1,4 +1,5 @@
-"""Calls by the protocols beside gRPC, by Python's own HTTP client: Connect in JSON and proto, gRPC-Web, REST.
+"""Calls by the protocols beside gRPC: Connect in JSON and proto, gRPC-Web, REST, MCP; by Python's own HTTP client, and over
+HTTP/2 by libcurl.
 
 Each answers in the shape of `Client.raw` (erratad.py): the status code, the message, and the reply or the bytes of
 google.rpc.Status.
@@ -6,11 +7,13 @@ google.rpc.Status.
 import base64
 import http.client
 import json
+import re
 import struct
 import urllib.parse
 
 import grpc
 
+from curl_connection import CurlConnection
 from erratad import is_client_stream, is_stream, status_pb2
 
 CODES = {code.name.lower(): code for code in grpc.StatusCode} | {"canceled": grpc.StatusCode.CANCELLED}
@@ -47,9 +50,13 @@ def status_of_json(error):
 class Peer:
     """One connection, with a token or none."""
 
+    @staticmethod
+    def connect(host, port):
+        return http.client.HTTPConnection(host, port, timeout=60)
+
     def __init__(self, address, token=""):
         host, port = address.rsplit(":", 1)
-        self.connection = http.client.HTTPConnection(host, int(port), timeout=60)
+        self.connection = self.connect(host, int(port))
         self.fields = {"authorization": f"Bearer {token}"} if token else {}
 
     def ask(self, verb, target, body=None, fields=None):
@@ -163,3 +170,60 @@ class Rest(Peer):
             return grpc.StatusCode.OK, "", reply
         assert fields["content-type"] == "application/json", (status, fields, reply)
         return status_of_json(json.loads(reply))
+
+
+class Mcp(Peer):
+    """Tools of agents: methods by the name of their tool. A result has no status code: a refused call is UNKNOWN here."""
+
+    # Tools that are not named as their methods.
+    NAMES = {"CaptureFeedbackEvent": "record_correction", "BuildAgentPrompt": "get_guidelines"}
+
+    @classmethod
+    def tool_of(cls, path):
+        """Returns the name that the tool of a method would have."""
+        method = path.rsplit("/", 1)[1]
+        return cls.NAMES.get(method, re.sub(r"(?<!^)(?=[A-Z])", "_", method).lower())
+
+    def ask_rpc(self, method, params):
+        """Returns the status and the JSON of a response."""
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        status, _, reply = self.ask("POST", "/mcp", json.dumps(message), {
+            "content-type": "application/json", "accept": "application/json, text/event-stream"})
+        return status, json.loads(reply)
+
+    def tools(self):
+        """Returns the names of the tools that the token sees."""
+        status, answer = self.ask_rpc("tools/list", {})
+        assert status == 200, answer
+        return {tool["name"] for tool in answer["result"]["tools"]}
+
+    def raw_any(self, path, body, _timeout=10):
+        status, answer = self.ask_rpc("tools/call", {"name": self.tool_of(path), "arguments": json.loads(body)})
+        if status != 200:
+            return status_of_json(answer)
+        result = answer["result"]
+        if result["isError"]:
+            return grpc.StatusCode.UNKNOWN, result["content"][0]["text"], b""
+        return grpc.StatusCode.OK, "", json.dumps(result["structuredContent"]).encode()
+
+
+class OverHttp2:
+    """Makes a protocol's requests over HTTP/2."""
+
+    connect = CurlConnection
+
+
+class Connect2(OverHttp2, Connect):
+    pass
+
+
+class Web2(OverHttp2, Web):
+    pass
+
+
+class Rest2(OverHttp2, Rest):
+    pass
+
+
+class Mcp2(OverHttp2, Mcp):
+    pass

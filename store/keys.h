@@ -19,6 +19,7 @@ struct key key_meta_global(struct slice name);
 #define KEY_META_FORMAT "format"
 #define KEY_META_PROBE "probe"
 #define KEY_META_JOURNAL "journal"
+#define KEY_META_RESTORE "restore" /* an increment was applied in part */
 /* The organisation's id follows. */
 #define KEY_META_DELETION "deletion"
 #define KEY_META_IMPORT "import" /* followed by an organisation: it is being imported */

@@ -276,6 +276,9 @@ MUST_CHECK enum err app_store_open(struct app *app);
  * other use of tables that were opened without it. */
 MUST_CHECK enum err app_store_recover(const struct config *config, struct store_backend *tables,
                                       struct fault *fault);
+/* Checks that no increment was restored in part (increment.h): ERR_PRECONDITION, explained in `fault`. */
+MUST_CHECK enum err app_store_check_restored(const struct config *config,
+                                             struct store_backend *tables, struct fault *fault);
 /* NULL members are allowed. */
 void app_store_close(struct app *app);
 /* Returns whether the store refuses everything, so that only a restart helps. */

@@ -8,6 +8,7 @@
 #include "server/app/app.h"
 #include "server/app/app_damage.h"
 #include "server/app/files.h"
+#include "server/domain/replay/increment.h"
 #include "store/base/logger.h"
 #include "store/journal/journal.h"
 
@@ -49,6 +50,26 @@ enum err app_store_recover(const struct config *config, struct store_backend *ta
     const struct store_journal_config journal = journal_config(config, &path, tables);
 
     return store_journal_recover(&journal, fault);
+}
+
+enum err app_store_check_restored(const struct config *config, struct store_backend *tables,
+                                  struct fault *fault)
+{
+    struct store_txn *txn = NULL;
+    bool is_unfinished = false;
+    enum err err = store_begin(tables, STORE_READ, &txn);
+
+    if (err == OK) {
+        err = increment_is_unfinished(txn, &is_unfinished);
+    }
+    store_abort(txn);
+    if (err == OK && is_unfinished) {
+        return fault_say(fault, ERR_PRECONDITION,
+                         "%s: the restore of an increment was interrupted; expected `erratad "
+                         "--restore FILE --data %s` with the same file first",
+                         config->data, config->data);
+    }
+    return err;
 }
 
 static enum err open_journal(struct app *app)
@@ -168,7 +189,11 @@ static enum err end_journal(struct app *app)
 static enum err open_over_tables(struct app *app)
 {
     enum config_log engine = CONFIG_LOG_LMDB;
-    enum err err = choose_engine(app, &engine);
+    enum err err = app_store_check_restored(app->config, app->tables, &app->fault);
+
+    if (err == OK) {
+        err = choose_engine(app, &engine);
+    }
 
     if (err == OK && engine == CONFIG_LOG_JOURNAL) {
         store_lmdb_write_lost_file(app->tables);

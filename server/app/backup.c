@@ -3,12 +3,10 @@
  */
 #include "server/app/backup.h"
 
+#include "server/app/backup_copy.h"
 #include "server/app/backup_ring.h"
 #include "store/base/assert.h"
 #include "store/base/logger.h"
-#include "store/journal/journal.h"
-#include "store/lmdb/backup_file.h"
-#include "store/lmdb/lmdb_copy.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -16,6 +14,8 @@
 #include <stdlib.h>
 
 #define MIB (UINT64_C(1) << 20)
+/* Two positions of the largest size, each of which may be copied while it grows. */
+#define MEMORY_BYTES_MAX ((size_t)32 << 20)
 
 enum backup_phase {
     BACKUP_IDLE,
@@ -40,63 +40,27 @@ struct backup {
     uv_thread_t thread;
     atomic_bool copied; /* the fields below are set, and the thread ends */
     enum err copy_result;
-    uint64_t file_bytes;
-    struct sha256_state sha256; /* state over all bytes put into the ring */
+    struct backup_copy copy; /* used by the thread until then */
+    struct arena memory; /* memory of `copy` */
+    struct fault fault;
 };
 
 /* --- the copying thread --- */
 
-static enum err put(struct backup *backup, struct slice bytes)
-{
-    enum err err = backup_ring_put(&backup->ring, bytes);
-
-    backup->file_bytes += bytes.size;
-    (void)uv_async_send(&backup->async);
-    return err;
-}
-
-static enum err take_copied(void *user, struct slice bytes)
+static enum err put(void *user, struct slice bytes)
 {
     struct backup *backup = (struct backup *)user;
+    enum err err = backup_ring_put(&backup->ring, bytes);
 
-    sha256_add(&backup->sha256, bytes);
-    return put(backup, bytes);
-}
-
-static enum err put_end(struct backup *backup)
-{
-    uint8_t end[BACKUP_END_BYTES];
-    size_t hashed_bytes = BACKUP_END_BYTES - SHA256_BYTES;
-
-    backup_end_write(backup->file_bytes + BACKUP_END_BYTES, &backup->sha256, end);
-    sha256_add(&backup->sha256, slice_of(end + hashed_bytes, SHA256_BYTES));
-    return put(backup, slice_of(end, sizeof(end)));
+    (void)uv_async_send(&backup->async);
+    return err;
 }
 
 static void copy_on_thread(void *user)
 {
     struct backup *backup = (struct backup *)user;
-    const struct backup_info info = {.format = backup->state.format_version,
-                                     .created_at_us = backup->state.created_at_us};
-    const struct store_copy copy = {.clock = backup->config.clock,
-                                    .bytes_a_second = BACKUP_BYTES_A_SECOND_MAX,
-                                    .take = take_copied,
-                                    .user = backup};
-    uint8_t head[BACKUP_HEAD_BYTES];
-    enum err err = OK;
 
-    backup_head_write(&info, head);
-    err = take_copied(backup, slice_of(head, sizeof(head)));
-    if (err == OK && backup->config.journal != NULL) {
-        err = store_journal_checkpoint(backup->config.journal);
-    }
-    if (err == OK) {
-        err = store_lmdb_copy(backup->config.backend, &copy);
-    }
-    if (err == OK) {
-        err = put_end(backup);
-    }
-    backup->copy_result = err;
+    backup->copy_result = backup_copy_run(&backup->copy);
     atomic_store(&backup->copied, true);
     (void)uv_async_send(&backup->async);
 }
@@ -106,6 +70,7 @@ static void copy_on_thread(void *user)
 static void become_idle(struct backup *backup)
 {
     backup_ring_deinit(&backup->ring);
+    arena_deinit(&backup->memory);
     (void)uv_timer_stop(&backup->timer);
     backup->phase = BACKUP_IDLE;
     backup->config.on_idle(backup->config.user);
@@ -140,11 +105,16 @@ static void conclude_backup(struct backup *backup)
         return;
     }
     if (backup->copy_result != OK) {
-        fail_backup(backup, backup->copy_result, "");
+        struct slice why = backup->fault.message;
+        char text[BACKUP_WHY_BYTES];
+
+        (void)snprintf(text, sizeof(text), "%.*s", (int)why.size, (const char *)why.data);
+        fail_backup(backup, backup->copy_result, text);
     } else if (!backup_ring_has_bytes(&backup->ring)) {
         state->ended = true;
-        state->file_bytes = backup->file_bytes;
-        state->file_sha256 = sha256_read(&backup->sha256);
+        state->file_bytes = backup->copy.file_bytes;
+        state->file_sha256 = sha256_read(&backup->copy.sha256);
+        state->position = backup->copy.position;
         log_end(backup);
     }
 }
@@ -203,10 +173,42 @@ static void on_tick(uv_timer_t *timer)
 
 /* --- backup_jobs.h --- */
 
-static enum err start(void *user, struct org_id org, struct fault *fault)
+/* Prepares the copy; `since` is empty for a whole one. */
+static enum err prepare(struct backup *backup, struct slice since)
+{
+    const struct backup_config *config = &backup->config;
+    struct store_stats stats;
+    enum err err = store_stats(config->backend, &stats);
+
+    if (err != OK) {
+        return err;
+    }
+    backup->state = (struct backup_state){.total_bytes = since.size > 0 ? 0 : stats.map_used_bytes,
+                                          .created_at_us = clock_wall_us(config->clock),
+                                          .format_version = config->format_version};
+    arena_init(&backup->memory, MEMORY_BYTES_MAX);
+    fault_init(&backup->fault, &backup->memory);
+    backup->copy = (struct backup_copy){
+        .backend = config->backend,
+        .journal = config->journal,
+        .clock = config->clock,
+        .info = {.format = config->format_version,
+                 .kind = since.size > 0 ? BACKUP_INCREMENT : BACKUP_WHOLE,
+                 .created_at_us = backup->state.created_at_us},
+        .put = put,
+        .user = backup,
+        .memory = &backup->memory,
+        .fault = &backup->fault,
+    };
+    if (!arena_copy(&backup->memory, since, &backup->copy.since)) {
+        err = ERR_MEMORY;
+    }
+    return err == OK ? backup_ring_init(&backup->ring) : err;
+}
+
+static enum err start(void *user, struct org_id org, struct slice since, struct fault *fault)
 {
     struct backup *backup = (struct backup *)user;
-    struct store_stats stats;
     enum err err = OK;
     int code = 0;
 
@@ -215,24 +217,17 @@ static enum err start(void *user, struct org_id org, struct fault *fault)
             fault, ERR_PRECONDITION,
             "backup: another one is running; expected another attempt after it has ended");
     }
-    err = store_stats(backup->config.backend, &stats);
-    if (err == OK) {
-        err = backup_ring_init(&backup->ring);
-    }
+    err = prepare(backup, since);
     if (err != OK) {
+        arena_deinit(&backup->memory);
         return err;
     }
-    backup->state = (struct backup_state){.total_bytes = stats.map_used_bytes + BACKUP_HEAD_BYTES +
-                                                         BACKUP_END_BYTES,
-                                          .created_at_us = clock_wall_us(backup->config.clock),
-                                          .format_version = backup->config.format_version};
     backup->start_us = clock_monotonic_us(backup->config.clock);
     backup->read_us = backup->start_us;
-    backup->file_bytes = 0;
-    sha256_begin(&backup->sha256);
     atomic_store(&backup->copied, false);
     if (uv_thread_create(&backup->thread, copy_on_thread, backup) != 0) {
         backup_ring_deinit(&backup->ring);
+        arena_deinit(&backup->memory);
         return ERR_MEMORY;
     }
     backup->phase = BACKUP_COPYING;

@@ -1,7 +1,6 @@
 /*
- * backup.h: the store's bytes for AdminService.Backup, while the store is served: a separate thread
- * copies a snapshot of the store (store/lmdb/lmdb_copy.h) into a ring, and the stream takes them as
- * fast as its client reads. No file is written on the server. One at a time.
+ * backup.h: the bytes of a backup for AdminService.Backup, while the store is served: a separate thread
+ * puts them into a ring (backup_copy.h), and the stream takes them as fast as its client reads. No file is written on the server. One at a time.
  *   IDLE --start--> COPYING --the thread has ended--> SENDING --cancel--> IDLE
  *                   COPYING --cancelled--> IDLE, once the thread has ended
  * The copy pins pages (the store's file grows by what is written meanwhile), so its time is
@@ -22,8 +21,6 @@
 /* Enough for a store of 2 GiB over a line of 4 MiB/s. */
 #define BACKUP_BASE_US (INT64_C(600) * 1000000)
 #define BACKUP_BYTES_A_SECOND_MIN (UINT64_C(4) << 20)
-/* Limits the copy, since the loop would send it as fast as it can and starve other calls. */
-#define BACKUP_BYTES_A_SECOND_MAX (UINT64_C(64) << 20)
 /* Interval of checking the limits. */
 #define BACKUP_TICK_MS 250
 

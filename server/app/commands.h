@@ -33,7 +33,8 @@ int check_command_run(const struct config *config);
 int new_token_command_run(const struct config *config);
 /* `--rebuild`: rebuilds the tables from the log (rebuild.h). */
 int rebuild_command_run(const struct config *config);
-/* `--restore FILE`: creates a data folder from a backup (store/lmdb/lmdb_restore.h). */
+/* `--restore FILE`: creates a data folder from a whole backup (store/lmdb/lmdb_restore.h), or applies an increment to the
+ * store in it (restore_increment.h). */
 int restore_command_run(const struct config *config);
 
 #endif

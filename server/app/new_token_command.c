@@ -54,6 +54,9 @@ static enum err open_store(struct new_token_command *command)
         app_damage_watch(config->data, store_lmdb_map(command->backend));
         err = app_store_recover(config, command->backend, &command->fault);
     }
+    if (err == OK) {
+        err = app_store_check_restored(config, command->backend, &command->fault);
+    }
     return err;
 }
 

@@ -16,8 +16,10 @@ static const uint8_t end_mark[MARK_BYTES + 1] = "errata-backup .\n";
 
 enum {
     HEAD_FORMAT_AT = 16,
+    HEAD_KIND_AT = 20,
     HEAD_CREATED_AT = 24,
     END_FILE_BYTES_AT = 16,
+    END_POSITION_BYTES_AT = 24,
     END_DIGEST_AT = 32
 };
 
@@ -28,10 +30,11 @@ void backup_head_write(const struct backup_info *info, uint8_t head[BACKUP_HEAD_
     memset(head, 0, BACKUP_HEAD_BYTES);
     memcpy(head, head_mark, MARK_BYTES);
     bytes_put_be32(head + HEAD_FORMAT_AT, info->format);
+    bytes_put_be32(head + HEAD_KIND_AT, (uint32_t)info->kind);
     bytes_put_be64(head + HEAD_CREATED_AT, (uint64_t)info->created_at_us);
 }
 
-void backup_end_write(uint64_t file_bytes, struct sha256_state *state,
+void backup_end_write(uint64_t file_bytes, uint64_t position_bytes, struct sha256_state *state,
                       uint8_t end[BACKUP_END_BYTES])
 {
     struct sha256_digest digest;
@@ -39,6 +42,7 @@ void backup_end_write(uint64_t file_bytes, struct sha256_state *state,
     memset(end, 0, BACKUP_END_BYTES);
     memcpy(end, end_mark, MARK_BYTES);
     bytes_put_be64(end + END_FILE_BYTES_AT, file_bytes);
+    bytes_put_be64(end + END_POSITION_BYTES_AT, position_bytes);
     sha256_add(state, slice_of(end, END_DIGEST_AT));
     digest = sha256_read(state);
     memcpy(end + END_DIGEST_AT, digest.bytes, SHA256_BYTES);
@@ -54,7 +58,9 @@ static bool is_later(const uint8_t head[BACKUP_HEAD_BYTES])
 enum err backup_head_read(const uint8_t head[BACKUP_HEAD_BYTES], const char *name,
                           struct fault *fault, struct backup_info *ret_info)
 {
+    uint32_t kind = bytes_get_be32(head + HEAD_KIND_AT);
     struct backup_info info = {.format = bytes_get_be32(head + HEAD_FORMAT_AT),
+                               .kind = (enum backup_kind)kind,
                                .created_at_us = (int64_t)bytes_get_be64(head + HEAD_CREATED_AT)};
 
     if (is_later(head)) {
@@ -67,6 +73,12 @@ enum err backup_head_read(const uint8_t head[BACKUP_HEAD_BYTES], const char *nam
         return fault_say(fault, ERR_INVALID,
                          "%s: not a backup; expected a file written by `errata admin backup`",
                          name);
+    }
+    if (kind > BACKUP_INCREMENT) {
+        return fault_say(fault, ERR_INVALID,
+                         "%s: backup of kind %" PRIu32 ", which this program does not know; "
+                         "expected the program that wrote it, which is newer",
+                         name, kind);
     }
     if (info.format > STORE_FORMAT_VERSION) {
         return fault_say(fault, ERR_INVALID,
@@ -85,18 +97,28 @@ enum err backup_head_read(const uint8_t head[BACKUP_HEAD_BYTES], const char *nam
     return OK;
 }
 
-enum err backup_end_check(const uint8_t end[BACKUP_END_BYTES], uint64_t file_bytes,
-                          struct sha256_state *state, const char *name, struct fault *fault)
+enum err backup_end_read(const uint8_t end[BACKUP_END_BYTES], uint64_t file_bytes, const char *name,
+                         struct fault *fault, uint64_t *ret_position_bytes)
 {
-    struct sha256_digest digest;
+    uint64_t position_bytes = bytes_get_be64(end + END_POSITION_BYTES_AT);
 
     if (memcmp(end, end_mark, MARK_BYTES) != 0 ||
-        bytes_get_be64(end + END_FILE_BYTES_AT) != file_bytes) {
+        bytes_get_be64(end + END_FILE_BYTES_AT) != file_bytes ||
+        position_bytes > file_bytes - BACKUP_HEAD_BYTES - BACKUP_END_BYTES) {
         return fault_say(fault, ERR_CORRUPT,
                          "%s: incomplete or changed: it has %" PRIu64
                          " bytes and no valid end; expected the complete file",
                          name, file_bytes);
     }
+    *ret_position_bytes = position_bytes;
+    return OK;
+}
+
+enum err backup_end_check(const uint8_t end[BACKUP_END_BYTES], struct sha256_state *state,
+                          const char *name, struct fault *fault)
+{
+    struct sha256_digest digest;
+
     sha256_add(state, slice_of(end, END_DIGEST_AT));
     digest = sha256_read(state);
     if (memcmp(digest.bytes, end + END_DIGEST_AT, SHA256_BYTES) != 0) {

@@ -5,6 +5,7 @@
  */
 #include "store/lmdb/lmdb_copy.h"
 
+#include "store/base/pace.h"
 #include "store/lmdb/disk.h"
 #include "store/lmdb/lmdb_internal.h"
 
@@ -14,14 +15,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #define AHEAD_BYTES (8u << 20)
 /* Unwritten bytes of a copy; with more, the store's commits would wait for the disk, too. */
 #define UNWRITTEN_BYTES_MAX (8u << 20)
-/* The longest pause of the copy, and so the delay of stopping it. */
-#define PAUSE_US_MAX 50000
 
 /* The thread on which LMDB copies. */
 struct producer {
@@ -49,34 +47,16 @@ struct taking {
     const struct store_copy *copy;
     int pipe;
     int file; /* the store's file, to be read ahead; owned by LMDB */
-    uint64_t bytes; /* bytes read */
-    int64_t start_us;
+    struct pace pace;
 };
-
-/* Waits until the rate limit allows more. */
-static void keep_pace(const struct taking *taking)
-{
-    uint64_t rate = taking->copy->bytes_a_second;
-    int64_t due_us = 0;
-
-    if (rate == 0) {
-        return;
-    }
-    due_us = taking->start_us +
-             (int64_t)(taking->bytes / rate * 1000000 + taking->bytes % rate * 1000000 / rate);
-    due_us -= clock_monotonic_us(taking->copy->clock);
-    if (due_us > 0) {
-        struct timespec pause = {0, (due_us < PAUSE_US_MAX ? due_us : PAUSE_US_MAX) * 1000};
-
-        (void)nanosleep(&pause, NULL);
-    }
-}
 
 static void read_ahead(const struct taking *taking)
 {
-    if (taking->bytes % AHEAD_BYTES < STORE_COPY_PIECE_BYTES) {
+    uint64_t bytes = taking->pace.bytes;
+
+    if (bytes % AHEAD_BYTES < STORE_COPY_PIECE_BYTES) {
         /* failing only makes it slower */
-        (void)readahead(taking->file, (off64_t)(taking->bytes / AHEAD_BYTES * AHEAD_BYTES),
+        (void)readahead(taking->file, (off64_t)(bytes / AHEAD_BYTES * AHEAD_BYTES),
                         2 * (size_t)AHEAD_BYTES);
     }
 }
@@ -105,7 +85,7 @@ static enum err take_piece(struct taking *taking, uint8_t *piece)
         return ERR_NOT_FOUND;
     }
     err = taking->copy->take(taking->copy->user, slice_of(piece, size));
-    taking->bytes += size;
+    pace_wait(&taking->pace, size);
     return err;
 }
 
@@ -117,7 +97,6 @@ static enum err take_all(struct taking *taking)
     while (err == OK) {
         read_ahead(taking);
         err = take_piece(taking, piece);
-        keep_pace(taking);
     }
     free(piece);
     return err == ERR_NOT_FOUND ? OK : err;
@@ -126,7 +105,7 @@ static enum err take_all(struct taking *taking)
 enum err store_lmdb_copy(struct store_backend *backend, const struct store_copy *copy)
 {
     struct producer producer = {.lmdb = (struct lmdb_backend *)backend};
-    struct taking taking = {.copy = copy, .start_us = clock_monotonic_us(copy->clock)};
+    struct taking taking = {.copy = copy, .pace = pace_start(copy->clock, copy->bytes_a_second)};
     pthread_t thread = 0;
     int ends[2];
     enum err err = OK;

@@ -4,6 +4,7 @@
 #include "store/lmdb/lmdb_restore.h"
 
 #include "store/base/fault_point.h"
+#include "store/lmdb/backup_reader.h"
 #include "store/lmdb/disk.h"
 #include "store/lmdb/lmdb_check.h"
 #include "store/lmdb/lmdb_folder.h"
@@ -19,20 +20,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PIECE_BYTES ((size_t)1 << 20)
 #define MIB (UINT64_C(1) << 20)
 /* Left by an interrupted restore. */
 #define UNFINISHED "db.new"
 
-_Static_assert(BACKUP_HEAD_BYTES == BACKUP_END_BYTES, "one buffer serves for both");
-
 struct restoring {
     const struct store_restore *restore;
     struct fault *fault;
-    int file; /* the backup; -1: not open */
-    uint64_t file_bytes;
-    struct backup_info info;
-    uint8_t *piece;
+    struct backup_reader reader;
     int folder; /* the data folder, locked; -1: not open */
     bool made_folder;
     bool made_unfinished; /* DIR/db.new was created and must be removed */
@@ -61,52 +56,22 @@ static enum err say_failed(const struct restoring *restoring, const char *name, 
 
 /* --- the backup --- */
 
-static enum err open_file(struct restoring *restoring)
+static enum err open_backup(struct restoring *restoring)
 {
-    const char *name = restoring->restore->file;
-    struct stat info;
+    enum err err =
+        backup_reader_open(&restoring->reader, restoring->restore->file, restoring->fault);
 
-    restoring->file = open(name, O_RDONLY | O_CLOEXEC);
-    if (restoring->file < 0 || fstat(restoring->file, &info) != 0) {
-        return say_failed(restoring, name, "read");
+    if (err == OK && restoring->reader.info.kind != BACKUP_WHOLE) {
+        return fault_say(restoring->fault, ERR_INVALID, "%s: an increment; expected a whole backup",
+                         restoring->restore->file);
     }
-    if (!S_ISREG(info.st_mode) || info.st_size < BACKUP_HEAD_BYTES + BACKUP_END_BYTES) {
-        return fault_say(restoring->fault, ERR_INVALID,
-                         "%s: not a backup; expected a file written by `errata admin backup`",
-                         name);
-    }
-    restoring->file_bytes = (uint64_t)info.st_size;
-    restoring->piece = malloc(PIECE_BYTES);
-    return restoring->piece != NULL ? OK : ERR_MEMORY;
+    return err;
 }
 
-/* Reads all `size` bytes at an offset, or ERR_IO. */
-static enum err read_at(struct restoring *restoring, uint64_t at, uint8_t *bytes, size_t size)
+static enum err write_data(void *user, struct slice bytes)
 {
-    while (size > 0) {
-        ssize_t count = pread(restoring->file, bytes, size, (off_t)at);
+    struct restoring *restoring = (struct restoring *)user;
 
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count == 0) {
-            return fault_say(
-                restoring->fault, ERR_IO,
-                "%s: changed while it was read; expected a file that no other program changes",
-                restoring->restore->file);
-        }
-        if (count < 0) {
-            return say_failed(restoring, restoring->restore->file, "read");
-        }
-        at += (uint64_t)count;
-        bytes += count;
-        size -= (size_t)count;
-    }
-    return OK;
-}
-
-static enum err write_all(struct restoring *restoring, struct slice bytes)
-{
     while (bytes.size > 0) {
         ssize_t count =
             FAULT("backup.restore") ? -1 : write(restoring->copy, bytes.data, bytes.size);
@@ -123,40 +88,19 @@ static enum err write_all(struct restoring *restoring, struct slice bytes)
     return OK;
 }
 
-/* Reads the whole file, and writes its data to `copy` if that is open. */
-static enum err read_backup(struct restoring *restoring)
+static void on_read(void *user, uint64_t bytes, uint64_t bytes_total)
 {
-    const struct store_restore *restore = restoring->restore;
-    uint64_t end_at = restoring->file_bytes - BACKUP_END_BYTES;
-    uint8_t edge[BACKUP_HEAD_BYTES];
-    struct sha256_state state;
-    uint64_t at = BACKUP_HEAD_BYTES;
-    enum err err = read_at(restoring, 0, edge, BACKUP_HEAD_BYTES);
+    const struct restoring *restoring = (const struct restoring *)user;
 
-    if (err == OK) {
-        err = backup_head_read(edge, restore->file, restoring->fault, &restoring->info);
+    if (restoring->restore->on_progress != NULL) {
+        restoring->restore->on_progress(restoring->restore->user, restoring->copy >= 0, bytes,
+                                        bytes_total);
     }
-    sha256_begin(&state);
-    sha256_add(&state, slice_of(edge, BACKUP_HEAD_BYTES));
-    while (err == OK && at < end_at) {
-        size_t size = end_at - at < PIECE_BYTES ? (size_t)(end_at - at) : PIECE_BYTES;
+}
 
-        err = read_at(restoring, at, restoring->piece, size);
-        if (err == OK && restoring->copy >= 0) {
-            err = write_all(restoring, slice_of(restoring->piece, size));
-        }
-        sha256_add(&state, slice_of(restoring->piece, size));
-        at += size;
-        if (err == OK && restore->on_progress != NULL) {
-            restore->on_progress(restore->user, restoring->copy >= 0, at, restoring->file_bytes);
-        }
-    }
-    if (err == OK) {
-        err = read_at(restoring, end_at, edge, BACKUP_END_BYTES);
-    }
-    return err != OK ? err
-                     : backup_end_check(edge, restoring->file_bytes, &state, restore->file,
-                                        restoring->fault);
+static enum err check_backup(struct restoring *restoring)
+{
+    return backup_reader_check(&restoring->reader, NULL, on_read, restoring);
 }
 
 /* --- the data folder --- */
@@ -226,7 +170,7 @@ static enum err lock_folder(struct restoring *restoring)
 
 static enum err check_room(struct restoring *restoring)
 {
-    uint64_t needed_bytes = restoring->file_bytes + STORE_RESTORE_ROOM_BYTES;
+    uint64_t needed_bytes = restoring->reader.info.file_bytes + STORE_RESTORE_ROOM_BYTES;
     uint64_t free_bytes = 0;
     enum err err = store_lmdb_free_bytes(restoring->restore->path, &free_bytes);
 
@@ -261,7 +205,7 @@ static enum err make_copy(struct restoring *restoring)
     if (restoring->copy < 0) {
         return say_failed(restoring, name.text, "made");
     }
-    err = read_backup(restoring);
+    err = backup_reader_check(&restoring->reader, write_data, on_read, restoring);
     if (err == OK && fsync(restoring->copy) != 0) {
         err = say_failed(restoring, name.text, "synced");
     }
@@ -310,7 +254,7 @@ static enum err restore_all(struct restoring *restoring)
 {
     static enum err (*const steps[])(struct restoring *) = {
         check_empty, /* checked before reading for minutes; lock_folder checks it again */
-        open_file,   read_backup, lock_folder, check_room, make_copy, check_copy, take_place,
+        open_backup, check_backup, lock_folder, check_room, make_copy, check_copy, take_place,
     };
 
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
@@ -327,7 +271,7 @@ enum err store_lmdb_restore(const struct store_restore *restore, struct fault *f
                             struct backup_info *ret_info)
 {
     struct restoring restoring = {
-        .restore = restore, .fault = fault, .file = -1, .folder = -1, .copy = -1};
+        .restore = restore, .fault = fault, .reader = {.file = -1}, .folder = -1, .copy = -1};
     size_t path_bytes = strlen(restore->path);
     enum err err = OK;
 
@@ -345,13 +289,9 @@ enum err store_lmdb_restore(const struct store_restore *restore, struct fault *f
     if (restoring.folder >= 0) {
         (void)close(restoring.folder);
     }
-    if (restoring.file >= 0) {
-        (void)close(restoring.file);
-    }
-    free(restoring.piece);
+    backup_reader_close(&restoring.reader);
     if (err == OK) {
-        restoring.info.file_bytes = restoring.file_bytes;
-        *ret_info = restoring.info;
+        *ret_info = restoring.reader.info;
     }
     return err;
 }

@@ -52,6 +52,7 @@ errata_python_test(e2e_verify FILE tests/e2e/verify.py LABEL e2e TIMEOUT 240)
 
 # Backup and restore; one test waits 30 s for a client that does not read.
 errata_python_test(e2e_backup FILE tests/e2e/backup.py LABEL e2e TIMEOUT 600)
+errata_python_test(e2e_backup_increments FILE tests/e2e/backup_increments.py LABEL e2e TIMEOUT 240)
 
 errata_python_test(e2e_upgrade FILE tests/e2e/upgrade.py LABEL e2e TIMEOUT 240)
 

@@ -11,6 +11,8 @@ errata_python_test(fault_crash_points_of_rebuild FILE tools/crash-points LABEL f
                    ARGUMENTS --rebuild --points 4 --calls 25 --seed 1)
 errata_python_test(fault_crash_points_of_restore FILE tools/crash-points LABEL fault
                    ARGUMENTS --restore --points 6 --calls 12 --seed 1)
+errata_python_test(fault_crash_points_of_increment FILE tools/crash-points LABEL fault
+                   ARGUMENTS --increment --points 6 --calls 48 --seed 1)
 errata_python_test(fault_crash_points_of_deletion FILE tools/crash-points LABEL fault
                    ARGUMENTS --deletion --points 4 --calls 60 --seed 1)
 errata_python_test(fault_crash_points_of_deletion_lmdb FILE tools/crash-points LABEL fault

@@ -25,11 +25,18 @@ struct fake {
     unsigned starts;
     unsigned cancels;
     enum err start_result;
+    uint8_t since[64]; /* position of the last start */
+    size_t since_bytes;
 };
 
-static enum err start(void *user, struct org_id org, struct fault *fault)
+static enum err start(void *user, struct org_id org, struct slice since, struct fault *fault)
 {
     struct fake *fake = user;
+
+    fake->since_bytes = since.size;
+    if (since.size > 0 && since.size <= sizeof(fake->since)) {
+        memcpy(fake->since, since.data, since.size);
+    }
 
     if (fake->start_result != OK) {
         return fault_say(fault, fake->start_result, "not now");
@@ -92,14 +99,22 @@ static void end(struct fixture *fixture, struct fake *fake, enum err err)
     come(fixture, fake, 0);
 }
 
-static void begin(struct exchange *exchange, struct fixture *fixture, const char *token)
+static void begin_since(struct exchange *exchange, struct fixture *fixture, const char *token,
+                        struct slice since)
 {
     const struct exchange_start call = {.path = PATH, .authorization = token};
     Errata__V1__BackupRequest request = ERRATA__V1__BACKUP_REQUEST__INIT;
 
+    request.since.data = (uint8_t *)(uintptr_t)since.data;
+    request.since.len = since.size;
     exchange_open(exchange, fixture, &call);
     exchange_send(exchange, &request.base);
     fixture_run(fixture);
+}
+
+static void begin(struct exchange *exchange, struct fixture *fixture, const char *token)
+{
+    begin_since(exchange, fixture, token, slice_of(NULL, 0));
 }
 
 static Errata__V1__BackupResponse *next(struct exchange *exchange)
@@ -144,8 +159,10 @@ static void test_backup_sends_each_byte_once_then_a_report(void **state)
     fake->state.file_bytes = at;
     fake->state.created_at_us = FIXTURE_START_US;
     fake->state.file_sha256 = sha256(slice_of(fake->bytes, at));
+    fake->state.position = SLICE("position");
     end(&fixture, fake, OK);
     response = next(&exchange);
+    assert_int_equal(response->report->position.len, sizeof("position") - 1);
     assert_null(response->progress);
     assert_int_equal(response->data.len, 0);
     assert_int_equal(response->report->size_bytes, at);
@@ -232,6 +249,33 @@ static void test_backup_without_the_server_flag_is_refused(void **state)
     fixture_deinit(&fixture);
 }
 
+/* Goal: the position of an increment reaches the copy; bytes that are not one are refused. Method: organisations in order,
+ * in the wrong order, and one that is cut off. */
+static void test_backup_takes_only_a_position_in_since(void **state)
+{
+    struct fixture fixture;
+    struct fake *fake = init(&fixture);
+    struct exchange exchange;
+    uint8_t position[48] = {[15] = 1, [23] = 7, [39] = 2, [47] = 9};
+
+    (void)state;
+    begin_since(&exchange, &fixture, fixture.admin, slice_of(position, sizeof(position)));
+    assert_int_equal(fake->starts, 1);
+    assert_int_equal(fake->since_bytes, sizeof(position));
+    assert_memory_equal(fake->since, position, sizeof(position));
+    exchange_close(&exchange);
+    fixture_run(&fixture);
+    for (unsigned i = 0; i < 2; i++) {
+        position[15] = 3;
+        begin_since(&exchange, &fixture, fixture.admin,
+                    slice_of(position, sizeof(position) - (i == 0 ? 0 : 1)));
+        assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
+        exchange_close(&exchange);
+    }
+    assert_int_equal(fake->starts, 1);
+    fixture_deinit(&fixture);
+}
+
 /* Goal: a disconnecting caller and a stopping server cancel it. Method: both. */
 static void test_disconnect_and_drain_cancel_a_backup(void **state)
 {
@@ -261,6 +305,7 @@ int run_backup_tests(void)
         cmocka_unit_test(test_backup_sends_each_byte_once_then_a_report),
         cmocka_unit_test(test_backup_reads_no_more_than_the_peer),
         cmocka_unit_test(test_backup_without_the_server_flag_is_refused),
+        cmocka_unit_test(test_backup_takes_only_a_position_in_since),
         cmocka_unit_test(test_disconnect_and_drain_cancel_a_backup),
     };
 

@@ -2,6 +2,7 @@
  * admin_backup.c: AdminService/Backup: streams the bytes of a backup as fast as the peer reads, and
  * finally their size and checksum.
  */
+#include "server/domain/replay/position.h"
 #include "server/pipeline/service.h"
 
 #include <errata/v1/admin_service.handlers.h>
@@ -17,6 +18,7 @@ struct backing_up {
 enum err admin_service_backup_start(struct admin_service_backup_call *call)
 {
     const struct backup_jobs *jobs = call->service->backup;
+    struct slice since = slice_of(call->request->since.data, call->request->since.len);
     struct backing_up *backing_up = NULL;
     enum err err = OK;
 
@@ -30,11 +32,16 @@ enum err admin_service_backup_start(struct admin_service_backup_call *call)
                          "authorization: the token lacks the server flag; expected a token with "
                          "the flag to back up the store");
     }
+    if (!position_is_valid(since)) {
+        fault_add(call->ctx->fault, SLICE("since"),
+                  "not a position; expected that of the report of an earlier backup");
+        return ERR_INVALID;
+    }
     backing_up = (struct backing_up *)arena_calloc(call->ctx->arena, 1, sizeof(*backing_up));
     if (backing_up == NULL) {
         return ERR_MEMORY;
     }
-    err = jobs->start(jobs->user, call->org, call->ctx->fault);
+    err = jobs->start(jobs->user, call->org, since, call->ctx->fault);
     if (err == OK) {
         call->stream->state = backing_up;
     }
@@ -62,13 +69,15 @@ static enum err send_data(struct stream *stream, struct slice data,
 static enum err send_report(struct stream *stream, const struct backup_state *state)
 {
     char sha256_text[2 * SHA256_BYTES + 1] = "";
-    struct buffer *reply = stream_reply_begin(stream, MESSAGE_REST_BYTES + sizeof(sha256_text));
+    struct buffer *reply =
+        stream_reply_begin(stream, MESSAGE_REST_BYTES + sizeof(sha256_text) + state->position.size);
     const struct backup_report_view report = {
         .size_bytes = state->file_bytes,
         .sha256 = slice_of(sha256_text, sizeof(sha256_text) - 1),
         .created_at_us = state->created_at_us,
         .has_created_at = true,
         .format_version = state->format_version,
+        .position = state->position,
     };
 
     sha256_format(&state->file_sha256, sha256_text);

@@ -264,41 +264,61 @@ static enum err read_begin(struct ctx *ctx, struct store_txn *txn,
     return err != OK ? err : organization_deleted_view_read(ret_event->facts, ret_facts);
 }
 
-enum err organization_deletion_end(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                                   struct work_result *ret_result)
-{
-    struct organization_deleted_view facts;
-    struct admin_actor actor = {.annotator = ANNOTATOR_CODE, .source = SOURCE_SYSTEM};
+/* The beginning of a deletion, for its end. */
+struct begun {
     struct log_deletion deletion;
-    struct event_draft draft;
     struct event event;
+    struct organization_deleted_view facts;
+};
+
+/* Removes what is left, and reads the beginning. */
+static enum err finish(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                       struct begun *ret_begun)
+{
     bool has = false;
-    enum err err = log_deletion_read(txn, org, &deletion);
+    enum err err = log_deletion_read(txn, org, &ret_begun->deletion);
 
     if (err == OK) {
         err = log_deletion_has_rows(txn, org, &has);
     }
     if (err == OK) {
-        err = has ? ERR_PRECONDITION : read_begin(ctx, txn, &deletion, &event, &facts);
+        err =
+            has ? ERR_PRECONDITION
+                : read_begin(ctx, txn, &ret_begun->deletion, &ret_begun->event, &ret_begun->facts);
     }
     if (err == OK) {
-        err = remove_own_rows(txn, org.uuid, facts.name);
+        err = remove_own_rows(txn, org.uuid, ret_begun->facts.name);
     }
     if (err == OK) {
         err = log_import_end(txn, org);
     }
-    if (err == OK) {
-        err = log_deletion_end(txn, org);
-    }
+    return err != OK ? err : log_deletion_end(txn, org);
+}
+
+enum err organization_deletion_finish(struct ctx *ctx, struct store_txn *txn, struct org_id org)
+{
+    struct begun begun;
+
+    return finish(ctx, txn, org, &begun);
+}
+
+enum err organization_deletion_end(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                   struct work_result *ret_result)
+{
+    struct admin_actor actor = {.annotator = ANNOTATOR_CODE, .source = SOURCE_SYSTEM};
+    struct event_draft draft;
+    struct begun begun;
+    enum err err = finish(ctx, txn, org, &begun);
+
     if (err != OK) {
         return err;
     }
-    facts.completed = true;
-    facts.deleted_row_count = deletion.row_count;
-    facts.started_seq = deletion.audit_seq;
-    actor.user_id = event.actor_user_id;
-    admin_draft_fill(&draft, deletion.audit_org, EVENT_ORGANIZATION_DELETED, &actor);
-    return append(ctx, txn, &draft, &facts, org.uuid, ret_result);
+    begun.facts.completed = true;
+    begun.facts.deleted_row_count = begun.deletion.row_count;
+    begun.facts.started_seq = begun.deletion.audit_seq;
+    actor.user_id = begun.event.actor_user_id;
+    admin_draft_fill(&draft, begun.deletion.audit_org, EVENT_ORGANIZATION_DELETED, &actor);
+    return append(ctx, txn, &draft, &begun.facts, org.uuid, ret_result);
 }
 
 bool admin_row_owner(enum store_table table, struct slice key, struct slice value,

@@ -60,8 +60,10 @@ struct organization_deletion_check {
 MUST_CHECK enum err organization_deletion_check(struct store_txn *txn, struct org_id org,
                                                 uint32_t tokens_max,
                                                 struct organization_deletion_check *check);
-/* Removes the organisation's own rows and the mark, and appends the event of the end, unless a table has a row of it again:
- * ERR_PRECONDITION. */
+/* Removes the organisation's own rows and the mark, unless a table has a row of it again: ERR_PRECONDITION. */
+MUST_CHECK enum err organization_deletion_finish(struct ctx *ctx, struct store_txn *txn,
+                                                 struct org_id org);
+/* Does the same, and appends the event of the end. */
 MUST_CHECK enum err organization_deletion_end(struct ctx *ctx, struct store_txn *txn,
                                               struct org_id org, struct work_result *ret_result);
 

@@ -4,25 +4,12 @@
  * organisation: later events cannot be trusted.
  */
 #include "server/domain/replay/replay_internal.h"
+#include "server/domain/retention/retention.h"
 #include "store/log_deletion.h"
 #include "store/work.h"
 
+#include <errata/v1/event.views.h>
 #include <event_apply.h>
-
-/* State of the replay of one organisation. */
-struct org_walk {
-    struct org_id org;
-    struct store_cursor cursor; /* cursor over the source's events */
-    uint64_t last_seq; /* replayed */
-    int64_t keys_from_us; /* time before which events need no idempotency row */
-    bool done;
-    enum replay_break broken_by;
-    uint64_t broken_seq;
-    /* A write with an idempotency key, until all of its events were read. */
-    struct event_idempotency key;
-    struct work_result write;
-    int64_t written_at_us;
-};
 
 /* Returns whether an error is the store's or the caller's, not a defect of the event. */
 static bool is_outside(enum err err)
@@ -39,8 +26,7 @@ static enum err break_at(struct org_walk *walk, uint64_t seq, enum replay_break 
     return ERR_CORRUPT;
 }
 
-/* Writes the row of the previous write, whose number of events is known now. */
-static enum err keep_key(struct replay *replay, struct store_txn *target, struct org_walk *walk)
+enum err replay_keep_key(struct replay *replay, struct store_txn *target, struct org_walk *walk)
 {
     enum err err = OK;
 
@@ -61,7 +47,7 @@ static enum err has_caller(const struct org_walk *walk, const struct event *even
     bool is_marked = false;
     enum err err = OK;
 
-    *ret_has = uuid_equal(event->idempotency.org.uuid, walk->org.uuid);
+    *ret_has = uuid_equal(event->idempotency.org.uuid, walk->org.uuid) || source == NULL;
     if (*ret_has) {
         return OK;
     }
@@ -85,7 +71,7 @@ static enum err follow_write(struct replay *replay, struct store_txn *target, st
         walk->write.count++;
         return OK;
     }
-    err = keep_key(replay, target, walk);
+    err = replay_keep_key(replay, target, walk);
     if (err == OK && replay->keeps_keys && event->idempotency.present &&
         event_written_at_us(event) >= walk->keys_from_us) {
         err = has_caller(walk, event, &has);
@@ -133,8 +119,27 @@ static enum err check_first(const struct replay *replay, struct org_walk *walk,
                : OK;
 }
 
-static enum err replay_event(struct replay *replay, struct store_txn *target, struct org_walk *walk,
-                             struct slice key, struct slice value)
+/* Does what the writer of the event did to rows of other events: content was removed, or a deletion began. */
+static enum err apply_removals(struct replay *replay, struct store_txn *target,
+                               const struct event *event)
+{
+    struct organization_deleted_view facts;
+    struct log_deletion deletion = {.audit_org = event->org, .audit_seq = event->seq};
+    enum err err = retention_remove_imported(&replay->ctx, target, event);
+
+    if (err != OK || event->kind != EVENT_ORGANIZATION_DELETED) {
+        return err;
+    }
+    err = organization_deleted_view_read(event->facts, &facts);
+    if (err != OK || facts.completed) {
+        return err;
+    }
+    deletion.org.uuid = facts.org_id;
+    return log_deletion_put(&replay->ctx, target, &deletion);
+}
+
+enum err replay_event(struct replay *replay, struct store_txn *target, struct org_walk *walk,
+                      struct slice key, struct slice value)
 {
     struct event event;
     enum err err = read_event(&replay->arena, walk, key, value, &event);
@@ -153,7 +158,10 @@ static enum err replay_event(struct replay *replay, struct store_txn *target, st
     if (err != OK) {
         return is_outside(err) ? err : break_at(walk, event.seq, REPLAY_CHAIN);
     }
-    err = domain_apply(&replay->ctx, target, &event);
+    err = replay->restores ? apply_removals(replay, target, &event) : OK;
+    if (err == OK) {
+        err = domain_apply(&replay->ctx, target, &event);
+    }
     if (err != OK) {
         return is_outside(err) ? err : break_at(walk, event.seq, REPLAY_APPLY);
     }
@@ -176,7 +184,7 @@ static enum err fill_batch(struct replay *replay, struct store_txn *target, stru
 
         if (err == ERR_NOT_FOUND) {
             walk->done = true;
-            return keep_key(replay, target, walk);
+            return replay_keep_key(replay, target, walk);
         }
         if (err == OK) {
             err = replay_event(replay, target, walk, key, value);
@@ -291,9 +299,7 @@ static enum err replay_or_break(struct replay *replay, struct store_txn *source,
     return walk.broken_by != REPLAY_WHOLE ? note_broken(replay, &walk) : err;
 }
 
-/* Finds the next organisation with a log that is not being deleted, of which a part may be missing. ERR_NOT_FOUND after the
- * last one. */
-static enum err next_log(struct store_txn *source, const struct uuid *after, struct uuid *ret_org)
+enum err replay_next_log(struct store_txn *source, const struct uuid *after, struct uuid *ret_org)
 {
     const struct uuid *before = after;
     bool is_marked = true;
@@ -313,7 +319,7 @@ static enum err next_log(struct store_txn *source, const struct uuid *after, str
 static enum err count_events(struct replay *replay, struct store_txn *source)
 {
     struct uuid org;
-    enum err err = next_log(source, NULL, &org);
+    enum err err = replay_next_log(source, NULL, &org);
 
     while (err == OK) {
         uint64_t last_seq = 0;
@@ -323,7 +329,7 @@ static enum err count_events(struct replay *replay, struct store_txn *source)
             return err;
         }
         replay->progress.events_total += last_seq;
-        err = next_log(source, &org, &org);
+        err = replay_next_log(source, &org, &org);
     }
     return err == ERR_NOT_FOUND ? OK : err;
 }
@@ -335,12 +341,12 @@ enum err replay_events(struct replay *replay, struct store_txn *source)
 
     replay->progress.step = "replay";
     if (err == OK) {
-        err = next_log(source, NULL, &org);
+        err = replay_next_log(source, NULL, &org);
     }
     while (err == OK) {
         err = replay_or_break(replay, source, org);
         if (err == OK) {
-            err = next_log(source, &org, &org);
+            err = replay_next_log(source, &org, &org);
         }
     }
     return err == ERR_NOT_FOUND ? OK : err;

@@ -522,5 +522,6 @@ void fixture_del(struct fixture *fixture, enum store_table table, struct slice k
 
 int main(void)
 {
-    return run_clean_tests() + run_damage_tests() + run_sweep_tests() + run_erasure_tests();
+    return run_clean_tests() + run_damage_tests() + run_sweep_tests() + run_erasure_tests() +
+           run_increment_tests();
 }

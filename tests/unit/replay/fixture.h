@@ -80,5 +80,6 @@ int run_clean_tests(void);
 int run_damage_tests(void);
 int run_sweep_tests(void);
 int run_erasure_tests(void);
+int run_increment_tests(void);
 
 #endif

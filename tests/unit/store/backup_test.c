@@ -116,7 +116,7 @@ static void seal(struct fixture *fixture, size_t data_end)
     sha256_begin(&state);
     sha256_add(&state, slice_of(fixture->bytes, data_end));
     fixture->size = data_end + BACKUP_END_BYTES;
-    backup_end_write(fixture->size, &state, fixture->bytes + data_end);
+    backup_end_write(fixture->size, 0, &state, fixture->bytes + data_end);
 }
 
 static int setup(void **state)

@@ -237,8 +237,10 @@ static enum cli_exit run_health(struct cli *cli)
     return serving ? CLI_OK : CLI_CALL_FAILED;
 }
 
-static const struct option_spec backup_options[] = {{"force", NULL, "replace FILE if it exists"},
-                                                    {NULL, NULL, NULL}};
+static const struct option_spec backup_options[] = {
+    {"since", "PREVIOUS", "write an increment: what was added after this backup or increment"},
+    {"force", NULL, "replace FILE if it exists"},
+    {NULL, NULL, NULL}};
 
 static const struct option_spec audit_options[] = {
     {"by", "USER", "only changes by this user, or by token:KEYID"},
@@ -329,11 +331,17 @@ const struct command admin_commands[] = {
              "those that the server reports and it is on disk; `-` writes to standard output. Only "
              "one backup runs at a time. The server aborts a backup if the client reads nothing "
              "for 30 s, or takes longer than 10 minutes plus 1 s per 4 MiB, because the store's "
-             "file grows during a backup. Needs an ADMIN token with the server flag.\n\n`erratad "
+             "file grows during a backup. Needs an ADMIN token with the server flag.\n\nWith "
+             "--since the file has only the events after an earlier backup or increment, and is "
+             "small. Keep all files from the last whole backup on.\n\n`erratad "
              "--restore FILE --data DIR` checks the whole file and creates a data folder from it; "
-             "DIR must be empty or missing. The restored store has the tokens of the time of the "
-             "backup; `erratad --new-admin-token --data DIR` writes a new one.",
+             "DIR must be empty or missing. The same command with an increment applies it to the "
+             "store in DIR, which the backup before it must have been restored to; run it for "
+             "each increment in order, before the server starts. The restored store has the tokens "
+             "of the time of the last file; `erratad --new-admin-token --data DIR` writes a new "
+             "one.",
      .examples = {{"errata admin backup errata.backup --force", NULL},
+                  {"errata admin backup tuesday.inc --since errata.backup", "an increment"},
                   {"errata admin backup - | gzip >errata.backup.gz",
                    "the checksum is in the file"}},
      .options = backup_options,

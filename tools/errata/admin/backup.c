@@ -5,6 +5,7 @@
  */
 #include "tools/errata/admin/backup.h"
 
+#include "tools/errata/admin/backup_since.h"
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/failure.h"
 #include "tools/errata/layouts/measures.h"
@@ -27,7 +28,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STATUS_ARENA_BYTES_MAX (1u << 20)
+/* For the request, which may have a position, and the status. */
+#define CALL_ARENA_BYTES_MAX (8u << 20)
 #define MIB (UINT64_C(1) << 20)
 
 /* The size and digest of the sent bytes, as reported by the server. */
@@ -41,6 +43,7 @@ struct backing_up {
     struct cli *cli;
     const char *path; /* FILE */
     bool to_output; /* the target is `-` */
+    const char *since; /* the backup that an increment follows; NULL: a whole backup */
     char part[PATH_MAX]; /* FILE.part */
     int file; /* descriptor of the file, or standard output; -1: not open */
     uint64_t bytes; /* written */
@@ -225,6 +228,22 @@ static bool take_message(void *user, struct slice message)
     return true;
 }
 
+static enum cli_exit encode_request(const struct backing_up *backing_up, struct arena *arena,
+                                    struct slice *ret_message)
+{
+    struct slice position = {NULL, 0};
+    struct buffer message;
+    enum cli_exit result = backup_since_read(backing_up->cli, backing_up->since, &position);
+
+    if (result != CLI_OK) {
+        return result;
+    }
+    buffer_init(&message, arena, position.size + 16);
+    wire_put_bytes(&message, BACKUP_REQUEST_SINCE_FIELD, position);
+    *ret_message = buffer_slice(&message);
+    return buffer_ok(&message) ? CLI_OK : cli_local(backing_up->cli, "out of memory");
+}
+
 static enum cli_exit receive(struct backing_up *backing_up, struct arena *arena)
 {
     struct cli *cli = backing_up->cli;
@@ -235,6 +254,9 @@ static enum cli_exit receive(struct backing_up *backing_up, struct arena *arena)
     enum cli_exit result = cli_call_options(cli, request.method, &options);
     enum err err = OK;
 
+    if (result == CLI_OK && backing_up->since != NULL) {
+        result = encode_request(backing_up, arena, &request.message);
+    }
     if (result == CLI_OK) {
         result = cli_connect(cli);
     }
@@ -315,7 +337,7 @@ static enum cli_exit back_up(struct backing_up *backing_up)
     if (result != CLI_OK) {
         return result;
     }
-    arena_init(&arena, STATUS_ARENA_BYTES_MAX);
+    arena_init(&arena, CALL_ARENA_BYTES_MAX);
     result = receive(backing_up, &arena);
     arena_deinit(&arena);
     if (result == CLI_OK) {
@@ -337,6 +359,7 @@ enum cli_exit backup_run(struct cli *cli)
     struct backing_up backing_up = {.cli = cli,
                                     .path = path,
                                     .to_output = strcmp(path, "-") == 0,
+                                    .since = options_get(&cli->options, "since"),
                                     .file = -1,
                                     .start_us = clock_monotonic_us(clock_system())};
     enum cli_exit result = CLI_OK;

@@ -80,16 +80,16 @@ class Package(ServerCase):
         shown = self.run_example(python, "pipeline.py")
         self.assertIn("order-1 was given 0 examples\norder-2 was given 1 examples", shown)
         self.assertEqual(json.loads(shown.splitlines()[-1])["queue"], [0, 4, 0])
-        self.assertEqual(json.loads(self.run_example(python, "errata_langchain.py")),
-                         [{"input": "2 x 6 eggs", "output": '{"qty": 12}'}])
         with http.server.HTTPServer(("127.0.0.1", 0), Model) as server:
             thread = threading.Thread(target=server.serve_forever)
             thread.start()
             address = f"http://127.0.0.1:{server.server_address[1]}"
             self.assertEqual(json.loads(self.run_example(python, "errata_openai.py", OPENAI_BASE_URL=address))["qty"], 12)
+            roles = [turn["role"] for turn in Model.chats[-1]]
+            self.assertEqual(self.run_example(python, "errata_langchain.py", OPENAI_BASE_URL=address), "{'qty': 3}\n")
             server.shutdown()
             thread.join()
-        roles = [turn["role"] for turn in Model.chats[-1]]
+        self.assertEqual(Model.chats[-1][0]["content"], '2 x 6 eggs is {"qty": 12}\nAnswer with JSON. 3 x 6 eggs is')
         self.assertEqual((roles[0], roles[-1]), ("system", "user"))
         self.assertIn("assistant", roles)  # of the pipeline's corrections, which have the same layout
         if shutil.which("mypy") is None:

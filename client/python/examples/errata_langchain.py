@@ -3,9 +3,10 @@
     FewShotPromptTemplate(example_selector=ErrataExamples(client), ...) formats each example with {input} and {output}.
 """
 import json
-import sys
 
 from errata import Client
+
+from errata_openai import complete
 
 
 class ErrataExamples:
@@ -32,4 +33,5 @@ if __name__ == "__main__":
         selector = ErrataExamples(client)
         selector.add_example({"input": "2 x 6 eggs", "before": '{"qty": 2}', "output": '{"qty": 12}', "layout": "eggs"})
         client.flush()
-        json.dump(selector.select_examples({"layout": "eggs"}), sys.stdout)
+        shots = ["{input} is {output}".format(**one) for one in selector.select_examples({"layout": "eggs"})]
+        print(complete([{"role": "user", "content": "\n".join([*shots, "Answer with JSON. 3 x 6 eggs is"])}]))

@@ -196,6 +196,15 @@ class Calls(Package):
         self.assertTrue(second("flush", PATIENCE_MS))
         self.assertEqual(self.stored(), [f"e{n}" for n in range(30)])
 
+    def test_correction_of_a_new_client_is_sent(self):
+        """In the same turn of the event loop as `connect`, when the queue has just found nothing to do."""
+        with open(os.path.join(self.place, "new.mjs"), "w", encoding="utf-8") as file:
+            file.write('import { connect } from "@errata/client/node";\n'
+                       'const client = connect({ spoolFolder: null, actor: "ada" });\n'
+                       'client.correct({ qty: 1 }, { qty: 2 }, { layout: "new" });\n'
+                       'console.log(await client.flush(10000));\n')
+        self.assertEqual(self.run_program("new.mjs"), "true\n")
+
     def test_common_js_and_the_example_with_strict_types_work(self):
         shown = subprocess.run(["node", "-e", "console.log(typeof require('@errata/client').connect, "
                                 "typeof require('@errata/client/types').FeedbackEventSchema)"], cwd=self.place, check=True,

@@ -127,24 +127,27 @@ export class WriteQueue {
 
   private start(): void {
     if (!this.running) {
-      this.running = true;
-      void this.run().finally(() => {
-        this.running = false;
-      });
+      void this.run();
     }
   }
 
+  /** `running` ends in the turn that finds the queue empty, so that a write of the same turn starts it again. */
   private async run(): Promise<void> {
-    for (let failures = 0; !this.closed && this.entries[0] !== undefined;) {
-      const { entry, bytes } = this.entries[0];
-      const error = await this.attempt(entry);
-      if (error !== undefined && LATER.has(error.code)) {
-        failures++;
-        await this.pause(Math.min(WAIT_MAX_MS, WAIT_FIRST_MS * 2 ** Math.min(failures - 1, 10)));
-      } else {
-        failures = 0;
-        this.finish(entry, bytes, error);
+    this.running = true;
+    try {
+      for (let failures = 0; !this.closed && this.entries[0] !== undefined;) {
+        const { entry, bytes } = this.entries[0];
+        const error = await this.attempt(entry);
+        if (error !== undefined && LATER.has(error.code)) {
+          failures++;
+          await this.pause(Math.min(WAIT_MAX_MS, WAIT_FIRST_MS * 2 ** Math.min(failures - 1, 10)));
+        } else {
+          failures = 0;
+          this.finish(entry, bytes, error);
+        }
       }
+    } finally {
+      this.running = false;
     }
   }
 

@@ -5,14 +5,18 @@ Goal: corrections are stored once whoever dies, reads fail open within their tim
 as CommonJS, with strict types. Method: a driver in Node makes the calls that a test asks for, through a proxy that
 freezes, and over TLS; servers and drivers are killed.
 """
+import functools
+import http.server
 import json
 import os
+import queue
 import re
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -229,6 +233,79 @@ class Calls(Package):
         return subprocess.run(["node", name], cwd=self.place, check=True, capture_output=True, text=True, env={
             "PATH": os.environ["PATH"], "HOME": self.folder, "ERRATA_SERVER": self.server.address,
             "ERRATA_TOKEN_FILE": os.path.join(self.server.data, "admin.token")}).stdout
+
+
+class Pages(http.server.SimpleHTTPRequestHandler):
+    """Serves the installed packages, and takes what the page found."""
+    found = queue.Queue()
+
+    def do_POST(self):
+        self.found.put(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        """Prints nothing."""
+
+
+def import_map(modules, names):
+    """Returns the files of all that the packages export as ES modules, as a browser resolves them without a bundler."""
+    found = {}
+    for name in names:
+        with open(os.path.join(modules, name, "package.json"), encoding="utf-8") as file:
+            exports = json.load(file)["exports"]
+        for entry, target in exports.items():
+            while isinstance(target, dict):
+                target = target.get("import") or target["default"]
+            found[(name + entry[1:])] = f"/node_modules/{name}/{target[2:]}"
+    return {"imports": found}
+
+
+PAGE = """<script type="importmap">%s</script><script type="module">
+const found = {};
+try {
+  const { connect } = await import("@errata/client");
+  const { FeedbackEventType } = await import("@errata/client/types");
+  const client = connect({ server: %s, token: %s, actor: "ada", readTimeoutMs: 60000 });
+  client.correct({ qty: 10 }, { qty: 12 }, { layout: "browser", snippet: "12 pcs" });
+  found.flushed = await client.flush(60000);
+  found.examples = (await client.examples({ layout: "browser" })).map((one) => one.output);
+  const { events } = await client.feedbackService.listFeedbackEvents({ layoutFingerprint: "browser" });
+  found.types = events.map((one) => FeedbackEventType[one.eventType]);
+  found.failed = (await connect({ server: "127.0.0.1:1", readTimeoutMs: 500 }).examples({ layout: "browser" })).failed;
+} catch (problem) {
+  found.problem = String(problem);
+}
+await fetch("/found", { method: "POST", body: JSON.stringify(found) });
+</script>"""
+
+
+@unittest.skipUnless(shutil.which("chromium"), "chromium is not installed")
+class Browser(Package):
+    """A page of another origin, in Chromium, without TLS: some of what browsers have is missing there."""
+
+    def files(self):
+        pages = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Pages, directory=self.place))
+        self.addCleanup(pages.server_close)
+        self.addCleanup(pages.shutdown)
+        threading.Thread(target=pages.serve_forever, daemon=True).start()
+        self.origin = f"http://page.test:{pages.server_address[1]}"
+        return ["--cors-origin", self.origin]
+
+    def test_the_package_works_in_a_browser(self):
+        modules = os.path.join(self.place, "node_modules")
+        names = ("@errata/client", "@bufbuild/protobuf", "@connectrpc/connect", "@connectrpc/connect-web")
+        with open(os.path.join(self.place, "page.html"), "w", encoding="utf-8") as file:
+            file.write(PAGE % tuple(map(json.dumps, (import_map(modules, names), self.server.address, self.server.admin_token))))
+        browser = subprocess.Popen(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+                                    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+                                    "--host-resolver-rules=MAP page.test 127.0.0.1", f"--user-data-dir={self.folder}",
+                                    f"{self.origin}/page.html"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(browser.wait)
+        self.addCleanup(browser.terminate)
+        self.assertEqual(Pages.found.get(timeout=PATIENCE_MS / 1000), {
+            "flushed": True, "examples": [{"qty": 12}], "types": ["EXTRACTION_FIELD_CORRECTED"], "failed": True})
 
 
 class Tls(Package):

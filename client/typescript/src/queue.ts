@@ -4,6 +4,7 @@
  */
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { newKey } from "./retry.js";
 
 /** A write that waits. */
 export interface Entry {
@@ -81,7 +82,7 @@ export class WriteQueue {
     if (this.closed) {
       throw new Error("the client is closed");
     }
-    const entry: Entry = { key: crypto.randomUUID().replaceAll("-", ""), kind, request };
+    const entry: Entry = { key: newKey(), kind, request };
     const bytes = JSON.stringify(request).length;
     if (this.entries.length >= this.options.itemsMax || this.bytes + bytes > this.options.bytesMax) {
       throw new QueueFullError(`${this.entries.length} writes of ${this.bytes} bytes wait for the server`);

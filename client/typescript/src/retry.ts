@@ -9,6 +9,11 @@ export type TokenSource = (refused: boolean) => string | undefined | Promise<str
 const BACKOFF_FIRST_MS = 50;
 const BACKOFF_LAST_MS = 2_000;
 
+/** Returns a new idempotency key. Pages without TLS have no `crypto.randomUUID`. */
+export function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** Adds the token to every call. */
 export function authorize(token: TokenSource): Interceptor {
   return (next) => async (request) => {
@@ -38,7 +43,7 @@ export function repeat(): Interceptor {
     }
     if (request.method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS
         && !request.header.has("idempotency-key")) {
-      request.header.set("idempotency-key", crypto.randomUUID().replaceAll("-", ""));
+      request.header.set("idempotency-key", newKey());
     }
     for (let attempt = 0; ; attempt++) {
       try {

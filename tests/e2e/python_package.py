@@ -2,8 +2,8 @@
 """The wheel and the source distribution of the Python package, in empty environments.
 
 Goal: the installed package works, has types, and its examples run. Method: each is installed into an environment of its
-own without a network; mypy checks the examples strictly; they run against a real erratad and a model server of the
-test.
+own without a network; mypy checks the examples and the package strictly, as of Python 3.9; the examples run against a
+real erratad and a model server of the test.
 """
 import glob
 import http.server
@@ -94,8 +94,9 @@ class Package(ServerCase):
         self.assertIn("assistant", roles)  # of the pipeline's corrections, which have the same layout
         if shutil.which("mypy") is None:
             self.skipTest("mypy is not installed")
-        subprocess.run(["mypy", "--strict", "--no-error-summary", "--cache-dir", os.path.join(self.folder, "mypy"),
-                        "--python-executable", python, *sorted(glob.glob(os.path.join(EXAMPLES, "*.py")))], check=True)
+        for sources in (sorted(glob.glob(os.path.join(EXAMPLES, "*.py"))), ["-p", "errata"]):
+            subprocess.run(["mypy", "--strict", "--no-error-summary", "--python-version", "3.9", "--cache-dir",
+                            os.path.join(self.folder, "mypy"), "--python-executable", python, *sources], check=True)
 
 
 if __name__ == "__main__":

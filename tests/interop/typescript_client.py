@@ -167,6 +167,19 @@ class Calls(Package):
         self.assertTrue(driver("flush", PATIENCE_MS))
         self.assertEqual(self.stored(), names)
 
+    def test_token_file_is_read_again(self):
+        path = os.path.join(self.folder, "token")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("errata_00000000_" + "A" * 43)
+        driver = self.driver(tokenFile=path)
+        with self.assertRaisesRegex(RuntimeError, "Unauthenticated"):
+            driver("examples", {"layout": LAYOUT})
+        with open(path, "w", encoding="ascii") as file:
+            file.write(self.server.admin_token + "\n")
+        self.assertFalse(driver("examples", {"layout": LAYOUT})["failed"])
+        self.correct(driver, "with the new token")
+        self.assertTrue(driver("flush", PATIENCE_MS))
+
     def test_draining_server_costs_no_correction(self):
         driver = self.driver()
         names = [f"e{n}" for n in range(150)]

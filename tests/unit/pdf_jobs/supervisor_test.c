@@ -19,6 +19,7 @@ struct fixture {
     struct programs programs;
     uv_loop_t loop;
     uv_timer_t watchdog;
+    uv_timer_t caller; /* calls the supervisor in the loop */
     struct pdf_supervisor supervisor;
     size_t descriptors;
     /* The changes that on_change was called with. */
@@ -52,6 +53,7 @@ static int set_up(void **state)
     programs_init(&fixture.programs);
     assert_int_equal(uv_loop_init(&fixture.loop), 0);
     assert_int_equal(uv_timer_init(&fixture.loop, &fixture.watchdog), 0);
+    assert_int_equal(uv_timer_init(&fixture.loop, &fixture.caller), 0);
     *state = &fixture;
     return 0;
 }
@@ -79,6 +81,7 @@ static int tear_down(void **state)
 
     pdf_supervisor_stop(&fixture->supervisor);
     uv_close((uv_handle_t *)&fixture->watchdog, NULL);
+    uv_close((uv_handle_t *)&fixture->caller, NULL);
     (void)uv_run(&fixture->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&fixture->loop), 0);
     pdf_supervisor_deinit(&fixture->supervisor);
@@ -222,23 +225,44 @@ static void test_missing_program_is_reported_once(void **state)
     assert_int_equal(close(file), 0);
 }
 
-/* Goal: a replaced worker has ended, and another one starts. Method: a worker that does not end by
- * itself, as it is stopped by a signal. */
-static void test_replaced_worker_is_gone(void **state)
+static void on_replace_start(uv_timer_t *timer)
 {
-    struct fixture *fixture = *state;
-    pid_t pid = 0;
+    struct fixture *fixture = timer->data;
 
-    begin(fixture, FAKE_WORKER, 0, 0);
-    pdf_supervisor_replace(&fixture->supervisor); /* during the start */
-    run_until(fixture, 2);
-    assert_true(pdf_supervisor_is_ready(&fixture->supervisor));
-    pid = fixture->supervisor.worker.pid;
+    pdf_supervisor_replace(&fixture->supervisor);
+}
+
+static void on_replace_stopped(uv_timer_t *timer)
+{
+    struct fixture *fixture = timer->data;
+    pid_t pid = fixture->supervisor.worker.pid;
+
     assert_int_equal(kill(pid, SIGSTOP), 0);
     pdf_supervisor_replace(&fixture->supervisor);
     assert_int_equal(kill(pid, 0), -1);
     assert_true(fixture->supervisor.worker.killed);
     pdf_supervisor_replace(&fixture->supervisor); /* in the pause: there is no worker */
+}
+
+/* Runs a callback in the loop, as all callers of pdf_supervisor_replace are: a handle that is closed outside of it is
+ * still closing if a timer is due first. */
+static void run_in_loop(struct fixture *fixture, uv_timer_cb callback)
+{
+    fixture->caller.data = fixture;
+    assert_int_equal(uv_timer_start(&fixture->caller, callback, 0, 0), 0);
+}
+
+/* Goal: a replaced worker has ended, and another one starts. Method: a worker that does not end by
+ * itself, as it is stopped by a signal. */
+static void test_replaced_worker_is_gone(void **state)
+{
+    struct fixture *fixture = *state;
+
+    begin(fixture, FAKE_WORKER, 0, 0);
+    run_in_loop(fixture, on_replace_start);
+    run_until(fixture, 2);
+    assert_true(pdf_supervisor_is_ready(&fixture->supervisor));
+    run_in_loop(fixture, on_replace_stopped);
     run_until(fixture, 4);
     assert_true(pdf_supervisor_is_ready(&fixture->supervisor));
     assert_int_equal(fixture->supervisor.starts, 3);

@@ -20,6 +20,7 @@ struct key key_meta_global(struct slice name);
 #define KEY_META_PROBE "probe"
 #define KEY_META_JOURNAL "journal"
 #define KEY_META_RESTORE "restore" /* an increment was applied in part */
+#define KEY_META_TOKEN_USE "token_use" /* followed by a token's key id: its last day of use */
 /* The organisation's id follows. */
 #define KEY_META_DELETION "deletion"
 #define KEY_META_IMPORT "import" /* followed by an organisation: it is being imported */

@@ -192,6 +192,7 @@ static void on_health_timer(uv_timer_t *handle)
                                                                   : HEALTH_NOT_SERVING);
         app_access_check(app);
         app_tokens_check(app);
+        app_token_uses_write(app);
         retention_sweeper_tick(&app->retention);
         organization_deleter_tick(app->deleter);
     }
@@ -288,8 +289,9 @@ void app_close_if_idle(struct app *app)
 
     if (app->state != APP_CLOSING || !app->net_closed || app->metrics.open || app->warming ||
         pipeline_live_count(app->pipeline) != 0 || pool_count(app->pool) != 0 ||
-        app->proposals.running || app->retention.running || !verifier_is_idle(app->verifier) ||
-        !backup_is_idle(app->backup) || !eraser_is_idle(app->eraser) || !app_redis_is_idle(app) ||
+        app->proposals.running || app->retention.running || app->token_uses.writing ||
+        !verifier_is_idle(app->verifier) || !backup_is_idle(app->backup) ||
+        !eraser_is_idle(app->eraser) || !app_redis_is_idle(app) ||
         !organization_deleter_is_idle(app->deleter) || !export_recorder_is_idle(app->exports)) {
         return;
     }

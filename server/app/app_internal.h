@@ -10,6 +10,7 @@
 #include "server/app/config.h"
 #include "server/app/supervisor.h"
 #include "server/app/verifier.h"
+#include "server/auth/auth.h"
 #include "server/domain/admin/admin.h"
 #include "server/grpc/grpc.h"
 #include "server/http/http_cors.h"
@@ -66,6 +67,19 @@ struct app_tokens {
     struct admin_token_expiry read;
     uint64_t read_version;
     enum err read_result;
+};
+
+/* app_token_uses.c: the write of the days on which tokens were used. */
+struct app_token_uses {
+    struct work_request work; /* first; the writer's while `writing` */
+    struct app *app;
+    bool writing;
+    uint64_t day;
+    uint32_t key_ids[AUTH_CACHE_ENTRIES];
+    size_t count;
+    struct arena arena; /* of `ctx` */
+    struct fault fault;
+    struct ctx ctx;
 };
 
 /* Interval of log lines about refused connections, so that a burst does not fill the log. */
@@ -191,6 +205,7 @@ struct app {
     bool giving_back; /* the pool returns memory to the system */
     struct app_access access;
     struct app_tokens tokens;
+    struct app_token_uses token_uses;
     struct slice model_file; /* mapped; empty without a model */
     bool lost_file; /* app_lost_file has logged the loss */
     struct address_file address;
@@ -263,6 +278,10 @@ void app_access_report(struct app *app);
 /* app_tokens.c */
 /* Checks periodically which tokens expire soon. */
 void app_tokens_check(struct app *app);
+
+/* app_token_uses.c */
+/* Writes which tokens were used for the first time on this day, unless such a write is running. */
+void app_token_uses_write(struct app *app);
 /* Reports the last result to health and log; healthy until the first result. */
 void app_tokens_report(struct app *app);
 /* Writes at most `max` counters of tokens that expire soon, and returns their number. */

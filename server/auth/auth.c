@@ -36,6 +36,9 @@ struct entry {
     uint32_t role;
     uint32_t key_id;
     bool server;
+    bool was_called; /* used since the last auth_take_uses */
+    bool was_taken; /* returned by the last auth_take_uses */
+    uint64_t taken_day; /* last day of which auth_take_uses returned it; 0: none */
     uint8_t user_id_bytes;
     uint8_t user_id[AUTH_USER_ID_BYTES_MAX];
 };
@@ -137,7 +140,7 @@ static void identity_of(const struct entry *entry, struct auth_identity *identit
 bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t version,
                        const struct clock *clock, struct auth_identity *ret_identity)
 {
-    const struct entry *entry = NULL;
+    struct entry *entry = NULL;
     struct slice token;
 
     if (!strip_scheme(authorization, &token)) {
@@ -149,6 +152,7 @@ bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t v
         !token_texts_equal(entry->text, token.data)) {
         return false;
     }
+    entry->was_called = true;
     identity_of(entry, ret_identity);
     return true;
 }
@@ -224,6 +228,7 @@ enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
     struct token_secret secret = {{0}};
     struct entry *entry = NULL;
     struct slice token;
+    uint64_t taken_day = 0;
     uint32_t key_id = 0;
     const char *flaw = NULL;
     enum err err = OK;
@@ -258,9 +263,12 @@ enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
         return ERR_CORRUPT;
     }
     entry = entry_of(auth, token);
+    taken_day = entry->used && entry->key_id == key_id ? entry->taken_day : 0;
     *entry = (struct entry){
         .used = true,
         .version = version,
+        .was_called = true,
+        .taken_day = taken_day,
         .expire_at_us = record.expire_at_us,
         .org = {record.org},
         .role = record.role,
@@ -274,6 +282,36 @@ enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
     }
     identity_of(entry, ret_identity);
     return OK;
+}
+
+size_t auth_take_uses(struct auth *auth, uint64_t day, uint32_t key_ids[AUTH_CACHE_ENTRIES])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < AUTH_CACHE_ENTRIES; i++) {
+        struct entry *entry = &auth->entries[i];
+
+        entry->was_taken = entry->was_called && entry->taken_day != day;
+        entry->was_called = false;
+        if (entry->was_taken) {
+            entry->taken_day = day;
+            key_ids[count] = entry->key_id;
+            count++;
+        }
+    }
+    return count;
+}
+
+void auth_repeat_uses(struct auth *auth)
+{
+    for (size_t i = 0; i < AUTH_CACHE_ENTRIES; i++) {
+        struct entry *entry = &auth->entries[i];
+
+        if (entry->was_taken) {
+            entry->taken_day = 0;
+            entry->was_called = true;
+        }
+    }
 }
 
 void auth_forget(struct auth *auth, struct org_id org)

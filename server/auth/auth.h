@@ -54,6 +54,12 @@ MUST_CHECK enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_
                                struct slice authorization, uint64_t version,
                                struct auth_identity *ret_identity);
 
+/* Returns the key ids of the tokens that were used since the last call, and not on this day before; at most
+ * AUTH_CACHE_ENTRIES. Of a token that lost its place in the cache meanwhile nothing is known. */
+size_t auth_take_uses(struct auth *auth, uint64_t day, uint32_t key_ids[AUTH_CACHE_ENTRIES]);
+/* Lets the next auth_take_uses return again what the last one did, since it could not be stored. */
+void auth_repeat_uses(struct auth *auth);
+
 /* Erases what the cache has of the tokens of an organisation that was deleted. */
 void auth_forget(struct auth *auth, struct org_id org);
 

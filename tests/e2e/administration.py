@@ -4,6 +4,7 @@
 Goal: a server always has a token that can administer it, or warns early that it will have none; a lost
 token is replaced without a loss of data. Method: real servers, the command line, health and the log.
 """
+import datetime
 import json
 import os
 import re
@@ -165,6 +166,48 @@ class ExpiringTokens(unittest.TestCase):
         wait_until(lambda: self.health() == SERVING, "the end of the warning", SECONDS)
         counters = self.counters()
         self.assertEqual((counters["tokens_expiring"], counters["tokens_first_expires_at_s"]), (0, 0))
+
+
+class LastUse(unittest.TestCase):
+    """ListTokens and `errata token list` have the day on which a token was last used."""
+
+    def setUp(self):
+        self.server = Server().start()
+        self.addCleanup(self.server.close)
+        self.client = self.server.client()
+        self.addCleanup(self.client.close)
+
+    def days(self, client=None):
+        """The last days of all tokens, by key id."""
+        tokens = (client or self.client).admin.ListTokens(admin.ListTokensRequest()).tokens
+        return {token.key_id: token.last_used_at.ToDatetime() if token.HasField("last_used_at") else None for token in tokens}
+
+    def test_day_of_use_is_kept(self):
+        used = self.client.create_token(roles.ROLE_ADMIN)
+        unused = self.client.create_token(roles.ROLE_VIEWER).token.key_id
+        client = self.server.client(used.secret)
+        self.addCleanup(client.close)
+        today = datetime.datetime.now(datetime.timezone.utc).date()
+        client.admin.ListTokens(admin.ListTokensRequest())
+        wait_until(lambda: self.days()[used.token.key_id], "the day", SECONDS)
+        day = self.days()[used.token.key_id]
+        self.assertIn(day.date() - today, (datetime.timedelta(0), datetime.timedelta(days=1)))  # midnight may have passed
+        self.assertEqual(day.time(), datetime.time(0))
+        self.assertIsNone(self.days()[unused])
+        shown = errata(self.server, "token", "list", "--all").stdout
+        self.assertIn("LAST USED", shown)
+        self.assertIn(day.date().isoformat(), shown)
+        self.server.kill9()
+        self.server.start()
+        self.assertEqual(self.days(self.server.client())[used.token.key_id], day)
+
+    def test_same_day_is_written_once(self):
+        wait_until(lambda: all(self.days().values()), "the day", SECONDS)
+        before = self.server.counters(self.client)["commits_total"]
+        for _ in range(3):
+            self.days()
+            time.sleep(1.1)  # the server looks once a second
+        self.assertLessEqual(self.server.counters(self.client)["commits_total"] - before, 1)  # midnight may pass
 
 
 class Rotation(unittest.TestCase):

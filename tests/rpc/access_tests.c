@@ -3,6 +3,8 @@
  */
 #include "tests/rpc/fixture.h"
 
+#include "server/domain/admin/token_use.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -378,6 +380,52 @@ static void test_tokens_that_share_a_cache_slot_are_admitted(void **state)
     free(viewers);
 }
 
+/* Goal: a token that called is returned once a day, and again if its day could not be stored; the list shows the day that is
+ * stored. Method: calls on two days; days recorded in any order. */
+static void test_token_use_is_returned_once_a_day(void **state)
+{
+    struct fixture fixture;
+    const struct method_info *list =
+        contract_find_method(SLICE("/errata.v1.AdminService/ListTokens"));
+    uint32_t key_ids[AUTH_CACHE_ENTRIES];
+    struct auth *auth = NULL;
+    struct store_txn *txn = NULL;
+    int64_t day_us = 0;
+
+    (void)state;
+    fixture_init(&fixture);
+    auth = fixture.auth;
+    assert_int_equal(call_with(&fixture, list, fixture.admin), STATUS_OK);
+    assert_int_equal(call_with(&fixture, list, fixture.admin), STATUS_OK);
+    assert_int_equal(auth_take_uses(auth, 7, key_ids), 1);
+    assert_int_equal(auth_take_uses(auth, 7, key_ids), 0);
+    auth_repeat_uses(auth);
+    assert_int_equal(auth_take_uses(auth, 7, key_ids), 0);
+    assert_int_equal(call_with(&fixture, list, fixture.admin), STATUS_OK);
+    assert_int_equal(auth_take_uses(auth, 7, key_ids), 0);
+    assert_int_equal(auth_take_uses(auth, 8, key_ids), 0);
+    assert_int_equal(call_with(&fixture, list, fixture.admin), STATUS_OK);
+    assert_int_equal(auth_take_uses(auth, 8, key_ids), 1);
+    auth_repeat_uses(auth);
+    assert_int_equal(auth_take_uses(auth, 8, key_ids), 1);
+    assert_int_equal(store_begin(fixture.backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(token_use_read(txn, key_ids[0], &day_us), OK);
+    assert_int_equal(day_us, 0);
+    assert_int_equal(token_use_record(&fixture.ctx, txn, key_ids[0], 8), OK);
+    assert_int_equal(token_use_record(&fixture.ctx, txn, key_ids[0], 7), OK);
+    assert_int_equal(token_use_record(&fixture.ctx, txn, key_ids[0] ^ 1, 8),
+                     OK); /* no such token */
+    assert_int_equal(token_use_read(txn, key_ids[0], &day_us), OK);
+    assert_int_equal(day_us, 8 * TOKEN_USE_DAY_US);
+    assert_int_equal(token_use_read(txn, key_ids[0] ^ 1, &day_us), OK);
+    assert_int_equal(day_us, 0);
+    assert_int_equal(token_use_delete(txn, key_ids[0]), OK);
+    assert_int_equal(token_use_read(txn, key_ids[0], &day_us), OK);
+    assert_int_equal(day_us, 0);
+    store_abort(txn);
+    fixture_deinit(&fixture);
+}
+
 /* Goal: a revoked token ends with the commit, even if it was cached; an expired one ends by the
  * clock. Method: calls before and after. */
 static void test_revoked_or_expired_token_is_refused(void **state)
@@ -453,6 +501,7 @@ int run_access_tests(void)
         cmocka_unit_test(test_changed_token_is_refused),
         cmocka_unit_test(test_several_authorization_fields_are_refused),
         cmocka_unit_test(test_tokens_that_share_a_cache_slot_are_admitted),
+        cmocka_unit_test(test_token_use_is_returned_once_a_day),
         cmocka_unit_test(test_revoked_or_expired_token_is_refused),
         cmocka_unit_test(test_token_revoked_after_the_headers_is_refused),
     };

@@ -3,6 +3,7 @@
  */
 #include "server/api/admin/admin_wire.h"
 #include "server/domain/admin/organization_deletion.h"
+#include "server/domain/admin/token_use.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/id_filter.h"
 #include "store/log_import.h"
@@ -101,6 +102,7 @@ enum err admin_service_list_tokens_read(struct admin_service_list_tokens_call *c
     struct id_prefix prefix;
     struct org_id org;
     uint32_t key_id = 0;
+    int64_t last_used_at_us = 0;
     enum err err = caller_resolve_org(call->service, call->txn, call->request->org_id, &org);
 
     if (err != OK) {
@@ -114,7 +116,11 @@ enum err admin_service_list_tokens_read(struct admin_service_list_tokens_call *c
     while (err == OK) {
         err = admin_token_list_next(call->txn, &prefix, call->page, &key_id, &record);
         if (err == OK) {
-            admin_wire_put_token(key_id, &record, LIST_TOKENS_RESPONSE_TOKENS_FIELD, call->body);
+            err = token_use_read(call->txn, key_id, &last_used_at_us);
+        }
+        if (err == OK) {
+            admin_wire_put_token(key_id, &record, last_used_at_us,
+                                 LIST_TOKENS_RESPONSE_TOKENS_FIELD, call->body);
         }
     }
     return err == ERR_NOT_FOUND ? OK : err;

@@ -142,7 +142,7 @@ static enum err put_new_token(const struct new_token *created, uint32_t token_fi
     if (err != OK) {
         return err;
     }
-    admin_wire_put_token(key_id, &record, token_field, body);
+    admin_wire_put_token(key_id, &record, 0, token_field, body);
     token_format(key_id, created->secret, text);
     wire_put_bytes(body, secret_field, slice_of(text, sizeof(text)));
     token_cleanse(text, sizeof(text));
@@ -216,7 +216,7 @@ enum err admin_service_rotate_token_answer(struct admin_service_rotate_token_cal
     }
     err = admin_read_token(call->txn, key_id, &record);
     if (err == OK) {
-        admin_wire_put_token(key_id, &record, ROTATE_TOKEN_RESPONSE_REPLACED_FIELD, call->body);
+        admin_wire_put_token(key_id, &record, 0, ROTATE_TOKEN_RESPONSE_REPLACED_FIELD, call->body);
     }
     return err;
 }
@@ -248,7 +248,7 @@ enum err admin_service_revoke_token_answer(struct admin_service_revoke_token_cal
     }
     err = admin_read_token(call->txn, key_id, &record);
     if (err == OK) {
-        admin_wire_put_token(key_id, &record, REVOKE_TOKEN_RESPONSE_TOKEN_FIELD, call->body);
+        admin_wire_put_token(key_id, &record, 0, REVOKE_TOKEN_RESPONSE_TOKEN_FIELD, call->body);
     }
     return err;
 }

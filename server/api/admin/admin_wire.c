@@ -64,8 +64,8 @@ enum err admin_wire_put_deleted(struct arena *arena, const struct organization_r
     return OK;
 }
 
-void admin_wire_put_token(uint32_t key_id, const struct token_record *record, uint32_t field,
-                          struct buffer *body)
+void admin_wire_put_token(uint32_t key_id, const struct token_record *record,
+                          int64_t last_used_at_us, uint32_t field, struct buffer *body)
 {
     char key_id_text[ADMIN_KEY_ID_TEXT_BYTES];
     char replaced_by[ADMIN_KEY_ID_TEXT_BYTES];
@@ -86,6 +86,8 @@ void admin_wire_put_token(uint32_t key_id, const struct token_record *record, ui
         .has_revoked_at = record->revoked_at_us != 0,
         .replaced_by = slice_of(replaced_by, sizeof(replaced_by)),
         .has_replaced_by = record->is_replaced,
+        .last_used_at_us = last_used_at_us,
+        .has_last_used_at = last_used_at_us != 0,
     };
 
     admin_format_key_id(key_id, key_id_text);

@@ -23,7 +23,7 @@ MUST_CHECK enum err admin_wire_put_deleted(struct arena *arena,
                                            const struct organization_record *record,
                                            const struct deletion_progress_view *deletion,
                                            uint32_t field, struct buffer *body);
-void admin_wire_put_token(uint32_t key_id, const struct token_record *record, uint32_t field,
-                          struct buffer *body);
+void admin_wire_put_token(uint32_t key_id, const struct token_record *record,
+                          int64_t last_used_at_us, uint32_t field, struct buffer *body);
 
 #endif

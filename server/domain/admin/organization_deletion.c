@@ -7,6 +7,7 @@
 #include "server/domain/admin/keys.h"
 #include "server/domain/admin/organization_state.h"
 #include "server/domain/admin/token_scan.h"
+#include "server/domain/admin/token_use.h"
 #include "store/base/assert.h"
 #include "store/log_import.h"
 
@@ -161,6 +162,9 @@ static enum err delete_tokens(struct ctx *ctx, struct store_txn *txn, struct org
         struct key listed = key_token_by_org(org, key_ids[i]);
 
         err = store_del_if_present(txn, TABLE_TOKEN, key_slice(&token));
+        if (err == OK) {
+            err = token_use_delete(txn, key_ids[i]);
+        }
         if (err == OK) {
             err = store_del(txn, TABLE_TOKEN_BY_ORG, key_slice(&listed));
         }

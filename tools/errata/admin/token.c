@@ -124,6 +124,9 @@ static enum cli_exit run_rotate(struct cli *cli)
 /* Tokens that expire within this time are highlighted. */
 #define ENDS_SOON_SECONDS (7 * 86400)
 
+/* 2026-01-31 */
+#define DATE_BYTES 10
+
 enum token_state {
     TOKEN_LIVES,
     TOKEN_ENDS_SOON,
@@ -167,6 +170,13 @@ struct slice cell_token_state(struct cli *cli, struct json_value object, const c
 {
     (void)name;
     return slice_text(state_word(token_state(cli, object)));
+}
+
+struct slice cell_day(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice time = reply_text(cli, object, name);
+
+    return slice_of(time.data, time.size < DATE_BYTES ? time.size : DATE_BYTES);
 }
 
 /* Dims tokens that are no longer valid, and highlights those that expire soon. */

@@ -28,6 +28,8 @@ struct slice cell_subject(struct cli *cli, struct json_value object, const char 
 struct slice cell_event_summary(struct cli *cli, struct json_value object, const char *name);
 /* `active`, `expired`, `revoked` */
 struct slice cell_token_state(struct cli *cli, struct json_value object, const char *name);
+/* the date of a time that is exact to the day */
+struct slice cell_day(struct cli *cli, struct json_value object, const char *name);
 /* the path without errata.v1. */
 struct slice cell_method(struct cli *cli, struct json_value object, const char *name);
 /* the gRPC status code's name */

@@ -67,6 +67,11 @@ export function dateText(value) {
   return date.toLocaleDateString(currentLanguage(), { day: 'numeric', month: 'short', year: 'numeric' });
 }
 
+// The date of a time that is the beginning of a day in UTC.
+export function dayText(value) {
+  return new Date(value).toLocaleDateString(currentLanguage(), { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+}
+
 export function timeText(value) {
   const date = new Date(value);
   return date.toLocaleString(currentLanguage(), { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' });

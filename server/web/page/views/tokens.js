@@ -5,7 +5,7 @@ import { t } from '../core/words.js';
 import { readPage, write } from '../core/call.js';
 import { keyId } from '../core/session.js';
 import { say } from '../core/notes.js';
-import { enumWords, when, mono } from '../core/format.js';
+import { dayText, enumWords, when, mono } from '../core/format.js';
 import { heading, empty, badge, button, copyText } from '../parts/frame.js';
 import { form, field } from '../parts/form.js';
 import { List } from '../parts/list.js';
@@ -85,7 +85,8 @@ export function open(root, route) {
     name: 'tokens', caption: t('Tokens'), key: (one) => one.keyId, rowKind: (one) => (one.revokedAt ? 'is-off' : ''),
     columns: [{ head: t('Key id'), cell: (one) => [mono(one.keyId), ' ', one.keyId === keyId() && badge(t('this page'))], text: (one) => one.keyId }, { head: t('State'), cell: tokenState, text: (one) => (one.revokedAt ? 'revoked' : 'valid') },
       { head: t('Role'), cell: (one) => [enumWords(one.role, ROLE), ' ', one.server && badge(t('server'))], text: (one) => one.role }, { head: t('User'), cell: (one) => one.userId || '–', text: (one) => one.userId || '' },
-      { head: t('Expires'), cell: (one) => (one.expiresAt ? when(one.expiresAt) : t('never')), text: (one) => one.expiresAt || '' }, { head: t('Created'), kind: 'wide', cell: (one) => [when(one.createdAt), one.createdBy && h('span', { class: 'muted' }, ` · ${one.createdBy}`)], text: (one) => one.createdAt },
+      { head: t('Expires'), cell: (one) => (one.expiresAt ? when(one.expiresAt) : t('never')), text: (one) => one.expiresAt || '' },
+      { head: t('Last used'), kind: 'wide', cell: (one) => (one.lastUsedAt ? dayText(one.lastUsedAt) : '–'), text: (one) => one.lastUsedAt || '' }, { head: t('Created'), kind: 'wide', cell: (one) => [when(one.createdAt), one.createdBy && h('span', { class: 'muted' }, ` · ${one.createdBy}`)], text: (one) => one.createdAt },
       { head: t('Actions'), cell: (one) => (one.revokedAt ? h('span', { class: 'muted' }, when(one.revokedAt)) : actionsOf(one, org, () => list, rotate)) }],
     load: ({ size, token, signal }) => readPage('AdminService/ListTokens', { orgId: org || undefined, pageSize: size, pageToken: token }, 'tokens', { signal }),
     concerns: (event) => /TOKEN/.test(event.kind), empty: () => empty(t('No tokens.'), t('Create one for each person and each program.')),

@@ -202,6 +202,26 @@ static void test_set_keeps_each_place(void **state)
     arena_deinit(&arena);
 }
 
+/* A hundred new places are a quarter of 400 targets, and less of 401. */
+static void test_new_places_below_a_quarter_count_as_none(void **state)
+{
+    const size_t places = 100;
+    struct place_set set;
+    struct place_set explained;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, ARENA_BYTES);
+    assert_int_equal(place_set_init(&set, &arena, places), OK);
+    assert_int_equal(place_set_init(&explained, &arena, places), OK);
+    for (size_t i = 0; i < places; i++) {
+        place_set_add(&set, i);
+    }
+    assert_int_equal(place_set_count_new(&set, &explained, 400), places);
+    assert_int_equal(place_set_count_new(&set, &explained, 401), 0);
+    arena_deinit(&arena);
+}
+
 /* A set of 63, 64, 65 or 128 places has room for the last one, and no more words than it needs. */
 static void test_set_has_a_word_for_each_64_places(void **state)
 {
@@ -274,6 +294,7 @@ int main(void)
         cmocka_unit_test(test_table_leaves_out_what_it_has_no_room_for),
         cmocka_unit_test(test_submission_has_its_patterns),
         cmocka_unit_test(test_set_keeps_each_place),
+        cmocka_unit_test(test_new_places_below_a_quarter_count_as_none),
         cmocka_unit_test(test_set_has_a_word_for_each_64_places),
         cmocka_unit_test(test_rule_needs_a_quarter_of_new_targets),
     };

@@ -1,8 +1,9 @@
 /*
- * call_inflate.c: compressed request messages. A small one is inflated at once. One that states a
- * larger size, or turns out to be larger, is inflated on the pool; its call takes no more of its
- * request until then. CALL_INFLATIONS_MAX run on the pool at once, at most one per connection; the
- * others wait compressed, served round robin by connection. A call that ends removes its message
+ * call_inflate.c: compressed request messages, and large ones in another form than protobuf. A small
+ * compressed one is inflated at once. One that states a larger size, or turns out to be larger, is
+ * inflated on the pool, and converted there if it is in another form; so is a large one that is not
+ * compressed. Its call takes no more of its request until then. CALL_INFLATIONS_MAX run on the pool at once, at most one per connection; the
+ * others wait as they were sent, served round robin by connection. A call that ends removes its message
  * from the queue, or stops the pool's inflation within a step; a message on the pool keeps its call
  * alive until it is done.
  */
@@ -18,11 +19,24 @@ static size_t call_inflated_max(const struct call_core *core, size_t packed_byte
     return times < max ? times : max;
 }
 
+/* Refuses a message that could not be converted; the status may keep the fault's message. */
+static void call_refuse_unreadable(struct call_core *core, enum err err)
+{
+    struct fault fault = core->inflation.fault;
+
+    if (!arena_copy(&core->arena, fault.message, &fault.message)) {
+        fault.message = slice_of(NULL, 0);
+    }
+    call_refuse_fault(core, err, &fault);
+}
+
 static void call_refuse_packed(struct call_core *core, enum err err)
 {
     size_t max = core->inflation.max;
 
-    if (err == ERR_TOO_LARGE && max < core->server->config.message_bytes_max) {
+    if (core->inflation.fault.arena != NULL) {
+        call_refuse_unreadable(core, err);
+    } else if (err == ERR_TOO_LARGE && max < core->server->config.message_bytes_max) {
         call_refuse_text(core, err,
                          arena_printf(&core->arena,
                                       "message: decompresses to more than %d times its size; "
@@ -101,8 +115,9 @@ static void call_inflation_wait(struct call_core *core)
     if (!call_may_wait(core)) {
         call_refuse_err(
             core, ERR_BUSY,
-            "message: too many compressed messages are waiting, for this connection or for the "
-            "server; expected another attempt after the given delay, or an uncompressed message");
+            "message: too many compressed messages, or large ones in JSON, are waiting, for this "
+            "connection or for the server; expected another attempt after the given delay, or an "
+            "uncompressed message in proto");
         return;
     }
     share->packed_bytes += inflation->packed.size;
@@ -145,16 +160,39 @@ static void call_inflation_leave(struct call_core *core)
 
 /* --- on the pool --- */
 
-/* The room for a message that does not state its size is doubled until it suffices; arena chunks
- * have headers. */
-#define CALL_INFLATED_ARENA_BYTES(max) (2 * (max) + (size_t)64 * 1024)
+/* The room for a message that does not state its size is doubled until it suffices, and a converted one
+ * and its texts are beside it; arena chunks have headers. */
+#define CALL_INFLATED_ARENA_BYTES(max) (5 * (max) + (size_t)64 * 1024)
+
+/* Converts a message, if it is in another form than protobuf, and too large for the loop. */
+static enum err call_convert_on_pool(const struct call_core *core, struct call_inflation *inflation,
+                                     struct slice message)
+{
+    enum err err = OK;
+
+    inflation->bytes = message;
+    if (core->protocol->convert == NULL || message.size <= CALL_CONVERT_HERE_BYTES) {
+        return OK;
+    }
+    fault_init(&inflation->fault, &inflation->arena);
+    err = core->protocol->convert(core, message, &inflation->arena, &inflation->fault,
+                                  &inflation->bytes);
+    inflation->is_converted = err == OK;
+    return err == OK && inflation->bytes.size > inflation->max ? ERR_TOO_LARGE : err;
+}
 
 static void call_inflation_work(void *job)
 {
-    struct call_inflation *inflation = &((struct call_core *)job)->inflation;
+    struct call_core *core = job;
+    struct call_inflation *inflation = &core->inflation;
+    struct slice message = inflation->packed;
+    enum err err = OK;
 
-    inflation->result = gzip_inflate(&inflation->arena, inflation->packed, inflation->max,
-                                     &inflation->stop, &inflation->bytes);
+    if (inflation->is_compressed) {
+        err = gzip_inflate(&inflation->arena, inflation->packed, inflation->max, &inflation->stop,
+                           &message);
+    }
+    inflation->result = err != OK ? err : call_convert_on_pool(core, inflation, message);
 }
 
 /* --- on the loop again --- */
@@ -165,13 +203,16 @@ static void call_inflation_take(struct call_core *core, enum err err)
     struct call_inflation *inflation = &core->inflation;
 
     inflation->state = CALL_INFLATION_NONE;
-    call_give_budget(core, inflation->max - inflation->bytes.size);
-    if (core->ended || err != OK) {
-        call_drop_inflated(core);
-    }
     if (err != OK) {
+        inflation->bytes = slice_of(NULL, 0);
         call_refuse_packed(core, err); /* no effect if the call has ended meanwhile */
-    } else if (!core->ended) {
+    }
+    call_give_budget(core, inflation->max - inflation->bytes.size);
+    if (core->ended) {
+        call_drop_inflated(core);
+    } else if (inflation->is_converted) {
+        call_take_converted(core, inflation->bytes);
+    } else {
         call_take_message(core, inflation->bytes);
     }
 }
@@ -312,19 +353,41 @@ static bool call_inflate_here(struct call_core *core, struct slice packed)
     return true;
 }
 
-void call_inflate(struct call_core *core, struct slice packed)
+/* Hands a message to the pool now, or after others. */
+static void call_inflation_submit(struct call_core *core)
 {
-    core->inflation.packed = packed;
-    core->inflation.max = call_inflated_max(core, packed.size);
-    if (call_inflate_here(core, packed)) {
-        return;
-    }
     if (core->server->config.run_on_pool == NULL) {
         call_inflation_start(core);
         return;
     }
     call_inflation_wait(core);
     call_inflations_start(core->server);
+}
+
+void call_inflate(struct call_core *core, struct slice packed)
+{
+    struct call_inflation *inflation = &core->inflation;
+
+    inflation->is_compressed = true;
+    inflation->is_converted = false;
+    inflation->fault.arena = NULL;
+    inflation->packed = packed;
+    inflation->max = call_inflated_max(core, packed.size);
+    if (!call_inflate_here(core, packed)) {
+        call_inflation_submit(core);
+    }
+}
+
+void call_convert_later(struct call_core *core, struct slice message)
+{
+    struct call_inflation *inflation = &core->inflation;
+
+    inflation->is_compressed = false;
+    inflation->is_converted = false;
+    inflation->fault.arena = NULL;
+    inflation->packed = message;
+    inflation->max = core->server->config.message_bytes_max;
+    call_inflation_submit(core);
 }
 
 void call_inflation_stop(struct call_core *core)

@@ -164,12 +164,33 @@ static void call_end_streamed_message(struct call_core *core)
     call_give_budget(core, core->input.budget_bytes);
 }
 
+/* Converts a message on the loop; false if the call was refused instead. */
+static bool call_convert_here(struct call_core *core, struct slice sent, struct slice *ret_message)
+{
+    struct fault fault;
+    enum err err = OK;
+
+    fault_init(&fault, &core->arena);
+    err = core->protocol->convert(core, sent, call_input_arena(core), &fault, ret_message);
+    if (err != OK) {
+        call_refuse_fault(core, err, &fault);
+    }
+    return err == OK;
+}
+
 void call_take_message(struct call_core *core, struct slice message)
 {
-    if (core->protocol->read_message != NULL &&
-        !core->protocol->read_message(core, message, &message)) {
-        return;
+    if (core->protocol->convert == NULL) {
+        call_take_converted(core, message);
+    } else if (message.size > CALL_CONVERT_HERE_BYTES) {
+        call_convert_later(core, message);
+    } else if (call_convert_here(core, message, &message)) {
+        call_take_converted(core, message);
     }
+}
+
+void call_take_converted(struct call_core *core, struct slice message)
+{
     if (method_has_one_request(core->call.method)) {
         core->input.first = message;
         return;

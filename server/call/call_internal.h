@@ -34,8 +34,10 @@ void call_share_wait(struct call_core *core);
 void call_share_leave(struct call_core *core);
 
 /* call_input.c */
-/* Takes a complete message, as it was sent: delivers it now, or at the request's end. */
+/* Takes a complete message, decompressed, in the form in which it was sent. */
 void call_take_message(struct call_core *core, struct slice message);
+/* Takes a complete message in protobuf: delivers it now, or at the request's end. */
+void call_take_converted(struct call_core *core, struct slice message);
 /* Resumes a request that waited. */
 void call_go_on(struct call_core *core);
 /* Charges the memory for request messages; false if there is too little, and the call is
@@ -46,6 +48,8 @@ void call_give_budget(struct call_core *core, uint64_t bytes);
 /* call_inflate.c */
 /* Inflates a complete compressed message, now or on the pool, or refuses it. */
 void call_inflate(struct call_core *core, struct slice packed);
+/* Converts a large message on the pool, or refuses it. */
+void call_convert_later(struct call_core *core, struct slice message);
 /* Stops an inflation whose result is no longer needed. */
 void call_inflation_stop(struct call_core *core);
 /* Does the same, and removes the call from its connection. */

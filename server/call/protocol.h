@@ -26,11 +26,14 @@
 /* Maximum size, compressed and decompressed, of messages that are inflated on the loop: about 100
  * us. The pool inflates larger ones. */
 #define CALL_INFLATE_HERE_BYTES ((size_t)64 * 1024)
-/* Maximum messages that the pool inflates at once. One thread produces about 1 GB/s; more would
+/* Maximum size of messages in another form, such as JSON, that are converted on the loop: at about 200
+ * MB/s it takes a millisecond or two. The pool converts larger ones. */
+#define CALL_CONVERT_HERE_BYTES ((size_t)256 * 1024)
+/* Maximum messages that the pool inflates or converts at once. One thread produces about 1 GB/s; more would
  * contend with each other and the loop for the kernel's lock of the address space, and occupy
  * threads that other large messages need. */
 #define CALL_INFLATIONS_MAX 1
-/* Maximum compressed bytes that wait for inflation, of one connection and of all. The first message
+/* Maximum bytes of messages that wait for the pool, of one connection and of all. The first message
  * of a connection may always wait. Delaying the peer instead would close the connection's window
  * before the end of the message for which it waits. */
 #define CALL_SHARE_PACKED_BYTES_MAX ((size_t)8 << 20)
@@ -56,9 +59,11 @@ struct call_protocol {
      * is invalid. NULL: values are used as sent. */
     bool (*read_value)(struct arena *arena, struct slice name, struct slice sent,
                        struct slice *ret_value);
-    /* Converts a request message, decompressed, to protobuf in call_input_arena; false if it refused
-     * the call instead. NULL: messages are protobuf. */
-    bool (*read_message)(struct call_core *core, struct slice sent, struct slice *ret_message);
+    /* Converts a request message, decompressed, to protobuf, into the arena. Called on the pool for
+     * messages above CALL_CONVERT_HERE_BYTES: of the call it may read only what stays as it was when the
+     * message began. An error is explained in the fault. NULL: messages are protobuf. */
+    enum err (*convert)(const struct call_core *core, struct slice sent, struct arena *arena,
+                        struct fault *fault, struct slice *ret_message);
     /* Appends a reply message in the form that is sent. NULL: as protobuf. */
     enum err (*write_message)(struct call_core *core, struct slice message, struct buffer *sent);
     /* Appends a reply, with its head, in the form in which it is sent. NULL: as it is. */
@@ -117,22 +122,24 @@ struct call_input {
 enum call_inflation_state {
     CALL_INFLATION_NONE,
     CALL_INFLATION_WAITS, /* it waits in the connection's queue */
-    CALL_INFLATION_RUNS /* the pool inflates it, and uses the call's memory: the call must not be
-                         * freed */
+    CALL_INFLATION_RUNS /* the pool uses the call's memory: the call must not be freed */
 };
 
-/* A request message that is inflated on the pool. While it runs, `arena`, `bytes` and `result` are the
- * pool's. */
+/* A request message that the pool inflates, or converts, or both. While it runs, `arena`, `bytes`,
+ * `result` and `fault` are the pool's. */
 struct call_inflation {
     enum call_inflation_state state;
+    bool is_compressed; /* else it is converted only */
+    bool is_converted; /* `bytes` are protobuf */
     struct call_core *next; /* next in `share->packed`, while it waits */
     struct call_core *previous;
-    struct slice packed;
+    struct slice packed; /* the message as it was sent */
     size_t max; /* maximum size of the result */
     atomic_bool stop; /* the result is no longer needed; set by the loop, read by the pool */
     enum err result;
-    struct slice bytes; /* the decompressed message, until it is dropped */
-    struct arena arena; /* memory of the message */
+    struct fault fault; /* of a failed conversion */
+    struct slice bytes; /* the result, until it is dropped */
+    struct arena arena; /* memory of the result */
 };
 
 /* State shared by the calls of one connection. The protocol owns it, and releases each call before

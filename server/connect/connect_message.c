@@ -8,7 +8,7 @@ static const struct call_protocol connect_unary_proto = {HTTP_CALL_FUNCTIONS};
 
 static const struct call_protocol connect_unary_json = {
     HTTP_CALL_FUNCTIONS,
-    .read_message = http_read_json,
+    .convert = http_convert_json,
     .write_message = http_write_json,
 };
 
@@ -22,7 +22,7 @@ static const struct call_protocol connect_stream_json = {
     HTTP_CALL_FUNCTIONS,
     .reply_head_bytes = CALL_ENVELOPE_BYTES,
     .write_head = call_write_envelope,
-    .read_message = http_read_json,
+    .convert = http_convert_json,
     .write_message = http_write_json,
 };
 

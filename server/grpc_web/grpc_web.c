@@ -48,8 +48,8 @@ static enum err web_wrap_reply(struct call_core *core, struct slice reply, struc
 /* Indexed by whether messages are JSON, and whether the response is text. */
 static const struct call_protocol web_protocols[2][2] = {
     {{WEB_FUNCTIONS}, {WEB_FUNCTIONS, .wrap_reply = web_wrap_reply}},
-    {{WEB_FUNCTIONS, .read_message = http_read_json, .write_message = http_write_json},
-     {WEB_FUNCTIONS, .read_message = http_read_json, .write_message = http_write_json,
+    {{WEB_FUNCTIONS, .convert = http_convert_json, .write_message = http_write_json},
+     {WEB_FUNCTIONS, .convert = http_convert_json, .write_message = http_write_json,
       .wrap_reply = web_wrap_reply}},
 };
 

@@ -110,12 +110,9 @@ void http_answer_text(struct call_core *core, unsigned status, const char *text)
 /* http_plain.c: plain requests (call/plain.h), by the table of the calls' configuration. */
 extern const struct http_protocol http_plain_protocol;
 
-/* http_json.c: messages in proto JSON, for struct call_protocol: JSON in either direction is
- * converted on the loop. */
-bool http_read_json(struct call_core *core, struct slice sent, struct slice *ret_message);
+/* http_json.c: messages in proto JSON, for struct call_protocol. Replies are converted on the loop. */
+enum err http_convert_json(const struct call_core *core, struct slice sent, struct arena *arena,
+                           struct fault *fault, struct slice *ret_message);
 enum err http_write_json(struct call_core *core, struct slice message, struct buffer *json);
-/* Maximum bytes of a JSON message of a request: at about 200 MB/s it takes a millisecond or two.
- * Larger messages need proto. */
-#define HTTP_JSON_BYTES_MAX ((size_t)256 * 1024)
 
 #endif

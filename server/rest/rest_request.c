@@ -17,32 +17,20 @@ static struct rest_call *rest_call_of(const struct call_core *core)
     return (struct rest_call *)http_state(core);
 }
 
-static bool rest_read_message(struct call_core *core, struct slice sent, struct slice *ret_message)
+static enum err rest_convert(const struct call_core *core, struct slice sent, struct arena *arena,
+                             struct fault *fault, struct slice *ret_message)
 {
-    struct arena *arena = call_input_arena(core);
-    struct fault fault;
-    struct ctx ctx = {.arena = arena, .fault = &fault};
+    struct ctx ctx = {.arena = arena, .fault = fault};
     struct buffer wire;
     enum err err = OK;
 
-    if (sent.size > HTTP_JSON_BYTES_MAX) {
-        call_refuse_text(core, ERR_TOO_LARGE,
-                         arena_printf(&core->arena,
-                                      "body: %zu bytes of JSON; expected at most %zu, or the same "
-                                      "call in proto",
-                                      sent.size, HTTP_JSON_BYTES_MAX));
-        return false;
-    }
-    fault_init(&fault, &core->arena);
     buffer_init(&wire, arena, sent.size + 64);
     err = rest_read_request(&ctx, &rest_call_of(core)->match, http_exchange_of(core)->query, sent,
                             &wire);
-    if (err != OK) {
-        call_refuse_fault(core, err, &fault);
-        return false;
+    if (err == OK) {
+        *ret_message = buffer_slice(&wire);
     }
-    *ret_message = buffer_slice(&wire);
-    return true;
+    return err;
 }
 
 static enum err rest_write_message(struct call_core *core, struct slice message,
@@ -57,7 +45,7 @@ static enum err rest_write_message(struct call_core *core, struct slice message,
 
 static const struct call_protocol rest_calls = {
     HTTP_CALL_FUNCTIONS,
-    .read_message = rest_read_message,
+    .convert = rest_convert,
     .write_message = rest_write_message,
 };
 

@@ -259,8 +259,9 @@ class Rest(ServerCase):
         self.refused(404, "not_found", "id", "POST",
                      "/feedback/rules/01890000-0000-7000-8000-000000000000/toggle")
         self.refused(400, "invalid_argument", "id", "POST", "/feedback/rules/%20/toggle")
-        self.refused(429, "resource_exhausted", "JSON", "POST", submit,
+        self.refused(400, "invalid_argument", "reviewer_notes", "POST", submit,
                      body=json.dumps({"reviewer_notes": "x" * 300_000}))
+        self.refused(400, "invalid_argument", "invalid JSON", "POST", submit, body="[" + "1," * 200_000)
         for verb, path, allow in (("POST", "/feedback/stats", "GET"), ("GET", submit, "POST"),
                                   ("DELETE", "/feedback-events", "GET, POST")):
             self.connection.request(verb, path, headers={"authorization": "Bearer x"})

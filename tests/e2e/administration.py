@@ -268,6 +268,9 @@ class Rotation(unittest.TestCase):
         for word in ("SETTINGS_UPDATED", "TOKEN_CREATED", "ORGANIZATION_CREATED", "ada"):
             self.assertIn(word, shown.stdout)
         self.assertNotIn("FEEDBACK", shown.stdout)
+        for kind, count in (("settings_updated", 1), ("FEEDBACK", 0)):
+            of_kind = errata(self.server, "admin", "audit", "--kind", kind, "--json")
+            self.assertEqual(len(json.loads(of_kind.stdout).get("events", [])), count, of_kind)
         self.assertEqual(self.server.stop(), 0)
         self.assertEqual(erratad("--rebuild", "--data", self.server.data).returncode, 0)
         self.server.start()

@@ -501,7 +501,7 @@ static void test_rotation_keeps_the_server_flag(void **state)
 }
 
 /* Goal: the audit has only administrative acts, newest first, with their actors, and of one organisation.
- * Method: tokens, settings and corrections in two organisations; filtered by actor; another organisation
+ * Method: tokens, settings and corrections in two organisations; filtered by kind and by actor; another organisation
  * without the flag. */
 static void test_audit_lists_administrative_acts(void **state)
 {
@@ -541,6 +541,14 @@ static void test_audit_lists_administrative_acts(void **state)
     assert_int_equal(response->events[3]->kind, EVENT_ORGANIZATION_CREATED);
     (void)snprintf(own_org, sizeof(own_org), "%s",
                    response->events[3]->organization_created->org_id);
+    request.kind = ERRATA__V1__EVENT_KIND__EVENT_KIND_TOKEN_CREATED;
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(response->n_events, 2);
+    assert_int_equal(response->events[1]->kind, EVENT_TOKEN_CREATED);
+    request.kind = ERRATA__V1__EVENT_KIND__EVENT_KIND_FEEDBACK; /* not in the audit */
+    assert_int_equal(fixture_call(&fixture, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(response->n_events, 0);
+    request.kind = ERRATA__V1__EVENT_KIND__EVENT_KIND_UNSPECIFIED;
 
     (void)memcpy(actor + 6, fixture.admin + sizeof("Bearer errata_") - 1, 8);
     request.actor_user_id = actor;

@@ -5,9 +5,11 @@
 #include "server/api/events/event_wire.h"
 #include "server/domain/events/event_list.h"
 #include "server/pipeline/caller.h"
+#include "store/base/assert.h"
 
 #include <errata/v1/admin_service.fields.h>
 #include <errata/v1/admin_service.handlers.h>
+#include <errata/v1/event.fields.h>
 
 enum err admin_service_list_audit_read(struct admin_service_list_audit_call *call)
 {
@@ -17,8 +19,13 @@ enum err admin_service_list_audit_read(struct admin_service_list_audit_call *cal
         .page = call->page,
     };
     struct event event;
+    enum event_kind kind = EVENT_KIND_UNSPECIFIED;
     enum err err = caller_resolve_org(call->service, call->txn, call->request->org_id, &list.org);
 
+    if (UNEXPECTED(!event_kind_from_wire((int32_t)call->request->kind, &kind))) {
+        return ERR_INTERNAL; /* check_request ensures that the kind is known */
+    }
+    list.kind = (uint32_t)kind;
     if (err != OK) {
         return err; /* NOT_FOUND has another meaning below */
     }

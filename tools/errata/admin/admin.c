@@ -244,6 +244,7 @@ static const struct option_spec backup_options[] = {
 
 static const struct option_spec audit_options[] = {
     {"by", "USER", "only changes by this user, or by token:KEYID"},
+    {"kind", "KIND", "only changes of this kind, such as SETTINGS_UPDATED"},
     ORG_OPTION,
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};

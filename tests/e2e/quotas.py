@@ -13,6 +13,7 @@ import time
 
 import grpc
 
+from errata_cli import Terminal
 from erratad import (BIN, Client, ServerCase, admin, error_details_pb2, event_log, event_service, feedback, has_retry_info, main, quota, reason_of,
                      roles, status_of, wait_until)
 
@@ -178,11 +179,27 @@ class Quotas(ServerCase):
         after = self.admin.admin.ListQuotas(admin.ListQuotasRequest(org_id=self.org)).quotas[0]
         self.assertEqual((after.stored_bytes, after.quota.stored_bytes), (stored, 20_000))
 
+    def command(self, *words):
+        return [os.path.join(BIN, "errata"), "admin", "quota", *words, "--server", self.server.address,
+                "--token-file", os.path.join(self.server.data, "admin.token")]
+
+    def test_command_takes_sizes_and_shows_them_on_a_terminal(self):
+        for size, number in (("20GiB", 20 << 30), ("512MiB", 512 << 20), ("64KiB", 64 << 10), ("1TiB", 1 << 40), ("70000", 70_000)):
+            done = subprocess.run(self.command("--org", self.org, "--stored-bytes", size), capture_output=True, text=True, timeout=SECONDS)
+            self.assertRegex(done.stdout, rf"stored bytes +{number}\n", done)
+            self.assertEqual(self.usage()[0].quota.stored_bytes, number)
+        for size in ("20GB", "1.5GiB", "-1", "GiB", "9223372036854775807KiB", "8388608TiB", ""):
+            done = subprocess.run(self.command("--org", self.org, "--stored-bytes", size), capture_output=True, text=True, timeout=SECONDS)
+            self.assertIn(f'--stored-bytes "{size}": invalid size; expected one such as 512MiB or 10GiB', done.stderr)
+        self.assertEqual(self.usage()[0].quota.stored_bytes, 70_000)
+        terminal = Terminal(self.command("--org", self.org, "--stored-bytes", "20GiB"), os.environ | {"TERM": "dumb"}, self.server.data)
+        shown = terminal.read()
+        self.assertEqual(terminal.close(), 0, shown)
+        self.assertRegex(shown, r"stored bytes +20\.0 GiB\r?\n")
+
     def test_command_lists_and_changes_quotas(self):
         def errata(*words):
-            done = subprocess.run([os.path.join(BIN, "errata"), "admin", "quota", *words, "--server", self.server.address,
-                                   "--token-file", os.path.join(self.server.data, "admin.token")],
-                                  capture_output=True, text=True, timeout=SECONDS)
+            done = subprocess.run(self.command(*words), capture_output=True, text=True, timeout=SECONDS)
             self.assertEqual(done.returncode, 0, done)
             return done.stdout
 

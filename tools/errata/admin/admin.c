@@ -300,6 +300,7 @@ const struct command admin_commands[] = {
                    "200 calls per second on average, 1,000 at once after a pause"},
                   {"errata admin quota --key-id 1a2b3c4d --concurrent-streams 10 --pdf-jobs 2",
                    "limits of one token"},
+                  {"errata admin quota --stored-bytes 20GiB", "what the organisation may store"},
                   {"errata admin quota --stored-bytes 0", "end a limit"}},
      .options = quota_options,
      .run = quota_run,

@@ -86,8 +86,12 @@ static void print_limit(struct cli *cli, const char *title, struct json_value qu
                         const char *member)
 {
     bool is_set = reply_text(cli, quota, member).size > 0;
+    bool is_size = strcmp(member, "storedBytes") == 0;
 
-    reply_print_member(cli, title, is_set ? reply_count(cli, quota, member) : SLICE("no limit"));
+    reply_print_member(cli, title,
+                       !is_set   ? SLICE("no limit")
+                       : is_size ? bytes_text(cli, quota, member)
+                                 : reply_count(cli, quota, member));
 }
 
 static enum cli_exit print_quota(struct cli *cli, struct json_value reply)
@@ -128,7 +132,7 @@ const struct option_spec quota_options[] = {
     {"requests-per-second", "N", "calls per second on average; 0, as for each limit: no limit"},
     {"request-burst", "N", "calls that may begin at once; default: those of one second"},
     {"concurrent-streams", "N", "open calls with a streamed request or response"},
-    {"stored-bytes", "BYTES", "bytes of the events of the organisation"},
+    {"stored-bytes", "SIZE", "bytes of the events of the organisation, such as 512MiB or 10GiB"},
     {"pdf-jobs", "N", "PDFs that arrive, wait or are measured"},
     IDEMPOTENCY_OPTION,
     PAGING_OPTIONS,

@@ -118,6 +118,9 @@ static enum cli_exit read_value(struct cli *cli, const struct option_spec *spec,
     if (slice_equal(kind, SLICE("SPAN|TIME"))) {
         return input_time(cli, spec->name, given, 1, ret_value);
     }
+    if (slice_equal(kind, SLICE("SIZE"))) {
+        return input_size(cli, spec->name, given, ret_value);
+    }
     if (slice_equal(kind, SLICE("DAY"))) {
         return input_day(cli, spec->name, given, ret_value);
     }

@@ -1,8 +1,8 @@
 /*
  * fill.h: builds a request from the command line by the descriptor of the method: options.def and
  * words.def have the members' names if they differ from the options', `@FILE` in a value's name
- * allows reading it from a file, a span for SPAN|TIME is added to the present time, and one for
- * TIME|SPAN subtracted from it.
+ * allows reading it from a file, a span for SPAN|TIME is added to the present time, one for
+ * TIME|SPAN is subtracted from it, and a SIZE may have a unit.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_FILL_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_FILL_H

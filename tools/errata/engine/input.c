@@ -8,6 +8,7 @@
 #include "store/base/timestamp.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 /* A thousand years; with larger spans, sums with the clock could overflow. */
@@ -63,6 +64,32 @@ bool input_duration(const char *text, int64_t *ret_ms)
         }
     }
     return false;
+}
+
+enum cli_exit input_size(struct cli *cli, const char *option, const char *text,
+                         struct slice *ret_bytes)
+{
+    static const struct {
+        const char *name;
+        int shift;
+    } units[] = {{"", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
+    size_t digits = strspn(text, "0123456789");
+    char number[20];
+    int64_t count = 0;
+
+    if (digits > 0 && digits < sizeof(number)) {
+        memcpy(number, text, digits);
+        number[digits] = '\0';
+        for (size_t i = 0; input_number(number, &count) && i < sizeof(units) / sizeof(units[0]);
+             i++) {
+            if (strcmp(text + digits, units[i].name) == 0 && count <= INT64_MAX >> units[i].shift) {
+                *ret_bytes = arena_printf(&cli->arena, "%" PRId64, count << units[i].shift);
+                return CLI_OK;
+            }
+        }
+    }
+    return cli_usage(cli, "--%s \"%s\": invalid size; expected one such as 512MiB or 10GiB, or 0",
+                     option, text);
 }
 
 enum cli_exit input_file(struct cli *cli, const char *path, size_t bytes_max,

@@ -1,5 +1,5 @@
 /*
- * input.h: parses arguments: numbers, durations, times, and texts that are given on the command line, in
+ * input.h: parses arguments: numbers, durations, sizes, times, and texts that are given on the command line, in
  * a file (@FILE) or on standard input (-).
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_INPUT_H
@@ -15,6 +15,10 @@ bool input_number(const char *text, int64_t *ret_number);
 /* Parses a span such as 500ms, 5s, 2m, 1h, 90d, 2w; a number without a unit means seconds. Returns
  * false for anything else and for 0. */
 bool input_duration(const char *text, int64_t *ret_ms);
+/* Returns the number of bytes, in decimal digits, of a size such as 64KiB, 512MiB, 10GiB or 1TiB; a number without a
+ * unit means bytes. */
+MUST_CHECK enum cli_exit input_size(struct cli *cli, const char *option, const char *text,
+                                    struct slice *ret_bytes);
 
 /* Reads the whole file, at most `bytes_max`; "-" is standard input. */
 MUST_CHECK enum cli_exit input_file(struct cli *cli, const char *path, size_t bytes_max,

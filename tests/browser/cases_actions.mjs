@@ -122,7 +122,7 @@ async function rulesAndWeights({ browser, Tab, server, tokens }) {
   await tab.press('Propose');
   await tab.sees('Proposed. It has no effect');
   await tab.go('#/verdicts/find');
-  await tab.press('Look');
+  await tab.press('Search');
   await tab.sees('Nothing found.');
   equal(tab.problems, [], 'problems');
   await tab.close();
@@ -139,6 +139,17 @@ async function reviewRuns({ browser, Tab, server, tokens }) {
   await tab.sees('Review of run-9 submitted.');
   const { run } = await server.call('ReviewService/GetRun', { runId: 'run-9' });
   equal([run.newestReview.badFormat, run.newestReview.missingSpec, run.newestReview.reviewedBy], [true, ['torque', 'weight'], 'rita'], 'the review');
+  await tab.go('#/reviews');
+  await tab.until('the queue', () => document.querySelector('.list tbody tr.is-here'));
+  const quick = await tab.page.$eval('.list tbody tr.is-here', (row) => row.dataset.key);
+  const reviews = async () => ((await server.call('ReviewService/ListReviews', { runId: quick })).reviews || []).filter((one) => !one.retractedAt).length;
+  const had = await reviews();
+  await tab.key('c');
+  await tab.sees(`${quick} is reviewed.`);
+  equal(await reviews(), had + 1, 'the review without findings');
+  await tab.key('u');
+  for (let tries = 0; tries < 100 && (await reviews()) !== had; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+  equal(await reviews(), had, 'reviews after the undo');
   await tab.go('#/reviews/all?run=run-9');
   await tab.page.$eval('.list tbody .row-link', (node) => node.click());
   await tab.until('the panel', () => document.querySelector('.panel-content h2'));

@@ -140,7 +140,7 @@ async function otherLanguage({ browser, Tab, server }) {
     words.addLanguage('qq', new Proxy({}, { get: (target, text) => `«${String(text)}»` }));
     words.chooseLanguage(['qq', 'en']);
   });
-  for (const route of ['#/corrections', '#/learning', '#/mappings', '#/verdicts', '#/verdicts/submit', '#/verdicts/rules', '#/reviews', '#/reviews/new', '#/explain', '#/administration', '#/administration/organisations', '#/administration/tokens', '#/administration/settings', '#/administration/retention', '#/administration/quotas', '#/administration/dead-letters', '#/proposals/effect']) {
+  for (const route of ['#/corrections', '#/learning', '#/mappings', '#/verdicts', '#/verdicts/submit', '#/verdicts/rules', '#/reviews', '#/reviews/new', '#/explain', '#/administration', '#/administration/organisations', '#/administration/tokens', '#/administration/settings', '#/administration/retention', '#/administration/quotas', '#/administration/audit', '#/administration/dead-letters', '#/proposals/effect']) {
     await tab.go(route);
     const plain = await tab.page.$$eval('main h1, main h2, main h3, main label, main legend, main th[scope=col], main button, main .lead, main figcaption, main .tabs a, main dt', (nodes) =>
       nodes.map((node) => node.innerText.trim()).filter((text) => text !== '' && !text.includes('«') && !/^(CSV|\d+)$/.test(text)));

@@ -13,6 +13,7 @@ import { cases as signIn } from './cases_sign_in.mjs';
 import { cases as proposals } from './cases_proposals.mjs';
 import { cases as sessions } from './cases_sessions.mjs';
 import { cases as administration } from './cases_administration.mjs';
+import { cases as audit } from './cases_audit.mjs';
 
 const SKIPPED = 77; // exit code if no case could run
 
@@ -33,7 +34,7 @@ async function main([bin, pdf, only = '']) {
   let failed = 0;
   try {
     const seeded = await seed(server, pdf);
-    for (const [name, run] of [...views, ...actions, ...proposals, ...administration, ...await optional(server), ...signIn].filter(([one]) => only.split('+').some((part) => one.includes(part)))) {
+    for (const [name, run] of [...views, ...actions, ...proposals, ...administration, ...audit, ...await optional(server), ...signIn].filter(([one]) => only.split('+').some((part) => one.includes(part)))) {
       const began = Date.now();
       try {
         const reason = await run({ browser, Tab, server, bin, ...seeded });

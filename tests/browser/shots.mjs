@@ -14,14 +14,15 @@ async function views(server) {
   const layouts = (await server.call('AnalyticsService/ListLayoutCoverage', { order: 'LAYOUT_COVERAGE_ORDER_MOST_SEEN', pageSize: 200 })).layoutStats;
   const layout = layouts.sort((a, b) => Number(b.exampleCount || 0) - Number(a.exampleCount || 0))[0].layoutFingerprint;
   const { exposureRef } = await server.call('PromptService/GetExamples', { layoutFingerprint: layout, maxExamples: 2 });
+  const { turns: [turn] } = await server.call('TurnService/ListTurns', { status: 'TURN_STATUS_ACCEPTED', pageSize: 1 });
   const row = '.list tbody .row-link';
   return [
     ['overview', '#/overview'], ['corrections', '#/corrections'], ['correction', '#/corrections', row], ['learning', '#/learning?days=90'], ['layouts', '#/learning/layouts'], ['layout', `#/learning/${layout}`],
     ['families', '#/learning/families'], ['mappings', '#/mappings'], ['mapping', '#/mappings?status=SUGGESTED', row], ['verdicts', '#/verdicts?days=90'], ['verdict-form', '#/verdicts/submit'], ['rules', '#/verdicts/rules'],
     ['rule', '#/verdicts/rules', row], ['weights', '#/verdicts/weights'], ['weight', '#/verdicts/weights', row], ['found-rules', '#/verdicts/find'], ['queue', '#/reviews'], ['run', '#/reviews', row], ['reviews', '#/reviews/all'], ['review', '#/reviews/all', row],
-    ['review-form', '#/reviews/new'], ['agents', '#/reviews/agent'], ['agent-card', '#/reviews/agent?subcategory=drills'], ['wording', '#/reviews/wording'], ['draft', '#/reviews/wording?open=2'], ['proposals', '#/proposals'], ['guidelines', '#/proposals/guidelines'], ['effect', '#/proposals/effect'], ['guideline', '#/proposals/effect', row], ['agent-prompt', '#/proposals/prompt'], ['explain', '#/explain'],
+    ['review-form', '#/reviews/new'], ['agents', '#/reviews/agent'], ['agent-card', '#/reviews/agent?subcategory=drills'], ['wording', '#/reviews/wording'], ['draft', '#/reviews/wording?open=2'], ['proposals', '#/proposals'], ['proposal', '#/proposals', row], ['guidelines', '#/proposals/guidelines'], ['effect', '#/proposals/effect'], ['guideline', '#/proposals/effect', row], ['agent-prompt', '#/proposals/prompt'], ['sessions', '#/sessions'], ['turn', '#/sessions?status=REJECTED', row], ['satisfaction', '#/sessions/satisfaction'], ['strategies', `#/sessions/strategies?q=${encodeURIComponent(turn.query)}`], ['detector', '#/sessions/detector'], ['explain', '#/explain'],
     ['explained', `#/explain?ref=${encodeURIComponent(exposureRef)}`], ['server', '#/administration'], ['organisations', '#/administration/organisations'], ['organisation', '#/administration/organisations', row], ['tokens', '#/administration/tokens'], ['settings', '#/administration/settings'], ['retention', '#/administration/retention'],
-    ['quotas', '#/administration/quotas'], ['quota', '#/administration/quotas', row], ['dead-letters', '#/administration/dead-letters'],
+    ['quotas', '#/administration/quotas'], ['quota', '#/administration/quotas', row], ['audit', '#/administration/audit'], ['change', '#/administration/audit', row], ['dead-letters', '#/administration/dead-letters'],
     ['log', '#/administration/log'], ['event', '#/administration/log', row],
   ];
 }

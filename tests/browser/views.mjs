@@ -19,7 +19,7 @@ export function views(reference) {
     ['verdict-form', '#/verdicts/submit', 'It really is'],
     ['rules', '#/verdicts/rules', 'font_mismatch'],
     ['weights', '#/verdicts/weights', 'Suggested'],
-    ['found-rules', '#/verdicts/find', 'Not looked yet.'],
+    ['found-rules', '#/verdicts/find', 'No search yet.'],
     ['queue', '#/reviews', 'run-10'],
     ['reviews', '#/reviews/all', 'run-0'],
     ['review-form', '#/reviews/new', 'Missing specifications'],
@@ -36,13 +36,14 @@ export function views(reference) {
     ['server', '#/administration', 'Calls by method'],
     ['organisations', '#/administration/organisations', 'default'],
     ['tokens', '#/administration/tokens', HOSTILE],
-    ['settings', '#/administration/settings', 'Held out from examples'],
+    ['settings', '#/administration/settings', 'Members that prompts never show'],
     ['retention', '#/administration/retention', 'Kept forever.'],
     ['quotas', '#/administration/quotas', 'the organisation'],
+    ['audit', '#/administration/audit', 'token created'],
     ['dead-letters', '#/administration/dead-letters', 'No dead letters.'],
     ['log', '#/administration/log', 'correction or judgement'],
   ];
 }
 
 // Lists whose first row opens a panel.
-export const PANELS = ['corrections', 'corrections-hostile', 'layouts', 'families', 'mappings', 'rules', 'weights', 'queue', 'reviews', 'wording', 'proposals', 'organisations', 'quotas', 'log'];
+export const PANELS = ['corrections', 'corrections-hostile', 'layouts', 'families', 'mappings', 'rules', 'weights', 'queue', 'reviews', 'wording', 'proposals', 'organisations', 'quotas', 'audit', 'log'];

@@ -75,6 +75,14 @@ class Web(ServerCase):
         wanted = [name.removeprefix("EVENT_KIND_") for name, number in event_log.EventKind.items() if number != event_log.EVENT_KIND_UNSPECIFIED]
         self.assertEqual(sorted(kinds), sorted(wanted))
 
+    def test_audit_filters_by_every_audited_kind(self):
+        """Each kind that ListAudit lists, by its mark in the contract, is in the list of the filter, once."""
+        source = sources()["views/audit.js"].decode()
+        kinds = re.findall(r"'(\w+)'", re.search(r"const KINDS = \[([^\]]+)\]", source).group(1))
+        with open(os.path.join(ROOT, "proto", "errata", "v1", "event.proto"), encoding="utf-8") as f:
+            marked = re.findall(r"EVENT_KIND_(\w+) = \d+ \[([^\]]*)\];", f.read())
+        self.assertEqual(sorted(kinds), sorted(name for name, options in marked if "audited = true" in options))
+
     def test_files_of_the_page_are_known_to_it(self):
         """All files that index.html names and modules import exist."""
         files, folder = sources(), self.folder()

@@ -8,6 +8,7 @@ import { t } from './words.js';
 const PACKAGE = '/errata.v1.'; // of methods that are not named by their whole path
 const WAITS_MS = [250, 500, 1000, 2000, 3000, 4000, 5000, 5000, 5000, 5000];
 const READ_TIMEOUT_MS = 30000;
+const FILL_MS = 2000;
 
 export class CallError extends Error {
   constructor(code, message, fields = []) {
@@ -141,11 +142,13 @@ export function write(method, request, options = {}) {
   return callWithRetries(method, request, { key: `page-${crypto.randomUUID()}`, isWrite: true, ...options });
 }
 
-// Pages with large rows exceed the limit of the server's JSON conversion; they are requested in smaller pages.
+// Pages with large rows exceed the limit of the server's JSON conversion; they are requested in smaller pages. A page that ends
+// early, since the server examines only so many rows for a filter, is filled up for a while; what is left follows by `next`.
 export async function readPage(method, request, member, options = {}) {
   const wanted = request.pageSize || 50;
   let size = wanted;
   const rows = [];
+  const end = Date.now() + FILL_MS;
   let token = request.pageToken || '';
   do {
     let reply = null;
@@ -158,7 +161,7 @@ export async function readPage(method, request, member, options = {}) {
     }
     rows.push(...(reply[member] || []));
     token = reply.nextPageToken || '';
-  } while (token && rows.length < wanted);
+  } while (token && rows.length < wanted && Date.now() < end);
   return { rows, next: token };
 }
 

@@ -37,6 +37,10 @@ export function enumWords(value, prefix) {
 const KIND_NAMES = {
   FEEDBACK: 'correction or judgement', RUN_ITEM_PUT: 'item of a run', FRAGMENT_SET_PUT: 'draft of the wording', FRAGMENT_SET_APPROVED: 'wording approved', EXPOSURE_RECORDED: 'answer cited', EXTRACTION_RECORDED: 'extraction',
   VERDICT_SUBMITTED: 'verdict', REVIEW_SUBMITTED: 'review', RETRACTED: 'retraction', MAPPING_APPLIED: 'article numbers filled in', LEARNED_RULE_ENABLED_SET: 'rule switched', LEARNED_RULE_WEIGHT_SET: 'weight applied',
+  ORGANIZATION_CREATED: 'organisation created', ORGANIZATION_STATE_SET: 'organisation suspended or resumed', ORGANIZATION_DELETED: 'organisation deleted', ORGANIZATION_EXPORTED: 'organisation exported',
+  ORGANIZATION_IMPORTED: 'organisation imported', SETTINGS_UPDATED: 'settings changed', QUOTA_SET: 'quota changed', CONTENT_SWEPT: 'content removed by retention', CONTENT_ERASED: 'content erased on request',
+  DOCUMENT_INGESTED: 'document measured', TURN_RECORDED: 'turn', TURN_FEEDBACK_SET: 'feedback corrected', DECISION_RECORDED: 'decision', PROPOSAL_CREATED: 'proposal', PROPOSAL_VOTED: 'vote on a proposal',
+  GUIDELINE_SUNSET_PROPOSED: 'retirement proposed', LEARNED_RULE_IMPORTED: 'rule imported',
   ARTIFACT_STATE_SET: 'state of a rule', LEARNED_RULE_CREATED: 'rule learned', PROMPT_TEMPLATE_PUT: 'prompt template', TRIGGER_THRESHOLDS_SET: 'thresholds',
 };
 
@@ -45,8 +49,20 @@ export function kindName(kind) {
   return name ? t(name) : enumWords(kind, 'EVENT_KIND_');
 }
 
+// The beginning of a hash; the end of a UUIDv7, whose beginning is the time.
 export function shortId(id) {
+  if (/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(id)) return tail(id);
   return id.length > 16 ? `${id.slice(0, 8)}…` : id;
+}
+
+// The key of a turn in addresses; ids may have any characters.
+export function turnKey(sessionId, turnId) {
+  return `${encodeURIComponent(sessionId)} ${encodeURIComponent(turnId)}`;
+}
+
+export function turnOfKey(key) {
+  const [sessionId, turnId] = key.split(' ').map(decodeURIComponent);
+  return { sessionId, turnId };
 }
 
 // Shortens a UUIDv7 to its end, since its beginning is the time.

@@ -142,17 +142,23 @@ export function intervals({ title, name, rows, sentence, text = (value) => perce
   const high = to ?? Math.max(zero, ...known.map((row) => row.high ?? row.value));
   const span = high - low || 1;
   const x = (value) => 100 * Math.max(0, Math.min(1, (value - low) / span));
+  const isBeyond = (row) => row.value !== undefined && (row.value < low || row.value > high);
+  // The estimate as a bar, or as an arrow at the edge that it is beyond.
+  const mark = (row) => {
+    if (!isBeyond(row)) return svg('rect', { x: x(row.value) - 0.6, y: 2, width: 1.2, height: 10, class: `point ${kindOf(row)}` });
+    return svg('polygon', { points: row.value > high ? '97.6,2 100,7 97.6,12' : '2.4,2 0,7 2.4,12', class: `point ${kindOf(row)}` });
+  };
   const kindOf = (row) => (row.low !== undefined && row.low > zero ? 'right' : row.high !== undefined && row.high < zero ? 'wrong' : 'even');
   const drawing = h('ul', { class: 'intervals' }, rows.map((row) => h('li', null,
     h('span', { class: 'bar-label' }, row.address ? h('a', { href: row.address }, row.label) : row.label),
     svg('svg', { class: 'interval', viewBox: '0 0 100 14', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
       svg('line', { x1: x(zero), x2: x(zero), y1: 0, y2: 14, class: 'zero' }),
       row.low !== undefined && svg('rect', { x: x(row.low), y: 5.5, width: Math.max(0.4, x(row.high) - x(row.low)), height: 3, class: `range ${kindOf(row)}` }),
-      row.value !== undefined && svg('rect', { x: x(row.value) - 0.6, y: 2, width: 1.2, height: 10, class: `point ${kindOf(row)}` })),
-    h('span', { class: 'bar-value' }, row.value === undefined ? t('too few') : text(row.value), row.low !== undefined && h('span', { class: 'muted' }, ` ${text(row.low)} … ${text(row.high)}`)))));
+      row.value !== undefined && mark(row)),
+    h('span', { class: 'bar-value' }, row.value === undefined ? t('too few') : text(row.value)), h('span', { class: 'bar-value muted' }, row.low !== undefined && `${text(row.low)} … ${text(row.high)}`))));
   const cell = (value) => (value === undefined ? '–' : text(value));
   return chartFrame({
-    title, name, sentence, drawing, rows,
+    title, name, sentence: rows.some(isBeyond) ? `${sentence} ${t('An arrow is beyond the scale.')}` : sentence, drawing, rows,
     columns: [{ head: t('Name'), cell: (row) => row.label }, { head: t('Estimate'), number: true, cell: (row) => cell(row.value), text: (row) => row.value },
       { head: t('Low (95%)'), number: true, cell: (row) => cell(row.low), text: (row) => row.low }, { head: t('High (95%)'), number: true, cell: (row) => cell(row.high), text: (row) => row.high },
       ...(rows.some((row) => row.detail) ? [{ head: t('Of'), cell: (row) => row.detail || '' }] : [])],

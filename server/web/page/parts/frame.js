@@ -76,14 +76,15 @@ export function details(summary, ...children) {
   return h('details', { class: 'details' }, h('summary', null, summary), children);
 }
 
-// A plain table: `columns` are {head, cell, number}.
+// A plain table: `columns` are {head, cell, number, wide}; a phone leaves out those that are wide.
 export function plainTable(caption, columns, rows) {
+  const kindOf = (column) => `${column.number ? 'number' : ''} ${column.wide ? 'wide' : ''}`.trim();
   return h('div', { class: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': caption },
     h('table', { class: 'plain' }, h('caption', { class: 'visually-hidden' }, caption),
-      h('thead', null, h('tr', null, columns.map((column) => h('th', { scope: 'col', class: column.number ? 'number' : '' }, column.head)))),
+      h('thead', null, h('tr', null, columns.map((column) => h('th', { scope: 'col', class: kindOf(column) }, column.head)))),
       h('tbody', null, rows.map((row) => h('tr', null, columns.map((column, at) => (at === 0
-        ? h('th', { scope: 'row', class: column.number ? 'number' : '' }, column.cell(row))
-        : h('td', { class: column.number ? 'number' : '' }, column.cell(row)))))))));
+        ? h('th', { scope: 'row', class: kindOf(column) }, column.cell(row))
+        : h('td', { class: kindOf(column) }, column.cell(row)))))))));
 }
 
 // Links to the parts of a view.

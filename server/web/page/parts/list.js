@@ -118,8 +118,8 @@ export class List {
       const size = Number(this.route.parameters.get('size')) || 50;
       const { rows, next } = await this.spec.load({ parameters: this.parameters(), size, token: this.route.parameters.get('page') || '', signal: abort.signal });
       if (abort.signal.aborted || this.closed) return;
-      this.draw(rows, quiet);
       this.next = next;
+      this.draw(rows, quiet);
       this.drawFoot();
       this.showPanel();
     } catch (error) {
@@ -190,6 +190,7 @@ export class List {
 
   emptyMessage() {
     const filtered = (this.spec.filters || []).some((filter) => (this.route.parameters.get(filter.name) || '') !== '');
+    if (this.next) return empty(t('Nothing found so far.'), t('Only a part of the rows was examined; further ones may match.'), h('a', { class: 'button', href: changed({ page: this.next, open: '' }) }, t('Look further')));
     if (this.route.parameters.get('page')) return empty(t('There is nothing more.'), t('This page of the list has no rows.'));
     if (filtered) return empty(t('Nothing matches these filters.'), t('Change them, or clear all of them.'));
     return this.spec.empty();

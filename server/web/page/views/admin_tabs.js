@@ -12,7 +12,7 @@ import { tabs } from '../parts/frame.js';
 export function adminTabs(current, org = '') {
   const tab = (id, label, parameters) => ({ id, label, address: href(id ? `administration/${id}` : 'administration', parameters) });
   return tabs(t('Administration'), [tab('', t('Server')), tab('organisations', t('Organisations')), tab('tokens', t('Tokens'), { org }), tab('settings', t('Settings'), { org }),
-    tab('retention', t('Retention'), { org }), tab('quotas', t('Quotas'), { org }), tab('dead-letters', t('Dead letters')), tab('log', t('Event log'))], current);
+    tab('retention', t('Retention'), { org }), tab('quotas', t('Quotas'), { org }), tab('audit', t('Audit'), { org }), tab('dead-letters', t('Dead letters')), tab('log', t('Event log'))], current);
 }
 
 // An organisation by its id; without an id, that of the page's token.

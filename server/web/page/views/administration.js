@@ -1,5 +1,5 @@
-// Administration: the server and its health here; organisations, tokens, settings, retention, quotas, dead letters and the log
-// of events in files of their own.
+// Administration: the server and its health here; organisations, tokens, settings, retention, quotas, the audit, dead letters
+// and the log of events in files of their own.
 
 import { h, show } from '../core/dom.js';
 import { t, tn } from '../core/words.js';
@@ -7,6 +7,7 @@ import { read } from '../core/call.js';
 import { enumWords, timeText, number, count, bytesText, mono } from '../core/format.js';
 import { heading, figure, section, fillFrom, badge, plainTable, details } from '../parts/frame.js';
 import { adminTabs } from './admin_tabs.js';
+import { open as openAudit } from './audit.js';
 import { open as openDeadLetters } from './dead_letters.js';
 import { open as openLog } from './event_log.js';
 import { open as openOrganisations } from './organisations.js';
@@ -46,7 +47,7 @@ function serverInfo(info) {
       figure({ label: t('Calls since the start'), value: number(calls), detail: info.startedAt && t('started {time}', { time: timeText(info.startedAt) }) }),
       figure({ label: t('Not OK'), value: number(failed), detail: calls ? t('{share} of the calls', { share: `${number(failed * 100 / calls, 2)}%` }) : '' })),
     count(info.logAheadUs) > 60e6 && h('p', { class: 'callout wrong' }, t('The newest event is dated {n} s ahead of this server’s clock.', { n: number(count(info.logAheadUs) / 1e6) })),
-    section(t('Calls by method'), plainTable(t('Calls by method'), [{ head: t('Method'), cell: (one) => mono(one.method) }, { head: t('Result'), cell: (one) => badge(one.code || 'OK', !one.code || one.code === 'OK' ? '' : 'wrong') }, { head: t('Calls'), number: true, cell: (one) => number(one.count) }], methods)),
+    section(t('Calls by method'), plainTable(t('Calls by method'), [{ head: t('Method'), cell: (one) => mono(one.method.replace(/^errata\.v1\./, ''), one.method) }, { head: t('Result'), cell: (one) => badge(one.code || 'OK', !one.code || one.code === 'OK' ? '' : 'wrong') }, { head: t('Calls'), number: true, cell: (one) => number(one.count) }], methods)),
     details(tn((info.counters || []).length, '{n} counter', 'All {n} counters'), plainTable(t('Counters'), [{ head: t('Counter'), cell: (one) => mono(one.name) }, { head: t('Value'), number: true, cell: counterText }], info.counters || []))];
 }
 
@@ -58,7 +59,7 @@ function openServer(root, route, signal) {
   return {};
 }
 
-const VIEWS = { organisations: openOrganisations, tokens: openTokens, settings: openSettings, retention: openRetention, quotas: openQuotas, 'dead-letters': openDeadLetters, log: openLog };
+const VIEWS = { organisations: openOrganisations, tokens: openTokens, settings: openSettings, retention: openRetention, quotas: openQuotas, audit: openAudit, 'dead-letters': openDeadLetters, log: openLog };
 
 // Another organisation in the address of the same view opens the view again.
 export function open(root, route, signal) {

@@ -29,7 +29,7 @@ function signalTable(card) {
     { head: t('Signal'), cell: (one) => enumWords(one.signal, SIGNAL) },
     { head: t('Trigger'), cell: (one) => (one.trigger ? badge(t('on'), 'wrong') : badge(t('off'))) },
     { head: t('In the last reviews'), cell: (one) => t('{n} of the last {all} reviews', { n: one.recentCount || 0, all: recent }) },
-    { head: t('Share'), number: true, cell: (one) => percentOf(one.recentPercent) },
+    { head: t('Share'), number: true, wide: true, cell: (one) => percentOf(one.recentPercent) },
     { head: t('Of all runs'), number: true, cell: (one) => percentOf(one.percent) }], card.signals || []);
 }
 
@@ -45,8 +45,8 @@ function periods(card) {
 function recurrence(card) {
   const rows = (card.periods || []).map((one) => ({ label: periodText(one), total: one.total || {} }));
   if (!rows.some((row) => row.total.warnedCount)) return null;
-  return plainTable(t('Recurrence of what agents were warned of'), [{ head: t('Period'), cell: (row) => row.label }, { head: t('Warned'), number: true, cell: (row) => row.total.warnedCount || 0 },
-    { head: t('Came again'), number: true, cell: (row) => row.total.recurringCount || 0 }, { head: t('Share'), number: true, cell: (row) => percentOf(row.total.recurrencePercent) }], rows);
+  return section(t('Did it come again after a warning?'), plainTable(t('Recurrence of what agents were warned of'), [{ head: t('Period'), cell: (row) => row.label }, { head: t('Warned'), number: true, cell: (row) => row.total.warnedCount || 0 },
+    { head: t('Came again'), number: true, cell: (row) => row.total.recurringCount || 0 }, { head: t('Share'), number: true, cell: (row) => percentOf(row.total.recurrencePercent) }], rows));
 }
 
 function thresholdForm(card, reload) {
@@ -73,7 +73,7 @@ function cardOf(card, reload) {
     (card.triggers || {}).lowConfidence && h('p', { class: 'callout' }, t('Fewer than 10 runs: the triggers are of low confidence.')),
     section(t('Signals and triggers'), signalTable(card)),
     h('div', { class: 'grid' }, specs.length > 0 && bars({ title: t('Specifications that are missing'), name: 'missing-specs', rows: specs, unit: t('Runs'), kind: 'wrong', sentence: t('{name} is missing most, in {n} of the last runs.', { name: specs[0].label, n: specs[0].value }) }), periods(card)),
-    section(null, recurrence(card)), hasRole('ADMIN') && thresholdForm(card, reload)];
+    recurrence(card), hasRole('ADMIN') && thresholdForm(card, reload)];
 }
 
 async function known() {

@@ -4,7 +4,7 @@ import { h, show } from '../core/dom.js';
 import { t } from '../core/words.js';
 import { href } from '../core/route.js';
 import { read, readPage } from '../core/call.js';
-import { enumWords, kindName, when, timeText, number, count, idText, mono } from '../core/format.js';
+import { enumWords, kindName, when, timeText, number, count, idText, mono, shortId } from '../core/format.js';
 import { heading, section, empty, badge, facts } from '../parts/frame.js';
 import { List } from '../parts/list.js';
 import { adminTabs } from './admin_tabs.js';
@@ -37,7 +37,7 @@ export function open(root, route) {
     filters: [{ name: 'kind', label: t('Kind'), kind: 'select', options: [['', t('any')], ...KINDS.map((one) => [one, kindName(KIND + one)]).sort(([, a], [, b]) => a.localeCompare(b))] }],
     columns: [{ head: t('Number'), cell: (event) => number(count(event.seq)), text: (event) => count(event.seq) }, { head: t('Kind'), cell: (event) => kindName(event.kind), text: (event) => event.kind },
       { head: t('Who'), cell: (event) => event.actorUserId || h('span', { class: 'muted' }, enumWords(event.annotatorKind, 'ANNOTATOR_KIND_')), text: (event) => event.actorUserId || '' }, { head: t('When'), cell: (event) => when(event.createdAt), text: (event) => event.createdAt },
-      { head: t('About'), kind: 'wide', cell: (event) => (event.subjects || []).slice(0, 2).map((one) => badge(one.id.length > 24 ? `${one.id.slice(0, 8)}…` : one.id)), text: (event) => (event.subjects || []).map((one) => one.id).join(' ') }],
+      { head: t('About'), kind: 'wide', cell: (event) => (event.subjects || []).slice(0, 2).map((one) => badge(one.id.length > 24 ? shortId(one.id) : one.id)), text: (event) => (event.subjects || []).map((one) => one.id).join(' ') }],
     load: ({ parameters, size, token, signal }) => readPage('EventService/ListEvents', { kind: parameters.kind ? KIND + parameters.kind : undefined, pageSize: size, pageToken: token }, 'events', { signal }),
     open: async (id) => eventPanel((await read('EventService/GetEvent', { id })).event),
     concerns: () => true, empty: () => empty(t('The log is empty.'), t('All that people and pipelines write appears here.')),

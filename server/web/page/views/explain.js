@@ -13,11 +13,11 @@ import { evidenceTable, outcomesTable } from '../parts/evidence.js';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-/i;
 
 function titleOf(artifact) {
-  if (artifact.example) return [t('Example'), h('a', { href: href('corrections', { open: artifact.example.id }) }, idText(artifact.example.id))];
+  if (artifact.example) return [t('Example'), ' ', h('a', { href: href('corrections', { open: artifact.example.id }) }, idText(artifact.example.id))];
   if (artifact.mapping) return [t('Mapping'), h('span', { class: 'mono' }, `${artifact.mapping.customerSku} → ${artifact.mapping.internalSku}`)];
   if (artifact.promptTemplate) return [t('Prompt template'), h('span', { class: 'mono' }, artifact.promptTemplate.name)];
   if (artifact.learnedRule) return [t('Learned rule'), h('a', { href: href('verdicts/rules', { open: artifact.learnedRule.id }) }, artifact.learnedRule.pattern)];
-  if (artifact.fragmentSet) return [t('Wording'), h('a', { href: href('reviews/wording', { open: artifact.fragmentSet.version || 0 }) }, t('version {n}', { n: artifact.fragmentSet.version || 0 }))];
+  if (artifact.fragmentSet) return [t('Wording'), ' ', h('a', { href: href('reviews/wording', { open: artifact.fragmentSet.version || 0 }) }, t('version {n}', { n: artifact.fragmentSet.version || 0 }))];
   if (artifact.exampleItemJson !== undefined) return [t('Example item')];
   return [t('Artifact')];
 }

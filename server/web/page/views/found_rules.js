@@ -28,7 +28,7 @@ export function open(root, route, signal) {
     say(tn(rules.length, '{n} rule proposed.', '{n} rules proposed.'));
     return [table(rules), h('p', null, h('a', { href: href('verdicts/rules', { state: 'PROPOSED' }) }, t('To the proposed rules')))];
   };
-  const look = async () => {
+  const search = async () => {
     const reply = await write('VerdictService/ProposeRules', { dryRun: true });
     const rules = reply.rules || [];
     if (!rules.length) return empty(t('Nothing found.'), t('A rule must hold on the newer half of the verdicts: at least 5 hits, and twice as many misses as elsewhere.'));
@@ -36,7 +36,7 @@ export function open(root, route, signal) {
       h('div', { class: 'actions' }, button(tn(rules.length, 'Propose this rule', 'Propose these {n} rules'), () => { show(place); fillFrom(place, propose, signal); }, { kind: 'primary' }))];
   };
   show(root, heading(t('Find rules'), t('The server looks for what wrong verdicts have in common: features, numbers, indicators and phrases. It takes up to half a minute.')), verdictTabs('find'),
-    hasRole('REVIEWER', 'INTEGRATOR', 'ADMIN') && h('div', { class: 'actions' }, button(t('Look'), () => { show(place); fillFrom(place, look, signal); }, { kind: 'primary' })), place);
-  show(place, empty(t('Not looked yet.'), t('Nothing is stored by looking.')));
+    hasRole('REVIEWER', 'INTEGRATOR', 'ADMIN') && h('div', { class: 'actions' }, button(t('Search'), () => { show(place); fillFrom(place, search, signal); }, { kind: 'primary' })), place);
+  show(place, empty(t('No search yet.'), t('A search stores nothing; proposing what it finds does.')));
   return {};
 }

@@ -82,10 +82,10 @@ function similarText(feedback) {
 
 function effectFacts(one) {
   const points = (value, scale, digits) => signed(value * scale, digits);
-  return section(t('What it changed'), facts([[t('Bad with it'), badText(one.served)], [t('Bad held out'), badText(one.heldOut)], [t('Bad in shadow'), count(one.shadow?.outcomeCount) > 0 && badText(one.shadow)],
-    [t('Points (95%)'), one.difference !== undefined && t('{value}, from {low} to {high}', { value: points(one.difference, 100, 0), low: points(one.differenceLow, 100, 0), high: points(one.differenceHigh, 100, 0) })],
+  return section(t('What it changed'), facts([[t('Bad with it'), badText(one.served)], [t('Bad without it'), badText(one.heldOut)], [t('Bad in shadow'), count(one.shadow?.outcomeCount) > 0 && badText(one.shadow)],
+    [t('Difference in points (95%)'), one.difference !== undefined && t('{value}, from {low} to {high}', { value: points(one.difference, 100, 0), low: points(one.differenceLow, 100, 0), high: points(one.differenceHigh, 100, 0) })],
     [t('Asked for'), one.before && t('{before} of 100 before, {after} after', { before: similarText(one.before), after: similarText(one.after) })],
-    [t('Change (95%)'), one.change !== undefined && t('{value}, from {low} to {high}', { value: points(one.change, 1, 1), low: points(one.changeLow, 1, 1), high: points(one.changeHigh, 1, 1) })]]));
+    [t('Difference of 100 (95%)'), one.change !== undefined && t('{value}, from {low} to {high}', { value: points(one.change, 1, 1), low: points(one.changeLow, 1, 1), high: points(one.changeHigh, 1, 1) })]]));
 }
 
 function shortRule(rule) {
@@ -132,7 +132,7 @@ export function openEffects(root, route) {
   list = new List(place, route, {
     name: 'effects', caption: t('Effect of guidelines'), panelLabel: t('Guideline'), key: (one) => one.guideline.id, filters: [{ name: 'agent', label: t('Agent') }],
     columns: [{ head: t('Rule'), cell: (one) => one.guideline.ruleContent || idText(one.guideline.id), text: (one) => one.guideline.ruleContent }, { head: t('State'), cell: (one) => stateBadge(one.guideline), text: (one) => (one.guideline.sunsetProposed ? 'SUNSET_PROPOSED' : 'ACTIVE') },
-      { head: t('Bad with it'), cell: (one) => badText(one.served), text: (one) => count(one.served?.badCount) }, { head: t('Bad held out'), cell: (one) => badText(one.heldOut), text: (one) => count(one.heldOut?.badCount) },
+      { head: t('Bad with it'), cell: (one) => badText(one.served), text: (one) => count(one.served?.badCount) }, { head: t('Bad without it'), cell: (one) => badText(one.heldOut), text: (one) => count(one.heldOut?.badCount) },
       { head: t('Of 100 before'), kind: 'wide', cell: (one) => similarText(one.before), text: (one) => one.before?.per100 ?? '' }, { head: t('After'), kind: 'wide', cell: (one) => similarText(one.after), text: (one) => one.after?.per100 ?? '' }],
     load: async ({ parameters, size, token, signal }) => {
       const found = await readPage('GuidelineService/GetGuidelineEffectiveness', { agentName: parameters.agent, pageSize: size, pageToken: token }, 'guidelines', { signal });

@@ -192,7 +192,7 @@ function eventRows(rows) {
 
 function openLayout(root, route, signal) {
   const place = h('div', { class: 'section wide-gap' });
-  show(root, heading(t('Layout {name}', { name: shortId(route.part) }), null), h('p', { class: 'mono muted' }, route.part), place);
+  show(root, heading(t('Layout {name}', { name: shortId(route.part) }), null), partTabs('layouts'), h('p', { class: 'mono muted' }, route.part), place);
   fillFrom(place, () => layoutPage(route.part, signal), signal);
   return {};
 }
@@ -231,7 +231,7 @@ async function familySummary(id) {
 function openFamily(root, route, signal) {
   const id = route.part.slice('family:'.length);
   const place = h('div', { class: 'section wide-gap' });
-  show(root, heading(t('Family {name}', { name: shortId(id) }), null), place);
+  show(root, heading(t('Family {name}', { name: shortId(id) }), null), partTabs('families'), place);
   fillFrom(place, () => familySummary(id), signal);
   return {};
 }

@@ -27,7 +27,7 @@ function stateBadge(one) {
 
 function links(one) {
   const part = (name, label) => h('a', { href: href(`administration/${name}`, { org: one.id }) }, label);
-  return [part('tokens', t('tokens')), ' · ', part('settings', t('settings')), ' · ', part('retention', t('retention')), ' · ', part('quotas', t('quotas'))];
+  return [part('tokens', t('tokens')), ' · ', part('settings', t('settings')), ' · ', part('retention', t('retention')), ' · ', part('quotas', t('quotas')), ' · ', part('audit', t('audit'))];
 }
 
 // A form in place of the buttons, with the reason that the audit shows.

@@ -5,7 +5,7 @@ import { t, tn } from '../core/words.js';
 import { href } from '../core/route.js';
 import { read, readPage } from '../core/call.js';
 import { onEvents } from '../core/live.js';
-import { count, number, percent, lastDays, share, when, kindName, tail, mono, dateText } from '../core/format.js';
+import { count, number, percent, lastDays, share, when, kindName, dateText } from '../core/format.js';
 import { heading, figure, section, fillFrom, empty, errorBox } from '../parts/frame.js';
 import { columnsByDay } from '../parts/chart.js';
 
@@ -105,10 +105,10 @@ const ADDRESSES = {
 async function recent() {
   const { rows } = await readPage('EventService/ListEvents', { pageSize: RECENT }, 'events');
   if (!rows.length) return empty(t('The log is empty.'), t('All that people and pipelines write appears here.'));
-  return h('ul', { class: 'waits' }, rows.map((event) => {
+  return h('ul', { class: 'waits recent' }, rows.map((event) => {
     const address = ADDRESSES[event.kind] ? ADDRESSES[event.kind](event) : href('administration/log', { open: event.id });
     return h('li', null, h('a', { href: address }, h('span', { class: 'grow' }, kindName(event.kind), h('span', { class: 'muted' }, event.actorUserId ? ` · ${event.actorUserId}` : '')),
-      h('span', { class: 'muted' }, when(event.createdAt)), mono(tail(event.id), event.id)));
+      h('span', { class: 'muted' }, when(event.createdAt))));
   }));
 }
 

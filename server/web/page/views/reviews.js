@@ -6,7 +6,7 @@ import { t } from '../core/words.js';
 import { href, go, changed } from '../core/route.js';
 import { read, readPage, write } from '../core/call.js';
 import { hasRole } from '../core/session.js';
-import { say } from '../core/notes.js';
+import { say, sayDone } from '../core/notes.js';
 import { enumWords, when, timeText, idText } from '../core/format.js';
 import { heading, empty, badge, facts, section, button, tabs, plainTable } from '../parts/frame.js';
 import { form, field } from '../parts/form.js';
@@ -89,8 +89,8 @@ function openQueue(root, route) {
   let list = null;
   const quick = async (row) => {
     if (!subcategoryOf(row)) { go(changed({ open: row.item.runId })); return; }
-    await write('ReviewService/SubmitReview', { review: { runId: row.item.runId, itemId: row.item.itemId, subcategory: subcategoryOf(row), decision: `${DECISION}REVIEWED` } });
-    say(t('{run} is reviewed.', { run: row.item.runId }));
+    const { review } = await write('ReviewService/SubmitReview', { review: { runId: row.item.runId, itemId: row.item.itemId, subcategory: subcategoryOf(row), decision: `${DECISION}REVIEWED` } });
+    sayDone(t('{run} is reviewed.', { run: row.item.runId }), async () => { await write('EventService/RetractEvent', { eventId: review.id, reason: t('undone on the page') }); await list.refresh(); });
     list.move(1);
     await list.refresh();
   };

@@ -44,10 +44,10 @@ async function loadRules({ parameters, size, token, signal }) {
 function columns() {
   return [
     { head: t('Pattern'), cell: (rule) => h('span', { class: 'mono' }, rule.pattern), text: (rule) => rule.pattern },
-    { head: t('Type'), kind: 'wide', cell: (rule) => enumWords(rule.ruleType, TYPE), text: (rule) => rule.ruleType },
+    { head: t('Type'), cell: (rule) => enumWords(rule.ruleType, TYPE), text: (rule) => rule.ruleType },
     { head: t('State'), cell: stateBadge, text: (rule) => `${rule.state}${rule.enabled ? '' : ' (off)'}` },
     { head: t('Adds'), kind: 'number', cell: (rule) => signed(rule.confidenceAdjustment || 0), text: (rule) => rule.confidenceAdjustment || 0 },
-    { head: t('Learned from'), kind: 'number', cell: (rule) => number(count(rule.learnedFromFeedbackCount)), text: (rule) => count(rule.learnedFromFeedbackCount) },
+    { head: t('Learned from'), kind: 'number wide', cell: (rule) => number(count(rule.learnedFromFeedbackCount)), text: (rule) => count(rule.learnedFromFeedbackCount) },
     { head: t('Says of itself'), kind: 'number wide', cell: (rule) => percent(rule.accuracyOnValidation || 0, 0), text: (rule) => rule.accuracyOnValidation || 0 },
     { head: t('Changed'), kind: 'wide', cell: (rule) => when(rule.updatedAt), text: (rule) => rule.updatedAt },
   ];

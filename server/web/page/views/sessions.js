@@ -1,5 +1,5 @@
 // Conversations: turns with the feedback that the next message gave, the cue that was matched, corrections of the detector,
-// satisfaction by day, and how often the detector is right.
+// satisfaction by day, and how often the detector is right; strategies in a file of their own.
 
 import { h, show } from '../core/dom.js';
 import { t, tn } from '../core/words.js';
@@ -7,17 +7,18 @@ import { href } from '../core/route.js';
 import { read, readPage, write } from '../core/call.js';
 import { hasRole } from '../core/session.js';
 import { sayDone } from '../core/notes.js';
-import { enumWords, when, timeText, idText, number, percent, count } from '../core/format.js';
+import { enumWords, when, timeText, idText, number, percent, count, turnKey, turnOfKey } from '../core/format.js';
 import { heading, empty, badge, facts, section, button, tabs, fillFrom, figure, plainTable } from '../parts/frame.js';
 import { linesByDay, intervals, bars } from '../parts/chart.js';
 import { List } from '../parts/list.js';
+import { openStrategies } from './strategies.js';
 
 const STATUS = 'TURN_STATUS_';
 const STATUSES = ['REJECTED', 'ACCEPTED', 'NEUTRAL'];
 const KINDS = { REJECTED: 'wrong', ACCEPTED: 'right', NEUTRAL: '' };
 
 function sessionTabs(current) {
-  return tabs(t('Sessions'), [{ id: '', label: t('Turns'), address: href('sessions') }, { id: 'satisfaction', label: t('Satisfaction'), address: href('sessions/satisfaction') }, { id: 'detector', label: t('Detector'), address: href('sessions/detector') }], current);
+  return tabs(t('Sessions'), [{ id: '', label: t('Turns'), address: href('sessions') }, { id: 'satisfaction', label: t('Satisfaction'), address: href('sessions/satisfaction') }, { id: 'strategies', label: t('Strategies'), address: href('sessions/strategies') }, { id: 'detector', label: t('Detector'), address: href('sessions/detector') }], current);
 }
 
 function statusOf(turn) {
@@ -30,7 +31,7 @@ function statusBadge(turn) {
 }
 
 function keyOf(turn) {
-  return `${turn.sessionId} ${turn.turnId}`;
+  return turnKey(turn.sessionId, turn.turnId);
 }
 
 function cut(text) {
@@ -84,9 +85,9 @@ function openTurns(root, route) {
       { head: t('Strategy'), kind: 'wide', cell: (turn) => cut((turn.strategy || {}).tool || '–'), text: (turn) => (turn.strategy || {}).tool || '' }, { head: t('Satisfaction'), kind: 'number wide', cell: (turn) => number(turn.satisfactionScore || 0, 2), text: (turn) => turn.satisfactionScore || 0 },
       { head: t('When'), cell: (turn) => when(turn.createdAt), text: (turn) => turn.createdAt }],
     load: ({ parameters, size, token, signal }) => readPage('TurnService/ListTurns', { sessionId: parameters.session, status: parameters.status ? STATUS + parameters.status : undefined, pageSize: size, pageToken: token }, 'turns', { signal }),
-    open: async (key, row) => {
-      if (!row) throw new Error(t('This turn is not on this page of the list.'));
-      const [{ turn }, { session }] = await Promise.all([read('TurnService/GetTurn', { sessionId: row.sessionId, turnId: row.turnId }), read('TurnService/GetSession', { sessionId: row.sessionId })]);
+    open: async (key) => {
+      const id = turnOfKey(key);
+      const [{ turn }, { session }] = await Promise.all([read('TurnService/GetTurn', id), read('TurnService/GetSession', { sessionId: id.sessionId })]);
       return panelOf(turn, session, () => list);
     },
     actionKeys: mayCorrect && [['c', t('it was accepted')], ['r', t('it was rejected')], ['e', t('it was neutral')]],
@@ -103,13 +104,13 @@ function openSatisfaction(root, route, signal) {
   fillFrom(place, async () => {
     const reply = await read('TurnService/GetSatisfaction', {}, { signal });
     const total = reply.total || {};
-    const days = reply.days || [];
+    const days = [...(reply.days || [])].sort((a, b) => a.day.localeCompare(b.day)); // the server has the newest first
     if (!count(total.turnCount)) return empty(t('No turns yet.'), t('Satisfaction is computed from recorded turns.'));
     return [h('h2', { class: 'visually-hidden' }, t('Results')), h('div', { class: 'figures' }, figure({ label: t('Mean'), value: number(total.mean || 0, 2), detail: tn(count(total.turnCount), '{n} turn', '{n} turns') }), figure({ label: t('Rejected'), value: percent(count(total.rejectedCount) / count(total.turnCount), 0) }),
       figure({ label: t('Accepted'), value: percent(count(total.acceptedCount) / count(total.turnCount), 0) })),
     linesByDay({ title: t('Satisfaction by day'), name: 'satisfaction', days: days.map((one) => one.day), low: -1, high: 1, text: (value) => number(value, 2), series: [{ name: t('Mean'), kind: 'right', values: days.map((one) => (count(one.turnCount) ? one.mean || 0 : null)) }],
       sentence: t('{mean} over all, from {n} turns.', { mean: number(total.mean || 0, 2), n: number(count(total.turnCount)) }) }),
-    (reply.intents || []).length > 0 && bars({ title: t('Turns by intent'), name: 'intents', unit: t('Turns'), rows: reply.intents.map((one) => ({ label: one.intent || t('not given'), value: count(one.turnCount) })), sentence: tn(reply.intents.length, '{n} intent.', '{n} intents.') })];
+    (reply.intents || []).length > 0 && bars({ title: t('Turns by intent'), name: 'intents', unit: t('Turns'), rows: reply.intents.map((one) => ({ label: one.intent || t('not given'), value: count(one.turnCount) })).sort((a, b) => b.value - a.value), sentence: tn(reply.intents.length, '{n} intent.', '{n} intents.') })];
   }, signal);
   return {};
 }
@@ -129,5 +130,6 @@ function openDetector(root, route, signal) {
 }
 
 export function open(root, route, signal) {
+  if (route.part === 'strategies') return openStrategies(root, route, signal, sessionTabs('strategies'));
   return ({ satisfaction: openSatisfaction, detector: openDetector }[route.part] || openTurns)(root, route, signal);
 }

@@ -41,10 +41,15 @@ function flipTable(title, rows) {
 function panelOf(one) {
   return [h('h2', { class: 'mono' }, one.rule.pattern),
     facts([[t('Adds now'), signed(one.rule.confidenceAdjustment || 0)], [t('Suggested'), signed(one.weight || 0)], [t('People agreed'), count(one.agreedCount)], [t('People disagreed'), count(one.disagreedCount)]]),
-    intervals({ title: t('Suggested weight'), name: 'suggested-weight', text: (value) => signed(value, 2), from: -0.5, to: 0.5,
+    intervals({ title: t('Suggested weight'), name: 'suggested-weight', text: (value) => signed(value, 2), from: -widest(one), to: widest(one),
       rows: [{ label: t('Now'), value: one.rule.confidenceAdjustment || 0 }, { label: t('Suggested'), value: one.weight || 0, low: one.low || 0, high: one.high || 0 }],
       sentence: t('From {n} firings with a verdict. Weights help on receipts like those that were measured; they may not on others.', { n: count(one.agreedCount) + count(one.disagreedCount) }) }),
     flipTable(t('Turned to the right verdict'), one.rightFlips), flipTable(t('Turned to a wrong verdict'), one.wrongFlips)];
+}
+
+// The end of a scale around 0 on which all weights of a rule fit.
+function widest(one) {
+  return 1.2 * Math.max(0.01, ...[one.rule.confidenceAdjustment, one.weight, one.low, one.high].map((value) => Math.abs(value || 0)));
 }
 
 function chosenOf(rows) {

@@ -41,18 +41,21 @@ static void put_item(struct import_call *call, struct json_value record, struct 
     import_put(call, row);
 }
 
-/* A root observation is also the output of its trace, unless there is the trace itself, which has a time. */
+/* A root observation is also the output of its trace, unless there is the trace itself. A trace may have several: those
+ * that the SDK marked as roots of an app may have a parent, and count less than those without. */
 static void put_output(struct import_call *call, struct json_value record, struct import_row *row)
 {
     static const struct import_member members[] = {
         {IMPORT_ID, "traceId"}, {IMPORT_ID, "trace_id"}, {IMPORT_NO_FIELD, NULL}};
     struct slice is_root = fields_text(call->arena, record, "isRootObservation");
+    struct slice parent = fields_text(call->arena, record, "parentObservationId");
     struct import_row whole = *row;
 
     import_put(call, row);
     is_root = is_root.size > 0 ? is_root : fields_text(call->arena, record, "is_root_observation");
+    parent = parent.size > 0 ? parent : fields_text(call->arena, record, "parent_observation_id");
     whole.text[IMPORT_ID] = slice_of(NULL, 0);
-    whole.text[IMPORT_AT] = slice_of(NULL, 0);
+    whole.origin = parent.size > 0 ? IMPORT_OF_APP_ROOT : IMPORT_OF_ROOT;
     import_fill(call, record, members, &whole);
     if (slice_equal(is_root, SLICE("true")) && whole.text[IMPORT_ID].size > 0) {
         import_put(call, &whole);

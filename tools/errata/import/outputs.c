@@ -3,6 +3,7 @@
  */
 #include "tools/errata/import/outputs.h"
 
+#include "store/base/assert.h"
 #include "store/base/sha256.h"
 
 #include <stdio.h>
@@ -13,9 +14,10 @@
 
 struct entry {
     uint8_t id[ID_BYTES]; /* the first bytes of the digest of the id */
-    int64_t at_us; /* INT64_MIN: unknown */
+    int64_t at_us; /* INT64_MIN: unknown; of a root INT64_MAX */
     uint64_t place; /* offset in the file, plus 1; 0: the entry is free */
-    uint64_t bytes;
+    uint32_t bytes;
+    uint32_t origin; /* of enum import_origin */
     uint64_t order; /* the first bytes of the digest of its content */
 };
 
@@ -127,8 +129,11 @@ static struct slice pack(struct arena *arena, const struct import_row *row)
 /* Returns whether `new` replaces `old`, independently of their order in the files. */
 static bool is_better(const struct entry *new, const struct entry *old)
 {
+    if (new->origin != old->origin) {
+        return new->origin < old->origin;
+    }
     if (new->at_us != old->at_us) {
-        return new->at_us > old->at_us;
+        return (new->at_us > old->at_us) == (new->origin == IMPORT_OF_ITSELF);
     }
     return new->bytes != old->bytes ? new->bytes > old->bytes : new->order > old->order;
 }
@@ -138,13 +143,17 @@ enum err outputs_add(struct outputs *outputs, struct arena *arena, const struct 
     struct sha256_digest id = sha256(row->text[IMPORT_ID]);
     struct slice json = pack(arena, row);
     struct sha256_digest content = sha256(json);
-    struct entry new = {.at_us = INT64_MIN, .place = outputs->file_bytes + 1, .bytes = json.size};
+    struct entry new = {.at_us = row->origin == IMPORT_OF_ITSELF ? INT64_MIN : INT64_MAX,
+                        .place = outputs->file_bytes + 1,
+                        .bytes = (uint32_t)json.size,
+                        .origin = row->origin};
     struct entry *entry = NULL;
     enum err err = grow(outputs);
 
     if (err != OK || json.size == 0) {
         return ERR_MEMORY;
     }
+    ASSERT(json.size <= UINT32_MAX); /* a record has 16 MiB, and its escapes 6 times as much */
     (void)fields_time(row->text[IMPORT_AT], &new.at_us);
     memcpy(new.id, id.bytes, ID_BYTES);
     memcpy(&new.order, content.bytes, sizeof(new.order));

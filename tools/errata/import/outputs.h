@@ -15,8 +15,8 @@ struct outputs;
 
 /* Opens the table. Returns ERR_MEMORY, or ERR_IO if no temporary file can be made. */
 MUST_CHECK enum err outputs_open(struct outputs **ret_outputs);
-/* Keeps an output. Of several with the same id, the newest by time is kept, then the longest, then the greatest
- * by bytes, so that the order of the files does not matter. */
+/* Keeps an output. Of several with the same id, the first by origin is kept, then the newest by time (of roots the
+ * oldest), then the longest, then the greatest by bytes, so that the order of the files does not matter. */
 MUST_CHECK enum err outputs_add(struct outputs *outputs, struct arena *arena,
                                 const struct import_row *row);
 /* Completes a row by the output that it is about: before, name and input, if it lacks them. Sets whether the

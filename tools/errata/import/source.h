@@ -63,6 +63,13 @@ enum import_field {
     IMPORT_FIELD_COUNT
 };
 
+/* Whose output a row of IMPORT_OUTPUT has; of several with the same id the first of these is used. */
+enum import_origin {
+    IMPORT_OF_ITSELF,
+    IMPORT_OF_ROOT, /* of a trace: its root, which has no parent */
+    IMPORT_OF_APP_ROOT /* of a trace: a part whose parent is in another program */
+};
+
 /* One row of the normal form. All texts and values are borrowed from the record and its arena. */
 struct import_row {
     enum import_kind kind;
@@ -70,6 +77,7 @@ struct import_row {
     struct slice text[IMPORT_FIELD_COUNT];
     struct json_value before; /* JSON_NULL: unknown */
     struct json_value after;
+    enum import_origin origin;
     bool has_no_before; /* the tool stores only the correct value, not the one that it replaced */
     struct json_value raw; /* a correction that Errata exported, whole; else JSON_NULL */
 };

@@ -5,6 +5,7 @@ Goal: an import reports every problem and stores nothing of an invalid file unle
 reported as one. Method: files of both imports, against a server of this class.
 """
 import json
+import re
 
 from errata_cli import CliCase
 from erratad import main
@@ -50,7 +51,7 @@ class Imports(CliCase):
 
     def test_nothing_of_an_invalid_file_is_stored(self):
         good = (self.folder / self.events("good.jsonl", "im-bad", 2)).read_text()
-        path = self.file("bad.jsonl", good + "[1]\n" + good + '{"event_type": "NOTHING"}\n{"x": 1}\n')
+        path = self.file("bad.jsonl", good + "[]\n" + good + '{"event_type": "NOTHING"}\n{"x": 1}\n')
         for words in (("corrections", "import", path), ("corrections", "import", "-")):
             _, said = self.run_cli(*words, code=2, stdin=(self.folder / path).read_text())
             for line in (3, 6, 7):
@@ -70,6 +71,16 @@ class Imports(CliCase):
             (self.folder / name).write_bytes(data)
             self.assertIn(f"{name}: {said}", self.run_cli("corrections", "import", name, code=2)[1])
         self.assertEqual(self.stored("im-form"), [])
+
+    def test_lines_of_other_than_one_event_are_invalid(self):
+        """Nothing of such a line is stored, though an event in it is valid."""
+        line = (self.folder / self.events("one.jsonl", "im-one", 1)).read_text().strip()
+        path = self.file("two.jsonl", "\n".join((line, f"[{line}]", f"{line} {line}", f"{line} rubbish", f"[{line}", line[:-1],
+                                                 "", "  " + line + " \r", line)))
+        _, said = self.run_cli("corrections", "import", path, "--skip-invalid", code=2)
+        self.assertEqual(sorted(set(re.findall(r"line (\d+):", said))), ["2", "3", "4", "5", "6"], said)
+        self.assertIn("events: 3 new, 0 already stored, 5 invalid ones skipped", said)
+        self.assertEqual(len(self.stored("im-one")), 3)
 
     def refused(self, name, layout, bad):
         """12 events, of which those of `bad` pass the check of the file, but not the server's."""

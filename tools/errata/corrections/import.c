@@ -59,7 +59,7 @@ static enum cli_exit next_record(struct import *import)
         step = record_reader_read(&import->reader, &import->record_arena, &import->record);
         if (step == RECORD_FAILED && ferror(import->file) != 0) {
             return cli_local(import->cli, "%s can't be read: %s", import->path,
-                             import->reader.problem);
+                             import->reader.json.problem);
         }
         if ((step == RECORD_DAMAGED || step == RECORD_FAILED) && import->checking) {
             import->report.invalid++;
@@ -353,11 +353,11 @@ static enum cli_exit import_all(struct import *import)
     return CLI_OK;
 }
 
-/* Begins with the first line. The name's ending says that each line is a record. */
+/* Begins with the first line. */
 static enum cli_exit open_records(struct import *import)
 {
     record_reader_close(&import->reader);
-    return record_reader_open(&import->reader, import->file, ".jsonl", NULL)
+    return record_reader_open(&import->reader, import->file, NULL, NULL)
                ? CLI_OK
                : cli_usage(import->cli, "%s: %s", import->path, import->reader.problem);
 }

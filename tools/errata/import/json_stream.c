@@ -16,13 +16,10 @@ enum ending {
 };
 
 void json_stream_init(struct json_stream *stream, FILE *file, const char *const *lists,
-                      bool is_lines)
+                      enum json_stream_mode mode)
 {
-    *stream = (struct json_stream){.file = file,
-                                   .lists = lists,
-                                   .line = 1,
-                                   .record_line = 1,
-                                   .mode = is_lines ? JSON_STREAM_LINES : JSON_STREAM_UNKNOWN};
+    *stream = (struct json_stream){
+        .file = file, .lists = lists, .line = 1, .record_line = 1, .mode = mode};
 }
 
 void json_stream_deinit(struct json_stream *stream)
@@ -261,8 +258,28 @@ static enum ending take_line_feed(struct json_stream *stream)
     return ENDS_NOTHING;
 }
 
+/* A byte of a line that is a record: json_check finds what is wrong in it. */
+static enum ending take_in_line(struct json_stream *stream, uint8_t byte)
+{
+    if (byte == '\n') {
+        stream->line++;
+        return stream->in_record ? end_record(stream) : ENDS_NOTHING;
+    }
+    if (stream->in_record) {
+        keep_byte(stream, byte);
+    } else if (byte != ' ' && byte != '\t' && byte != '\r') {
+        begin_record(stream, byte);
+        stream->is_scalar = true; /* the line ends it, or the file */
+        stream->in_string = false;
+    }
+    return ENDS_NOTHING;
+}
+
 static enum ending take_byte(struct json_stream *stream, uint8_t byte)
 {
+    if (stream->mode == JSON_STREAM_WHOLE_LINES) {
+        return take_in_line(stream, byte);
+    }
     if (byte == '\n') {
         return take_line_feed(stream);
     }
@@ -313,8 +330,10 @@ static enum json_stream_step end_file(struct json_stream *stream)
         (void)fail(stream, "the file ends within a record or a list");
         return JSON_STREAM_FAILED;
     }
-    return stream->in_record && end_record(stream) == ENDS_RECORD ? JSON_STREAM_RECORD
-                                                                  : JSON_STREAM_END;
+    if (!stream->in_record) {
+        return JSON_STREAM_END;
+    }
+    return end_record(stream) == ENDS_RECORD ? JSON_STREAM_RECORD : JSON_STREAM_DAMAGED;
 }
 
 enum json_stream_step json_stream_read(struct json_stream *stream, struct slice *ret_record)

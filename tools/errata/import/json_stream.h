@@ -29,7 +29,8 @@ enum json_stream_step {
 enum json_stream_mode {
     JSON_STREAM_UNKNOWN,
     JSON_STREAM_LINES,
-    JSON_STREAM_DOCUMENT
+    JSON_STREAM_DOCUMENT,
+    JSON_STREAM_WHOLE_LINES /* a record is all of a line: no array of records, and no second record */
 };
 
 struct json_stream {
@@ -63,9 +64,9 @@ struct json_stream {
     const char *problem; /* a phrase */
 };
 
-/* Opens the stream; `is_lines`: by the file's name, each line is a record. */
+/* Opens the stream; `mode`: unknown, or that each line has a record, by the file's name or by the caller's contract. */
 void json_stream_init(struct json_stream *stream, FILE *file, const char *const *lists,
-                      bool is_lines);
+                      enum json_stream_mode mode);
 void json_stream_deinit(struct json_stream *stream);
 /* Returns the next record, borrowed until the next call. */
 enum json_stream_step json_stream_read(struct json_stream *stream, struct slice *ret_record);

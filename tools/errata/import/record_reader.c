@@ -18,8 +18,7 @@ static const struct front {
      "Parquet, which this program does not read; expected JSON lines, JSON or CSV "
      "(`python3 -c 'import pandas,sys; pandas.read_parquet(sys.argv[1]).to_json(sys.argv[2], "
      "orient=\"records\", lines=True, date_format=\"iso\")' IN OUT.jsonl`)"},
-    {"\x1f\x8b", 2,
-     "compressed with gzip; expected the text (`gzip -dc FILE | errata import SOURCE -`)"},
+    {"\x1f\x8b", 2, "compressed with gzip; expected the text (`gzip -dc FILE`)"},
     {"PK\x03\x04", 4, "a ZIP archive; expected the files in it (`unzip FILE`)"},
     {"\x28\xb5\x2f\xfd", 4, "compressed with zstd; expected the text (`zstd -dc FILE`)"},
     {"\xff\xfe", 2, "UTF-16; expected UTF-8 (`iconv -f UTF-16 -t UTF-8 FILE`)"},
@@ -55,6 +54,11 @@ static bool ends_with(const char *path, const char *ending)
     size_t ending_size = strlen(ending);
 
     return size >= ending_size && strcmp(path + size - ending_size, ending) == 0;
+}
+
+static bool is_json_lines(const char *path)
+{
+    return ends_with(path, ".jsonl") || ends_with(path, ".ndjson");
 }
 
 /* Returns the first byte that is not blank, after a byte order mark; 0 for an empty file. */
@@ -123,8 +127,8 @@ bool record_reader_open(struct record_reader *reader, FILE *file, const char *pa
     rewind(file);
     first = first_byte(file);
     rewind(file);
-    reader->is_csv = first != '{' && first != '[' && first != 0 && !ends_with(path, ".jsonl") &&
-                     !ends_with(path, ".ndjson") && !ends_with(path, ".json");
+    reader->is_csv = path != NULL && first != '{' && first != '[' && first != 0 &&
+                     !is_json_lines(path) && !ends_with(path, ".json");
     if (reader->is_csv) {
         csv_reader_init(&reader->csv, file);
         return read_names(reader);
@@ -132,8 +136,12 @@ bool record_reader_open(struct record_reader *reader, FILE *file, const char *pa
     if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) {
         (void)fseek(file, 3, SEEK_SET);
     }
-    json_stream_init(&reader->json, file, lists,
-                     ends_with(path, ".jsonl") || ends_with(path, ".ndjson"));
+    if (path == NULL) {
+        json_stream_init(&reader->json, file, lists, JSON_STREAM_WHOLE_LINES);
+    } else {
+        json_stream_init(&reader->json, file, lists,
+                         is_json_lines(path) ? JSON_STREAM_LINES : JSON_STREAM_UNKNOWN);
+    }
     return true;
 }
 

@@ -30,7 +30,7 @@ struct record_reader {
 };
 
 /* Opens a reader. `file` is borrowed and can be read from its beginning; `path` is used only for its
- * ending; `lists` as in json_stream.h. Returns false with a problem if the file is refused. In either case
+ * ending; NULL: JSON lines, each of which is one object. `lists` as in json_stream.h. Returns false with a problem if the file is refused. In either case
  * the reader must be closed. */
 MUST_CHECK bool record_reader_open(struct record_reader *reader, FILE *file, const char *path,
                                    const char *const *lists);

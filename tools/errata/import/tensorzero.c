@@ -131,6 +131,9 @@ static const struct import_loss losses[] = {
      "is unknown",
      "clickhouse-client --query \"SELECT * FROM ChatInference FORMAT JSONEachRow\" > chat.jsonl && "
      "clickhouse-client --query \"SELECT * FROM JsonInference FORMAT JSONEachRow\" > json.jsonl; "
+     "of Postgres for each KIND of chat and json: psql -At \"$DATABASE_URL\" -c \"SELECT "
+     "row_to_json(r) FROM (SELECT i.*, d.input, d.output FROM tensorzero.KIND_inferences i "
+     "JOIN tensorzero.KIND_inference_data d USING (id, created_at)) r\" > KIND.jsonl; "
      "then again with --join chat.jsonl --join json.jsonl"},
     {NULL, NULL}};
 

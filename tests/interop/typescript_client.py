@@ -222,6 +222,22 @@ class Calls(Package):
                        'console.log(await client.flush(10000));\n')
         self.assertEqual(self.run_program("new.mjs"), "true\n")
 
+    def test_failures_of_spool_and_callback_stop_neither_queue_nor_flush(self):
+        with open(os.path.join(self.place, "broken.mjs"), "w", encoding="utf-8") as file:
+            file.write('import { readFileSync } from "node:fs";\n'
+                       'import { connect } from "@errata/client";\n'
+                       'const fails = () => { throw new Error("broken"); };\n'
+                       'const nothing = () => {};\n'
+                       'const spool = { load: () => [], add: nothing, done: fails, reject: fails, close: nothing };\n'
+                       'const token = readFileSync(process.env.ERRATA_TOKEN_FILE, "ascii").trim();\n'
+                       'for (const broken of [{ spool }, { onRejected: fails }]) {\n'
+                       '  const client = connect({ server: process.env.ERRATA_SERVER, token, actor: "ada", ...broken });\n'
+                       '  client.correct({ qty: 1 }, { qty: 2 }, { layout: "x".repeat(500) });\n'
+                       '  client.correct({ qty: 1 }, { qty: 2 }, { layout: "after" });\n'
+                       '  console.log(await client.flush(60000), JSON.stringify(client.counts().queue));\n'
+                       '}\n')
+        self.assertEqual(self.run_program("broken.mjs"), 'true {"waiting":0,"sent":1,"rejected":1}\n' * 2)
+
     def test_common_js_and_the_example_with_strict_types_work(self):
         shown = subprocess.run(["node", "-e", "console.log(typeof require('@errata/client').connect, "
                                 "typeof require('@errata/client/types').FeedbackEventSchema)"], cwd=self.place, check=True,

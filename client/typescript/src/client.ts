@@ -101,7 +101,7 @@ export interface ClientOptions {
   /** The longest queue: 10,000 corrections, 64 MiB. */
   queueItemsMax?: number | undefined;
   queueBytesMax?: number | undefined;
-  /** Called with key and error for each correction that the server refused. */
+  /** Called with key and error for each correction that the server refused. An error that it throws is printed as a warning. */
   onRejected?: ((key: string, error: ConnectError) => void) | undefined;
 }
 

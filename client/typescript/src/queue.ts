@@ -60,6 +60,15 @@ const LATER = new Set([
   Code.Canceled,
 ]);
 
+/** Calls a part that may throw, such as for a full disk: the queue and those who wait for it continue. */
+function survive(part: string, call: () => void): void {
+  try {
+    call();
+  } catch (problem) {
+    console.warn(`errata: ${part} failed:`, problem);
+  }
+}
+
 export class WriteQueue {
   private readonly entries: { entry: Entry; bytes: number }[] = [];
   private bytes = 0;
@@ -170,13 +179,16 @@ export class WriteQueue {
       this.rejected++;
     }
     if (!this.closed) {
-      if (refused !== undefined) {
-        this.options.spool?.reject(entry, refused.message);
-      }
-      this.options.spool?.done(entry, this.entries.length === 0);
+      // A write that stays in the spool is sent again by the next program, under the same key.
+      survive("the spool of corrections", () => {
+        if (refused !== undefined) {
+          this.options.spool?.reject(entry, refused.message);
+        }
+        this.options.spool?.done(entry, this.entries.length === 0);
+      });
     }
     if (refused !== undefined) {
-      this.options.onRejected?.(entry.key, refused);
+      survive("onRejected", () => this.options.onRejected?.(entry.key, refused));
     }
     if (this.entries.length === 0) {
       for (const resolve of this.idle.splice(0)) {

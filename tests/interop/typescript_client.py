@@ -321,19 +321,38 @@ class Browser(Package):
         self.origin = f"http://page.test:{pages.server_address[1]}"
         return ["--cors-origin", self.origin]
 
+    @staticmethod
+    def end(browser):
+        browser.terminate()
+        try:
+            browser.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            browser.kill()
+            browser.wait()
+
+    def found(self, browser, log):
+        """Returns what the page found; a failure shows the end of what Chromium printed."""
+        try:
+            wait_until(lambda: not Pages.found.empty() or browser.poll() is not None, "the page", PATIENCE_MS / 1000)
+            return Pages.found.get_nowait()
+        except (TimeoutError, queue.Empty):
+            log.seek(0)
+            return self.fail(log.read()[-4000:])
+
     def test_the_package_works_in_a_browser(self):
         modules = os.path.join(self.place, "node_modules")
         names = ("@errata/client", "@bufbuild/protobuf", "@connectrpc/connect", "@connectrpc/connect-web")
         with open(os.path.join(self.place, "page.html"), "w", encoding="utf-8") as file:
             file.write(PAGE % tuple(map(json.dumps, (import_map(modules, names), self.server.address, self.server.admin_token))))
+        log = tempfile.TemporaryFile("w+")
+        self.addCleanup(log.close)
         browser = subprocess.Popen(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
                                     "--disable-background-networking", "--disable-component-update", "--disable-sync",
                                     "--host-resolver-rules=MAP page.test 127.0.0.1", f"--user-data-dir={self.folder}",
                                     f"{self.origin}/page.html"],
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(browser.wait)
-        self.addCleanup(browser.terminate)
-        self.assertEqual(Pages.found.get(timeout=PATIENCE_MS / 1000), {
+                                   stdout=subprocess.DEVNULL, stderr=log)
+        self.addCleanup(self.end, browser)
+        self.assertEqual(self.found(browser, log), {
             "flushed": True, "examples": [{"qty": 12}], "types": ["EXTRACTION_FIELD_CORRECTED"], "failed": True})
 
 

@@ -3,6 +3,7 @@
 Each has a connection of its own: libcurl 7.88 fails to use one again that HTTP/2 was assumed for.
 """
 import ctypes
+import unittest
 
 LIBRARY = "libcurl.so.4"
 # Of curl/curl.h: the kind of an option's value, then its number.
@@ -44,11 +45,13 @@ class Response:
 
 
 class CurlConnection:
-    """Requests one after the other."""
+    """Requests one after the other. A test that makes one is skipped without libcurl."""
 
     def __init__(self, host, port):
         self.address = f"{host}:{port}"
         self.curl = library()
+        if self.curl is None:
+            raise unittest.SkipTest(f"{LIBRARY} is not installed")
         self.handle = ctypes.c_void_p(self.curl.curl_easy_init())
         self.lines, self.body = [], []
         self.callbacks = tuple(Callback(self._taker(target)) for target in (self.lines, self.body))

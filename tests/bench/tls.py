@@ -57,11 +57,12 @@ def main():
             before = server.rss_kb()
             idle = subprocess.Popen([*program, "idle", str(options.idle)], stdin=subprocess.PIPE,
                                     stdout=subprocess.PIPE, text=True)
-            idle.stdout.readline()
+            opened = idle.stdout.readline().strip()
             each = (server.rss_kb() - before) / options.idle
-            met &= judge(f"memory of each of {options.idle} idle connections", each, IDLE_KB_MAX, "KB")
             idle.stdin.close()
-            idle.wait()
+            if idle.wait() != 0 or opened != f"open {options.idle}":
+                sys.exit(f"the idle connections failed: {opened or 'nothing was printed'}")
+            met &= judge(f"memory of each of {options.idle} idle connections", each, IDLE_KB_MAX, "KB")
             server.stop()
     return 0 if met else 1
 

@@ -75,7 +75,7 @@ struct app_token_uses {
     struct app *app;
     bool writing;
     uint64_t day;
-    uint32_t key_ids[AUTH_CACHE_ENTRIES];
+    uint32_t key_ids[AUTH_USES_MAX];
     size_t count;
     struct arena arena; /* of `ctx` */
     struct fault fault;

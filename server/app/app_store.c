@@ -66,7 +66,8 @@ enum err app_store_check_restored(const struct config *config, struct store_back
     if (err == OK && is_unfinished) {
         return fault_say(fault, ERR_PRECONDITION,
                          "%s: the restore of an increment was interrupted; expected `erratad "
-                         "--restore FILE --data %s` with the same file first",
+                         "--restore FILE --data %s` with the same file first, or the whole backup "
+                         "and its increments in an empty folder",
                          config->data, config->data);
     }
     return err;
@@ -111,6 +112,7 @@ static enum err open_tables(struct app *app)
     if (err == OK) {
         app_damage_watch(app->config->data, store_lmdb_map(app->tables));
         files_remove(app->config->data, APP_ADDRESS_FILE); /* left by an earlier run */
+        err = app_store_check_restored(app->config, app->tables, &app->fault);
     }
     return err;
 }
@@ -189,11 +191,7 @@ static enum err end_journal(struct app *app)
 static enum err open_over_tables(struct app *app)
 {
     enum config_log engine = CONFIG_LOG_LMDB;
-    enum err err = app_store_check_restored(app->config, app->tables, &app->fault);
-
-    if (err == OK) {
-        err = choose_engine(app, &engine);
-    }
+    enum err err = choose_engine(app, &engine);
 
     if (err == OK && engine == CONFIG_LOG_JOURNAL) {
         store_lmdb_write_lost_file(app->tables);

@@ -6,6 +6,9 @@
 #include "server/app/app_internal.h"
 
 #include "server/domain/admin/token_use.h"
+#include "store/base/logger.h"
+
+#include <inttypes.h>
 
 /* Memory of a run, and what a write counts in the writer's queue. */
 #define ARENA_BYTES (256u << 10)
@@ -19,6 +22,12 @@ static enum err run(struct work_request *work, struct store_txn *txn)
 
     for (size_t i = 0; i < uses->count && err == OK; i++) {
         err = token_use_record(work->ctx, txn, uses->key_ids[i], uses->day);
+        if (err == ERR_CORRUPT) {
+            logger_printf(LOGGER_WARNING,
+                          "token %08" PRIx32 ": its row, or that of its use, is damaged",
+                          uses->key_ids[i]);
+            err = OK;
+        }
     }
     return err;
 }

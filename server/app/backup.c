@@ -139,6 +139,15 @@ static void on_async(uv_async_t *handle)
     }
 }
 
+/* Returns the bytes of the file, approximately; of an increment, those that were read. */
+static uint64_t expected_bytes(const struct backup *backup)
+{
+    uint64_t total = backup->state.total_bytes;
+    uint64_t taken = backup->ring.taken_bytes;
+
+    return taken > total ? taken : total;
+}
+
 static void fail_slow(struct backup *backup, const char *expected)
 {
     char why[BACKUP_WHY_BYTES];
@@ -146,7 +155,7 @@ static void fail_slow(struct backup *backup, const char *expected)
     (void)snprintf(why, sizeof(why),
                    "client too slow: %" PRIu64 " of about %" PRIu64
                    " MiB were read; expected %s, since the store's file grows during a backup",
-                   backup->ring.taken_bytes / MIB, backup->state.total_bytes / MIB, expected);
+                   backup->ring.taken_bytes / MIB, expected_bytes(backup) / MIB, expected);
     fail_backup(backup, ERR_DEADLINE, why);
 }
 
@@ -155,7 +164,7 @@ static void on_tick(uv_timer_t *timer)
     struct backup *backup = (struct backup *)timer->data;
     int64_t now_us = clock_monotonic_us(backup->config.clock);
     int64_t whole_us =
-        BACKUP_BASE_US + (int64_t)(backup->state.total_bytes / BACKUP_BYTES_A_SECOND_MIN * 1000000);
+        BACKUP_BASE_US + (int64_t)(expected_bytes(backup) / BACKUP_BYTES_A_SECOND_MIN * 1000000);
 
     if (!backup->owned || backup->state.ended) {
         return;

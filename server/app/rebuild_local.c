@@ -3,6 +3,7 @@
  */
 #include "server/app/rebuild.h"
 
+#include "server/domain/admin/token_use.h"
 #include "store/keys.h"
 
 /* Returns whether the value describes the store that it is in. */
@@ -24,8 +25,13 @@ static enum err carry_rows(struct store_txn *from, struct store_txn *to)
                                      slice_of(NULL, 0), STORE_ASCENDING);
 
     while (err == OK) {
+        bool is_stale = false;
+
         err = store_cursor_next(&cursor, &key, &value);
-        if (err == OK && !is_of_the_store(key)) {
+        if (err == OK) {
+            err = token_use_is_stale(to, key, &is_stale);
+        }
+        if (err == OK && !is_stale && !is_of_the_store(key)) {
             err = store_put(to, TABLE_META, key, value);
         }
     }

@@ -26,6 +26,14 @@ _Static_assert(ADMIN_KEY_ID_TEXT_BYTES == sizeof(uint64_t), "a key id's digits a
 #define HASH_SHIFT 56
 _Static_assert(AUTH_CACHE_ENTRIES == 1u << (64 - HASH_SHIFT), "a hash is an entry's index");
 
+/* What is known of the use of a token. */
+struct use {
+    uint32_t key_id;
+    bool was_called; /* used since the last auth_take_uses */
+    bool was_taken; /* returned by the last auth_take_uses */
+    uint64_t taken_day; /* last day of which auth_take_uses returned it; 0: none */
+};
+
 /* A valid token. */
 struct entry {
     bool used;
@@ -36,15 +44,16 @@ struct entry {
     uint32_t role;
     uint32_t key_id;
     bool server;
-    bool was_called; /* used since the last auth_take_uses */
-    bool was_taken; /* returned by the last auth_take_uses */
-    uint64_t taken_day; /* last day of which auth_take_uses returned it; 0: none */
+    struct use use;
     uint8_t user_id_bytes;
     uint8_t user_id[AUTH_USER_ID_BYTES_MAX];
 };
 
 struct auth {
     struct entry entries[AUTH_CACHE_ENTRIES];
+    struct use lost
+        [AUTH_LOST_MAX]; /* of tokens that lost their place to another, or of none (all zeros) */
+    size_t lost_next; /* the place in it that is used next */
     struct auth_refusal refusal; /* the last one */
     struct quota_book *quotas;
 };
@@ -152,7 +161,7 @@ bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t v
         !token_texts_equal(entry->text, token.data)) {
         return false;
     }
-    entry->was_called = true;
+    entry->use.was_called = true;
     identity_of(entry, ret_identity);
     return true;
 }
@@ -220,6 +229,51 @@ static enum err check_organization(struct auth *auth, struct ctx *ctx, struct st
                      (int)sizeof(org_id), org_id);
 }
 
+/* Keeps the use of a token that loses its place, in a free place of the list, else in place of the oldest. */
+static void keep_lost_use(struct auth *auth, const struct use *use)
+{
+    size_t at = 0;
+
+    while (at < AUTH_LOST_MAX && auth->lost[at].key_id != 0) {
+        at++;
+    }
+    if (at == AUTH_LOST_MAX) {
+        at = auth->lost_next;
+        auth->lost_next = (at + 1) % AUTH_LOST_MAX;
+    }
+    auth->lost[at] = *use;
+}
+
+/* Returns the use of a token that had lost its place, and removes it from the list. */
+static struct use take_lost_use(struct auth *auth, uint32_t key_id)
+{
+    struct use use = {.key_id = key_id};
+
+    for (size_t i = 0; i < AUTH_LOST_MAX; i++) {
+        if (auth->lost[i].key_id == key_id) {
+            use = auth->lost[i];
+            auth->lost[i] = (struct use){.key_id = 0};
+            break;
+        }
+    }
+    return use;
+}
+
+/* Returns the use of a token that is called now and takes an entry; that of the entry's token is kept. */
+static struct use change_use(struct auth *auth, const struct entry *entry, uint32_t key_id)
+{
+    struct use use = entry->use;
+
+    if (!entry->used || entry->key_id != key_id) {
+        use = take_lost_use(auth, key_id);
+        if (entry->used) {
+            keep_lost_use(auth, &entry->use);
+        }
+    }
+    use.was_called = true;
+    return use;
+}
+
 enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
                     struct slice authorization, uint64_t version,
                     struct auth_identity *ret_identity)
@@ -228,7 +282,7 @@ enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
     struct token_secret secret = {{0}};
     struct entry *entry = NULL;
     struct slice token;
-    uint64_t taken_day = 0;
+    struct use use;
     uint32_t key_id = 0;
     const char *flaw = NULL;
     enum err err = OK;
@@ -263,12 +317,11 @@ enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
         return ERR_CORRUPT;
     }
     entry = entry_of(auth, token);
-    taken_day = entry->used && entry->key_id == key_id ? entry->taken_day : 0;
+    use = change_use(auth, entry, key_id);
     *entry = (struct entry){
         .used = true,
         .version = version,
-        .was_called = true,
-        .taken_day = taken_day,
+        .use = use,
         .expire_at_us = record.expire_at_us,
         .org = {record.org},
         .role = record.role,
@@ -284,18 +337,38 @@ enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
     return OK;
 }
 
-size_t auth_take_uses(struct auth *auth, uint64_t day, uint32_t key_ids[AUTH_CACHE_ENTRIES])
+/* Returns whether a use is to be returned, as which it is noted. */
+static bool take_use(struct use *use, uint64_t day)
+{
+    use->was_taken = use->was_called && use->taken_day != day;
+    use->was_called = false;
+    if (use->was_taken) {
+        use->taken_day = day;
+    }
+    return use->was_taken;
+}
+
+static void repeat_use(struct use *use)
+{
+    if (use->was_taken) {
+        use->taken_day = 0;
+        use->was_called = true;
+    }
+}
+
+size_t auth_take_uses(struct auth *auth, uint64_t day, uint32_t key_ids[AUTH_USES_MAX])
 {
     size_t count = 0;
 
     for (size_t i = 0; i < AUTH_CACHE_ENTRIES; i++) {
-        struct entry *entry = &auth->entries[i];
-
-        entry->was_taken = entry->was_called && entry->taken_day != day;
-        entry->was_called = false;
-        if (entry->was_taken) {
-            entry->taken_day = day;
-            key_ids[count] = entry->key_id;
+        if (take_use(&auth->entries[i].use, day)) {
+            key_ids[count] = auth->entries[i].use.key_id;
+            count++;
+        }
+    }
+    for (size_t i = 0; i < AUTH_LOST_MAX; i++) {
+        if (take_use(&auth->lost[i], day)) {
+            key_ids[count] = auth->lost[i].key_id;
             count++;
         }
     }
@@ -305,12 +378,10 @@ size_t auth_take_uses(struct auth *auth, uint64_t day, uint32_t key_ids[AUTH_CAC
 void auth_repeat_uses(struct auth *auth)
 {
     for (size_t i = 0; i < AUTH_CACHE_ENTRIES; i++) {
-        struct entry *entry = &auth->entries[i];
-
-        if (entry->was_taken) {
-            entry->taken_day = 0;
-            entry->was_called = true;
-        }
+        repeat_use(&auth->entries[i].use);
+    }
+    for (size_t i = 0; i < AUTH_LOST_MAX; i++) {
+        repeat_use(&auth->lost[i]);
     }
 }
 

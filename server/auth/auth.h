@@ -14,6 +14,9 @@
 
 /* Tokens in the cache, at most one per slot. A server has tens of busy ones; 256 are 100 KB. */
 #define AUTH_CACHE_ENTRIES 256
+/* Tokens that lost their place in the cache and whose use is remembered: two that share a place take it from each other. */
+#define AUTH_LOST_MAX 256
+#define AUTH_USES_MAX (AUTH_CACHE_ENTRIES + AUTH_LOST_MAX)
 /* A user id is an opaque id: 1 to 128 bytes. */
 #define AUTH_USER_ID_BYTES_MAX 128
 
@@ -54,9 +57,9 @@ MUST_CHECK enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_
                                struct slice authorization, uint64_t version,
                                struct auth_identity *ret_identity);
 
-/* Returns the key ids of the tokens that were used since the last call, and not on this day before; at most
- * AUTH_CACHE_ENTRIES. Of a token that lost its place in the cache meanwhile nothing is known. */
-size_t auth_take_uses(struct auth *auth, uint64_t day, uint32_t key_ids[AUTH_CACHE_ENTRIES]);
+/* Returns the key ids of the tokens that were used since the last call, and not on this day before. Tokens that lost their
+ * place in the cache are among them, the last AUTH_LOST_MAX of these. */
+size_t auth_take_uses(struct auth *auth, uint64_t day, uint32_t key_ids[AUTH_USES_MAX]);
 /* Lets the next auth_take_uses return again what the last one did, since it could not be stored. */
 void auth_repeat_uses(struct auth *auth);
 

@@ -2,10 +2,11 @@
  * call_inflate.c: compressed request messages, and large ones in another form than protobuf. A small
  * compressed one is inflated at once. One that states a larger size, or turns out to be larger, is
  * inflated on the pool, and converted there if it is in another form; so is a large one that is not
- * compressed. Its call takes no more of its request until then. CALL_INFLATIONS_MAX run on the pool at once, at most one per connection; the
- * others wait as they were sent, served round robin by connection. A call that ends removes its message
- * from the queue, or stops the pool's inflation within a step; a message on the pool keeps its call
- * alive until it is done.
+ * compressed. Its call takes no more of its request until then. CALL_INFLATIONS_MAX run on the pool
+ * at once, at most one per connection; the others wait as they were sent, served round robin by
+ * connection. A call that ends removes its message from the queue, or stops the pool's inflation
+ * within a step; a conversion that has begun is completed. A message on the pool keeps its call alive
+ * until it is done.
  */
 #include "server/call/call_internal.h"
 #include "store/base/assert.h"
@@ -17,6 +18,14 @@ static size_t call_inflated_max(const struct call_core *core, size_t packed_byte
 
     times = times > CALL_INFLATED_BYTES_MIN ? times : CALL_INFLATED_BYTES_MIN;
     return times < max ? times : max;
+}
+
+/* Returns the largest size of a converted message. In JSON `1,` is 2 bytes, and a number of 8 bytes with its tag 10. */
+static size_t call_converted_max(const struct call_core *core, size_t bytes)
+{
+    size_t max = core->server->config.message_bytes_max;
+
+    return bytes < max / CALL_CONVERTED_TIMES_MAX ? bytes * CALL_CONVERTED_TIMES_MAX : max;
 }
 
 /* Refuses a message that could not be converted; the status may keep the fault's message. */
@@ -160,39 +169,63 @@ static void call_inflation_leave(struct call_core *core)
 
 /* --- on the pool --- */
 
-/* The room for a message that does not state its size is doubled until it suffices, and a converted one
- * and its texts are beside it; arena chunks have headers. */
-#define CALL_INFLATED_ARENA_BYTES(max) (5 * (max) + (size_t)64 * 1024)
+/* The room for a message that does not state its size is doubled until it suffices; arena chunks
+ * have headers. In that of a conversion there are texts of the message and the result beside it. */
+#define CALL_INFLATED_ARENA_BYTES(max) (2 * (max) + (size_t)64 * 1024)
+#define CALL_CONVERTED_ARENA_BYTES(max) (5 * (max) + (size_t)64 * 1024)
 
-/* Converts a message, if it is in another form than protobuf, and too large for the loop. */
+/* Converts a message that is in another form than protobuf, if it is too large for the loop, and keeps the result
+ * only: the text and what was made of it on the way are in `scratch`. */
 static enum err call_convert_on_pool(const struct call_core *core, struct call_inflation *inflation,
-                                     struct slice message)
+                                     struct slice message, struct arena *scratch)
 {
+    bool converts = message.size > CALL_CONVERT_HERE_BYTES;
     enum err err = OK;
 
-    inflation->bytes = message;
-    if (core->protocol->convert == NULL || message.size <= CALL_CONVERT_HERE_BYTES) {
-        return OK;
+    if (converts) {
+        fault_init(&inflation->fault, &inflation->arena);
+        err = core->protocol->convert(core, message, scratch, &inflation->fault, &message);
     }
-    fault_init(&inflation->fault, &inflation->arena);
-    err = core->protocol->convert(core, message, &inflation->arena, &inflation->fault,
-                                  &inflation->bytes);
-    inflation->is_converted = err == OK;
-    return err == OK && inflation->bytes.size > inflation->max ? ERR_TOO_LARGE : err;
+    if (err == OK && message.size > inflation->max) {
+        err = ERR_TOO_LARGE;
+    }
+    if (err == OK && !arena_copy(&inflation->arena, message, &inflation->bytes)) {
+        err = ERR_MEMORY;
+    }
+    inflation->is_converted = converts && err == OK;
+    return err;
+}
+
+/* A message of a protocol with another form: inflated first, if it is compressed. */
+static enum err call_unpack_on_pool(const struct call_core *core, struct call_inflation *inflation)
+{
+    struct slice message = inflation->packed;
+    struct arena scratch;
+    enum err err = OK;
+
+    arena_init(&scratch, CALL_CONVERTED_ARENA_BYTES(inflation->max));
+    if (inflation->is_compressed) {
+        err = gzip_inflate(&scratch, inflation->packed, inflation->max, &inflation->stop, &message);
+    }
+    if (err == OK && atomic_load_explicit(&inflation->stop, memory_order_relaxed)) {
+        err = ERR_CANCELLED;
+    }
+    if (err == OK) {
+        err = call_convert_on_pool(core, inflation, message, &scratch);
+    }
+    arena_deinit(&scratch);
+    return err;
 }
 
 static void call_inflation_work(void *job)
 {
     struct call_core *core = job;
     struct call_inflation *inflation = &core->inflation;
-    struct slice message = inflation->packed;
-    enum err err = OK;
 
-    if (inflation->is_compressed) {
-        err = gzip_inflate(&inflation->arena, inflation->packed, inflation->max, &inflation->stop,
-                           &message);
-    }
-    inflation->result = err != OK ? err : call_convert_on_pool(core, inflation, message);
+    inflation->result = core->protocol->convert != NULL
+                            ? call_unpack_on_pool(core, inflation)
+                            : gzip_inflate(&inflation->arena, inflation->packed, inflation->max,
+                                           &inflation->stop, &inflation->bytes);
 }
 
 /* --- on the loop again --- */
@@ -202,6 +235,7 @@ static void call_inflation_take(struct call_core *core, enum err err)
 {
     struct call_inflation *inflation = &core->inflation;
 
+    ASSERT(!core->closed || core->ended);
     inflation->state = CALL_INFLATION_NONE;
     if (err != OK) {
         inflation->bytes = slice_of(NULL, 0);
@@ -386,7 +420,7 @@ void call_convert_later(struct call_core *core, struct slice message)
     inflation->is_converted = false;
     inflation->fault.arena = NULL;
     inflation->packed = message;
-    inflation->max = core->server->config.message_bytes_max;
+    inflation->max = call_converted_max(core, message.size);
     call_inflation_submit(core);
 }
 

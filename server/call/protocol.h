@@ -29,6 +29,8 @@
 /* Maximum size of messages in another form, such as JSON, that are converted on the loop: at about 200
  * MB/s it takes a millisecond or two. The pool converts larger ones. */
 #define CALL_CONVERT_HERE_BYTES ((size_t)256 * 1024)
+/* Maximum factor by which a message grows when it is converted. */
+#define CALL_CONVERTED_TIMES_MAX 8
 /* Maximum messages that the pool inflates or converts at once. One thread produces about 1 GB/s; more would
  * contend with each other and the loop for the kernel's lock of the address space, and occupy
  * threads that other large messages need. */

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import unittest
 
-from erratad import BIN, Server, decision, decision_service, feedback, feedback_service, main, roles
+from erratad import BIN, Server, decision, decision_service, feedback, feedback_service, main, roles, turn, turn_service
 from increment_file import records
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
@@ -70,6 +70,11 @@ class Increments(unittest.TestCase):
             decision=decision.Decision(decision=2, decision_id=name, gate_id="HITL-1", epic_id="e", task_id="t",
                                        agent_name="coder", reviewer_id="ada", reviewer_comment="Set a timeout.")))
 
+    def talk(self, name):
+        self.client.turns.RecordTurn(turn_service.RecordTurnRequest(embedding=[1, 0], turn=turn.Turn(
+            session_id="s", turn_id=name, query="a tent for two", validation_outcome=1,
+            strategy=turn.TurnStrategy(tool="shop", text=name))))
+
     def organization(self, name):
         """Creates an organisation with corrections; returns its id."""
         org = json.loads(self.cli("org", "create", name, "--json"))
@@ -103,6 +108,7 @@ class Increments(unittest.TestCase):
         self.back_up("whole")
         self.correct(5, document="later")
         self.decide("c1")
+        self.talk("found")
         self.delete(before, "before")
         self.organization("before")
         self.client.create_token(roles.ROLE_VIEWER)
@@ -118,6 +124,10 @@ class Increments(unittest.TestCase):
             self.assertIn(f"organisations deleted: {deleted}\n", self.restore(name))
         self.assertIn("restored 0 events", self.restore("three"))  # again: nothing is left to do
         server = self.expect_same("three")
+        client = server.client(self.server.admin_token)
+        found = client.turns.SearchStrategies(turn_service.SearchStrategiesRequest(query="tents", embedding=[1, 0]))
+        self.assertEqual([one.strategy.text for one in found.strategies], ["found"])
+        client.close()
         listed = self.cli("corrections", "list", "--all", server=server)
         self.assertEqual(listed, self.cli("corrections", "list", "--all"))
         orgs = json.loads(self.cli("org", "list", "--json", server=server))
@@ -194,6 +204,8 @@ class Increments(unittest.TestCase):
                                                         self.path("none"), expected=4))
         self.assertFalse(os.path.exists(self.path("one")))
         self.back_up("whole")
+        self.assertIn("is the file of --since", self.cli("admin", "backup", self.path("whole"), "--force", "--since",
+                                                         self.path("whole"), expected=4))
         self.restore("whole")
         server = self.restored()
         client = server.client(self.server.admin_token)

@@ -170,42 +170,6 @@ class Connect(ServerCase):
         _, fields, body = self.ask(request.decode().encode("latin-1"))
         self.assertEqual(gzip.decompress(body), plain)
 
-    def test_large_json_is_converted_beside_other_calls(self):
-        """Decisions with a diff of 1 MB, alone and compressed, several at once; mistakes in them; callers that leave."""
-        def decision(number, diff="x\\n" * 330_000):
-            return ('{"vector":{"model":"mine","values":[1,0]},"decision":{"decision":2,"decisionId":"large-%d","gateId":'
-                    '"HITL-1","epicId":"e","taskId":"t","agentName":"coder","reviewerId":"ada","reviewerComment":"Set a timeout.",'
-                    '"correctionDiff":"%s"}}' % (number, diff)).encode()
-
-        def request(body, fields=""):
-            return (f"POST {RECORD} HTTP/1.1\r\n{HOST}{JSON}Authorization: Bearer {self.server.admin_token}\r\n{fields}"
-                    f"Content-Length: {len(body)}\r\n\r\n").encode() + body
-
-        peers = [self.peer() for _ in range(3)]
-        for number, peer in enumerate(peers):
-            peer.send(request(decision(number)))
-        for peer in peers:
-            status, _, body = peer.answer()
-            self.assertEqual(status, 200, body[:300])
-        peer = peers[0]
-        peer.send(request(gzip.compress(decision(3)), "Content-Encoding: gzip\r\n"))
-        self.assertEqual(peer.answer()[0], 200)
-        stored = self.admin.decisions.ListDecisions(decision_service.ListDecisionsRequest(page_size=4)).decisions
-        self.assertEqual([one.decision_id for one in stored][0], "large-3")
-        whole = self.admin.decisions.GetDecision(decision_service.GetDecisionRequest(feedback_id=stored[0].id)).decision
-        self.assertEqual(whole.correction_diff, "x\n" * 330_000)
-        for body, words in ((decision(4)[:-1], "invalid JSON"), (decision(5).replace(b'"gateId"', b'"gate"'), "gate")):
-            peer.send(request(body))
-            status, _, answer = peer.answer()
-            self.assertEqual((status, json.loads(answer)["code"]), (400, "invalid_argument"))
-            self.assertIn(words, json.loads(answer)["message"])
-        for _ in range(5):
-            leaving = self.peer()
-            leaving.send(request(decision(6)))
-            leaving.socket.close()
-        peer.send(request(decision(7, "y")))
-        self.assertEqual(peer.answer()[0], 200)
-
     def test_get_is_for_calls_without_side_effects(self):
         for query in ("encoding=json&message=%7B%7D&connect=v1&x=y",
                       "message=" + base64.urlsafe_b64encode(b"{}").decode() + "&base64=1&encoding=json"):
@@ -346,6 +310,51 @@ class Connect(ServerCase):
     def test_path_with_percent_sign_is_not_decoded(self):
         path = urllib.parse.quote(CHECK, safe="")
         self.assertEqual(self.ask(post("/" + path))[0], 404)
+
+
+class LargeJson(ServerCase):
+    """On a server of its own: pages of its events are large."""
+
+    def peer(self):
+        peer = Peer(self.server.address)
+        self.addCleanup(peer.socket.close)
+        return peer
+
+    def test_large_json_is_converted_beside_other_calls(self):
+        """Decisions with a diff of 1 MB, alone and compressed, several at once; mistakes in them; callers that leave."""
+        def decision(number, diff="x\\n" * 330_000):
+            return ('{"vector":{"model":"mine","values":[1,0]},"decision":{"decision":2,"decisionId":"large-%d","gateId":'
+                    '"HITL-1","epicId":"e","taskId":"t","agentName":"coder","reviewerId":"ada","reviewerComment":"Set a timeout.",'
+                    '"correctionDiff":"%s"}}' % (number, diff)).encode()
+
+        def request(body, fields=""):
+            return (f"POST {RECORD} HTTP/1.1\r\n{HOST}{JSON}Authorization: Bearer {self.server.admin_token}\r\n{fields}"
+                    f"Content-Length: {len(body)}\r\n\r\n").encode() + body
+
+        peers = [self.peer() for _ in range(3)]
+        for number, peer in enumerate(peers):
+            peer.send(request(decision(number)))
+        for peer in peers:
+            status, _, body = peer.answer()
+            self.assertEqual(status, 200, body[:300])
+        peer = peers[0]
+        peer.send(request(gzip.compress(decision(3)), "Content-Encoding: gzip\r\n"))
+        self.assertEqual(peer.answer()[0], 200)
+        stored = self.admin.decisions.ListDecisions(decision_service.ListDecisionsRequest(page_size=4)).decisions
+        self.assertEqual([one.decision_id for one in stored][0], "large-3")
+        whole = self.admin.decisions.GetDecision(decision_service.GetDecisionRequest(feedback_id=stored[0].id)).decision
+        self.assertEqual(whole.correction_diff, "x\n" * 330_000)
+        for body, words in ((decision(4)[:-1], "invalid JSON"), (decision(5).replace(b'"gateId"', b'"gate"'), "gate")):
+            peer.send(request(body))
+            status, _, answer = peer.answer()
+            self.assertEqual((status, json.loads(answer)["code"]), (400, "invalid_argument"))
+            self.assertIn(words, json.loads(answer)["message"])
+        for _ in range(5):
+            leaving = self.peer()
+            leaving.send(request(decision(6)))
+            leaving.socket.close()
+        peer.send(request(decision(7, "y")))
+        self.assertEqual(peer.answer()[0], 200)
 
 
 if __name__ == "__main__":

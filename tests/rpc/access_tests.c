@@ -352,13 +352,14 @@ static void test_several_authorization_fields_are_refused(void **state)
 
 /* Goal: tokens that share a slot of the cache are all admitted, each with its own identity. Method:
  * one more than it has slots, in turn; an administrator's call, which none of the others may
- * make. */
+ * make. The use of each is returned once. */
 static void test_tokens_that_share_a_cache_slot_are_admitted(void **state)
 {
     enum {
         COUNT = AUTH_CACHE_ENTRIES + 1
     };
     struct fixture fixture;
+    uint32_t key_ids[AUTH_USES_MAX];
     char(*viewers)[FIXTURE_TOKEN_BYTES] = calloc(COUNT, sizeof(*viewers));
     const struct method_info *list =
         contract_find_method(SLICE("/errata.v1.EventService/ListEvents"));
@@ -376,6 +377,9 @@ static void test_tokens_that_share_a_cache_slot_are_admitted(void **state)
         assert_int_equal(call_with(&fixture, info, viewers[i % COUNT]), STATUS_PERMISSION_DENIED);
         assert_int_equal(call_with(&fixture, info, fixture.admin), STATUS_OK);
     }
+    assert_int_equal(auth_take_uses(fixture.auth, 1, key_ids), COUNT + 1);
+    assert_int_equal(call_with(&fixture, list, viewers[0]), STATUS_OK);
+    assert_int_equal(auth_take_uses(fixture.auth, 1, key_ids), 0);
     fixture_deinit(&fixture);
     free(viewers);
 }
@@ -387,7 +391,7 @@ static void test_token_use_is_returned_once_a_day(void **state)
     struct fixture fixture;
     const struct method_info *list =
         contract_find_method(SLICE("/errata.v1.AdminService/ListTokens"));
-    uint32_t key_ids[AUTH_CACHE_ENTRIES];
+    uint32_t key_ids[AUTH_USES_MAX];
     struct auth *auth = NULL;
     struct store_txn *txn = NULL;
     int64_t day_us = 0;

@@ -4,6 +4,7 @@
 #include "server/domain/admin/token_use.h"
 
 #include "server/domain/admin/admin.h"
+#include "store/base/bytes.h"
 #include "store/keys.h"
 #include "store/records.h"
 
@@ -60,6 +61,22 @@ enum err token_use_read(struct store_txn *txn, uint32_t key_id, int64_t *ret_day
         *ret_day_us = (int64_t)day * TOKEN_USE_DAY_US;
     }
     return err;
+}
+
+enum err token_use_is_stale(struct store_txn *txn, struct slice key, bool *ret_is_stale)
+{
+    struct key start = key_meta_global(SLICE(KEY_META_TOKEN_USE));
+    struct token_record token;
+    enum err err = OK;
+
+    *ret_is_stale = false;
+    if (key.size != start.size + sizeof(uint32_t) ||
+        memcmp(key.data, start.bytes, start.size) != 0) {
+        return OK;
+    }
+    err = admin_read_token(txn, bytes_get_be32(key.data + start.size), &token);
+    *ret_is_stale = err == ERR_NOT_FOUND;
+    return err == ERR_NOT_FOUND ? OK : err;
 }
 
 enum err token_use_delete(struct store_txn *txn, uint32_t key_id)

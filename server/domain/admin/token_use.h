@@ -21,6 +21,8 @@ MUST_CHECK enum err token_use_record(struct ctx *ctx, struct store_txn *txn, uin
                                      uint64_t day);
 /* Reads the last day, as the time at which it began; 0: none was recorded. */
 MUST_CHECK enum err token_use_read(struct store_txn *txn, uint32_t key_id, int64_t *ret_day_us);
+/* Returns whether a key of the table META is that of a day, of a token that does not exist. */
+MUST_CHECK enum err token_use_is_stale(struct store_txn *txn, struct slice key, bool *ret_is_stale);
 /* Removes what is recorded of a token. */
 MUST_CHECK enum err token_use_delete(struct store_txn *txn, uint32_t key_id);
 

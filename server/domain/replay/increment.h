@@ -1,8 +1,8 @@
 /*
  * increment.h: the events after an earlier backup, as the data of a file: written from a store, and applied to
  * another one that ends where they begin. A store to which all of them were applied has the same logs and
- * the same tables as the one they are from; rows of class LOCAL are left out, but for the values of
- * table META and the keys of the last writes.
+ * the same tables as the one they are from. Of class LOCAL it has the values of table META, the vectors of
+ * turns and the keys of the last writes.
  *
  * The data are records: type 1, size 4, payload; numbers are big-endian. FORMAT.md documents the
  * payloads. An organisation's record is followed by those of its events.
@@ -18,7 +18,9 @@ enum increment_type {
         1, /* org 16, seq before its events 8, last seq 8, digest of the last envelope 32 */
     INCREMENT_EVENT = 2, /* seq 8, row of the table EVENT */
     INCREMENT_DELETING = 3, /* org 16: it is being deleted */
-    INCREMENT_META = 4 /* size of the key 1, key, value: a row of the table META */
+    INCREMENT_META = 4, /* size of the key 1, key, value: a row of the table META */
+    INCREMENT_TURN_VECTOR =
+        5 /* seq 8, row of the table TURN_VECTOR; after the events of its organisation */
 };
 
 #define INCREMENT_HEAD_BYTES 5

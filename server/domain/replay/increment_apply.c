@@ -5,6 +5,7 @@
 #include "server/domain/replay/increment_internal.h"
 
 #include "server/domain/admin/organization_deletion.h"
+#include "server/domain/admin/token_use.h"
 #include "store/log_deletion.h"
 #include "store/log_import.h"
 #include "store/records.h"
@@ -79,7 +80,10 @@ static enum err end_full_batch(struct applying *applying)
         applying->batch_bytes < REPLAY_BATCH_BYTES) {
         return OK;
     }
-    err = end_batch(applying);
+    err = replay_put_key(&applying->replay, applying->txn, &applying->walk);
+    if (err == OK) {
+        err = end_batch(applying);
+    }
     if (err == OK && target->on_progress != NULL) {
         target->on_progress(target->user, true, applying->reader.at, applying->source->end);
     }
@@ -130,7 +134,7 @@ static enum err begin_log(struct applying *applying, struct slice payload)
                           .last_seq = head.last_seq,
                           .keys_from_us = applying->source->created_at_us - REPLAY_KEYS_US};
     applying->in_log = true;
-    return OK;
+    return replay_resume_write(&applying->replay, applying->txn, &applying->walk);
 }
 
 static enum err apply_event(struct applying *applying, struct slice payload)
@@ -157,6 +161,26 @@ static enum err apply_event(struct applying *applying, struct slice payload)
     return err != OK ? err : end_full_batch(applying);
 }
 
+/* Puts the vector of a turn whose content is kept. Events that the store had already may have lost theirs here. */
+static enum err apply_vector(struct applying *applying, struct slice payload)
+{
+    uint64_t seq = increment_read_seq(payload);
+    struct key key = key_org_seq(applying->log.org, seq);
+    bool is_removed = false;
+    enum err err = need_batch(applying);
+
+    if (err == OK) {
+        err = log_content_is_removed(applying->txn, applying->log.org, seq, &is_removed);
+    }
+    if (err != OK || is_removed) {
+        return err;
+    }
+    applying->batch_bytes += payload.size;
+    err = store_put(applying->txn, TABLE_TURN_VECTOR, key_slice(&key),
+                    slice_after(payload, sizeof(uint64_t)));
+    return err != OK ? err : end_full_batch(applying);
+}
+
 /* --- the end --- */
 
 /* Removes the marks of imports, which the file has as they were. */
@@ -179,9 +203,13 @@ static enum err put_meta(struct applying *applying, struct slice payload)
     size_t key_bytes = payload.data[0];
     struct slice key = slice_of(payload.data + 1, key_bytes);
 
-    return increment_has_meta(key)
-               ? store_put(applying->txn, TABLE_META, key, slice_after(payload, 1 + key_bytes))
-               : OK;
+    bool is_stale = false;
+    enum err err = token_use_is_stale(applying->txn, key, &is_stale);
+
+    if (err != OK || is_stale || !increment_has_meta(key)) {
+        return err;
+    }
+    return store_put(applying->txn, TABLE_META, key, slice_after(payload, 1 + key_bytes));
 }
 
 static enum err apply_records(struct applying *applying)
@@ -197,6 +225,8 @@ static enum err apply_records(struct applying *applying)
             err = apply_event(applying, record.payload);
         } else if (err == OK && record.type == INCREMENT_ORGANIZATION) {
             err = begin_log(applying, record.payload);
+        } else if (err == OK && record.type == INCREMENT_TURN_VECTOR) {
+            err = apply_vector(applying, record.payload);
         } else if (err == OK && record.type == INCREMENT_META) {
             err = end_log(applying);
             err = err == OK ? need_batch(applying) : err;

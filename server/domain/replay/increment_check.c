@@ -149,6 +149,17 @@ static enum err check_event(struct checking *checking, struct slice payload)
     return err;
 }
 
+/* Checks that a vector belongs to an event of the log that was read last. */
+static enum err check_vector(const struct checking *checking, struct slice payload)
+{
+    uint64_t seq = increment_read_seq(payload);
+
+    return seq > checking->log.after_seq && seq <= checking->log.last_seq
+               ? OK
+               : increment_say_malformed(checking->source, checking->fault,
+                                         "has a vector of no event");
+}
+
 static enum err check_meta(struct checking *checking, struct slice payload)
 {
     size_t key_bytes = payload.data[0];
@@ -167,6 +178,9 @@ static enum err check_record(struct checking *checking, const struct increment_r
 
     if (record->type == INCREMENT_EVENT) {
         return check_event(checking, record->payload);
+    }
+    if (record->type == INCREMENT_TURN_VECTOR) {
+        return check_vector(checking, record->payload);
     }
     err = end_log(checking);
     if (err == OK && record->type == INCREMENT_ORGANIZATION) {

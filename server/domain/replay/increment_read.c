@@ -38,6 +38,7 @@ static bool size_is_valid(uint8_t type, uint32_t size)
     case INCREMENT_DELETING:
         return size == UUID_BYTES;
     case INCREMENT_EVENT:
+    case INCREMENT_TURN_VECTOR:
         return size > sizeof(uint64_t) && size <= INCREMENT_PAYLOAD_BYTES_MAX;
     case INCREMENT_META:
         return size > 1 && size <= INCREMENT_PAYLOAD_BYTES_MAX;

@@ -39,14 +39,16 @@ static enum err write_organization(const struct increment_order *order, struct o
                         slice_of(NULL, 0));
 }
 
-static enum err write_events(const struct increment_order *order, struct store_txn *source,
-                             struct org_id org, uint64_t after_seq)
+/* Writes the rows of a table whose keys are those of events, after one event. */
+static enum err write_rows(const struct increment_order *order, struct store_txn *source,
+                           enum increment_type type, struct org_id org, uint64_t after_seq)
 {
+    enum store_table table = type == INCREMENT_EVENT ? TABLE_EVENT : TABLE_TURN_VECTOR;
     struct key prefix = key_org(org);
     struct key from = key_event(org, after_seq + 1);
     struct store_cursor cursor;
-    enum err err = store_cursor_init(&cursor, source, TABLE_EVENT, key_slice(&prefix),
-                                     key_slice(&from), STORE_ASCENDING);
+    enum err err = store_cursor_init(&cursor, source, table, key_slice(&prefix), key_slice(&from),
+                                     STORE_ASCENDING);
 
     while (err == OK) {
         struct slice key = {NULL, 0};
@@ -60,8 +62,7 @@ static enum err write_events(const struct increment_order *order, struct store_t
         }
         if (err == OK) {
             bytes_put_be64(seq_bytes, seq);
-            err =
-                write_record(order, INCREMENT_EVENT, slice_of(seq_bytes, sizeof(seq_bytes)), value);
+            err = write_record(order, type, slice_of(seq_bytes, sizeof(seq_bytes)), value);
         }
     }
     store_cursor_deinit(&cursor);
@@ -87,26 +88,39 @@ static enum err write_log(const struct increment_order *order, struct store_txn 
     if (err == OK) {
         err = write_organization(order, org, after_seq, &head);
     }
-    return err != OK ? err : write_events(order, source, org, after_seq);
+    if (err == OK) {
+        err = write_rows(order, source, INCREMENT_EVENT, org, after_seq);
+    }
+    return err != OK ? err : write_rows(order, source, INCREMENT_TURN_VECTOR, org, after_seq);
+}
+
+/* Writes which organisations are being deleted: their rows, those of the log first, go little by little. */
+static enum err write_deletions(const struct increment_order *order, struct store_txn *source)
+{
+    struct log_deletion deletion;
+    struct uuid last;
+    enum err err = log_deletion_next(source, NULL, &deletion);
+
+    while (err == OK) {
+        last = deletion.org.uuid;
+        err = write_record(order, INCREMENT_DELETING, slice_of(last.bytes, UUID_BYTES),
+                           slice_of(NULL, 0));
+        if (err == OK) {
+            err = log_deletion_next(source, &last, &deletion);
+        }
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
 }
 
 static enum err write_logs(const struct increment_order *order, struct store_txn *source)
 {
     struct uuid org;
-    enum err err = store_next_org(source, TABLE_EVENT, NULL, &org);
+    enum err err = replay_next_log(source, NULL, &org);
 
     while (err == OK) {
-        bool is_marked = false;
-
-        err = log_deletion_is_marked(source, (struct org_id){org}, &is_marked);
-        if (err == OK && is_marked) {
-            err = write_record(order, INCREMENT_DELETING, slice_of(org.bytes, UUID_BYTES),
-                               slice_of(NULL, 0));
-        } else if (err == OK) {
-            err = write_log(order, source, (struct org_id){org});
-        }
+        err = write_log(order, source, (struct org_id){org});
         if (err == OK) {
-            err = store_next_org(source, TABLE_EVENT, &org, &org);
+            err = replay_next_log(source, &org, &org);
         }
     }
     return err == ERR_NOT_FOUND ? OK : err;
@@ -137,7 +151,10 @@ static enum err write_meta(const struct increment_order *order, struct store_txn
 
 enum err increment_write(struct store_txn *source, const struct increment_order *order)
 {
-    enum err err = write_logs(order, source);
+    enum err err = write_deletions(order, source);
 
+    if (err == OK) {
+        err = write_logs(order, source);
+    }
     return err != OK ? err : write_meta(order, source);
 }

@@ -26,15 +26,48 @@ static enum err break_at(struct org_walk *walk, uint64_t seq, enum replay_break 
     return ERR_CORRUPT;
 }
 
+enum err replay_put_key(struct replay *replay, struct store_txn *target,
+                        const struct org_walk *walk)
+{
+    return walk->key.present ? idempotency_keep_at(&replay->ctx, target, &walk->key, &walk->write,
+                                                   walk->written_at_us)
+                             : OK;
+}
+
 enum err replay_keep_key(struct replay *replay, struct store_txn *target, struct org_walk *walk)
 {
+    enum err err = replay_put_key(replay, target, walk);
+
+    walk->key.present = false;
+    return err;
+}
+
+enum err replay_resume_write(struct replay *replay, struct store_txn *target, struct org_walk *walk)
+{
+    struct event event;
+    uint64_t first_seq = 0;
     enum err err = OK;
 
-    if (walk->key.present) {
-        err = idempotency_keep_at(&replay->ctx, target, &walk->key, &walk->write,
-                                  walk->written_at_us);
+    if (walk->last_seq == 0) {
+        return OK;
     }
-    walk->key.present = false;
+    err = log_read_copy(replay->ctx.arena, target, walk->org, walk->last_seq, &event);
+    if (err == OK && event.write_index >= walk->last_seq) {
+        err = ERR_CORRUPT;
+    }
+    if (err == OK) {
+        first_seq = walk->last_seq - event.write_index;
+        err = log_read_copy(replay->ctx.arena, target, walk->org, first_seq, &event);
+    }
+    if (err == OK && event.idempotency.present &&
+        event_written_at_us(&event) >= walk->keys_from_us) {
+        walk->key = event.idempotency;
+        walk->write = (struct work_result){.org = walk->org,
+                                           .first_seq = first_seq,
+                                           .count = (uint32_t)(walk->last_seq - first_seq + 1)};
+        walk->written_at_us = event_written_at_us(&event);
+    }
+    arena_reset(&replay->arena);
     return err;
 }
 

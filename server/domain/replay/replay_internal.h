@@ -53,6 +53,12 @@ MUST_CHECK enum err replay_next_log(struct store_txn *source, const struct uuid 
  * what is wrong. */
 MUST_CHECK enum err replay_event(struct replay *replay, struct store_txn *target,
                                  struct org_walk *walk, struct slice key, struct slice value);
+/* Writes the row of the write that is being read, with the events that were read of it. */
+MUST_CHECK enum err replay_put_key(struct replay *replay, struct store_txn *target,
+                                   const struct org_walk *walk);
+/* Takes up the last write of the target's log, of which further events may follow. */
+MUST_CHECK enum err replay_resume_write(struct replay *replay, struct store_txn *target,
+                                        struct org_walk *walk);
 /* Writes the row of the previous write, whose number of events is known now. */
 MUST_CHECK enum err replay_keep_key(struct replay *replay, struct store_txn *target,
                                     struct org_walk *walk);

@@ -37,6 +37,7 @@ struct backup_report {
     uint64_t size_bytes;
     struct sha256_digest sha256;
     int64_t created_at_us;
+    bool has_position;
 };
 
 struct backing_up {
@@ -65,7 +66,16 @@ static enum cli_exit say_failed(struct cli *cli, const char *path, const char *w
 static enum cli_exit check_free(const struct backing_up *backing_up)
 {
     struct stat info;
+    struct stat since;
 
+    if (backing_up->since != NULL && stat(backing_up->path, &info) == 0 &&
+        stat(backing_up->since, &since) == 0 && info.st_dev == since.st_dev &&
+        info.st_ino == since.st_ino) {
+        return cli_local(
+            backing_up->cli,
+            "%s: is the file of --since, which a restore needs, too; expected another file",
+            backing_up->path);
+    }
     if (lstat(backing_up->path, &info) == 0 && !options_has(&backing_up->cli->options, "force")) {
         return cli_local(backing_up->cli, "%s: exists; expected a new file, or --force",
                          backing_up->path);
@@ -196,6 +206,8 @@ static bool read_report(struct backing_up *backing_up, struct slice message)
             has_sha256 = sha256_parse(field.bytes, &report->sha256);
         } else if (field.number == BACKUP_REPORT_CREATED_AT_FIELD) {
             is_right = wire_read_timestamp(field.bytes, &report->created_at_us) == OK;
+        } else if (field.number == BACKUP_REPORT_POSITION_FIELD) {
+            report->has_position = field.bytes.size > 0;
         }
     }
     backing_up->reported = true;
@@ -349,6 +361,9 @@ static enum cli_exit back_up(struct backing_up *backing_up)
     }
     if (result == CLI_OK) {
         print_result(backing_up);
+    }
+    if (result == CLI_OK && !backing_up->report.has_position) {
+        cli_note(backing_up->cli, "the file has no position: no increment can follow it");
     }
     return result;
 }

@@ -68,8 +68,9 @@ static enum cli_exit read_position(struct cli *cli, const char *path, int file, 
     if (position_bytes == 0) {
         return cli_local(
             cli,
-            "--since %s: has no position, so there are no increments after it; expected "
-            "a backup of a server of this version or later",
+            "--since %s: has no position, so there are no increments after it: the server was "
+            "older, or has more than 100,000 organisations; expected a whole backup "
+            "instead",
             path);
     }
     position = arena_alloc(&cli->arena, (size_t)position_bytes);

@@ -85,6 +85,9 @@ MUST_CHECK enum err json_equal(struct arena *arena, struct json_value a, struct 
  * author chose them for that. */
 uint64_t json_hash(struct json_value value, uint64_t seed);
 
+/* Bytes that json_write_string needs beyond those of a text without escapes. A buffer with room for the texts it is given
+ * and as much for each of them does not grow. */
+#define JSON_STRING_ROOM_BYTES 26
 /* Appends text as a JSON string with quotes: escapes `"`, `\`, and control characters; all else
  * stays UTF-8 (or, with `ascii`, becomes \uXXXX, lower-case, like Python's json.dumps). */
 void json_write_string(struct buffer *buffer, struct slice text, bool ascii);

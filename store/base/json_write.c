@@ -20,6 +20,8 @@
 /* Room that put_words needs for a word: eight bytes, each escaped, and the bytes that the last copy replaces. */
 #define WORD_ROOM_BYTES (8 + 8 + 8)
 
+_Static_assert(JSON_STRING_ROOM_BYTES == 2 + WORD_ROOM_BYTES, "two quotes, and the last word");
+
 static void put_unit(struct buffer *buffer, uint32_t unit)
 {
     const char text[6] = {
@@ -154,7 +156,7 @@ void json_write_string(struct buffer *buffer, struct slice text, bool ascii)
     size_t at = 0;
 
     /* Text without escapes then never makes the buffer grow while it is copied. */
-    if (!buffer_reserve(buffer, text.size + 2 + WORD_ROOM_BYTES)) {
+    if (!buffer_reserve(buffer, text.size + JSON_STRING_ROOM_BYTES)) {
         return;
     }
     buffer_append_byte(buffer, '"');

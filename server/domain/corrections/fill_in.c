@@ -17,7 +17,7 @@ static enum err add_snippet(struct arena *arena, struct slice meta_json, struct 
     struct slice key = {NULL, 0};
     struct buffer buffer = {0};
 
-    buffer_init(&buffer, arena, object.text.size + snippet.size + 32);
+    buffer_init(&buffer, arena, object.text.size + snippet.size + 32 + JSON_STRING_ROOM_BYTES);
     buffer_append(&buffer, SLICE("{\"input_snippet\":"));
     json_write_string(&buffer, snippet, false);
     if (json_walk_next(&walk, &key, &value)) {

@@ -35,7 +35,7 @@ static enum cli_exit add_snippet(struct request *request, struct cli *cli)
     if (result != CLI_OK) {
         return result;
     }
-    buffer_init(&meta, &cli->arena, snippet.size + 32);
+    buffer_init(&meta, &cli->arena, snippet.size + 32 + JSON_STRING_ROOM_BYTES);
     buffer_append(&meta, SLICE("{\"input_snippet\":"));
     json_write_string(&meta, snippet, false);
     buffer_append_byte(&meta, '}');

@@ -26,7 +26,7 @@ struct json_value fields_quoted(struct arena *arena, struct slice text)
     struct json_value value = {JSON_NULL, SLICE("null")};
     struct buffer json;
 
-    buffer_init(&json, arena, text.size + 16);
+    buffer_init(&json, arena, text.size + JSON_STRING_ROOM_BYTES);
     json_write_string(&json, text, false);
     if (buffer_ok(&json)) {
         value = (struct json_value){JSON_STRING, buffer_slice(&json)};

@@ -41,7 +41,7 @@ static enum cli_exit fill_text(struct request *request, struct cli *cli)
     enum cli_exit result = input_argument(cli, cli->options.words[0], &text);
     struct buffer list;
 
-    buffer_init(&list, &cli->arena, text.size + 8);
+    buffer_init(&list, &cli->arena, text.size + JSON_STRING_ROOM_BYTES + 2);
     buffer_append(&list, SLICE("["));
     json_write_string(&list, text, false);
     buffer_append(&list, SLICE("]"));

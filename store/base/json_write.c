@@ -110,9 +110,27 @@ static uint64_t mark_each_zero(uint64_t word)
     return ~(low | word | JSON_EACH_BYTE(0x7f));
 }
 
+/* Copies the first `bits` of a word, with a backslash before each byte that `escapes` marks. Returns the end. */
+static inline uint8_t *put_word(uint8_t *to, uint64_t word, uint64_t escapes, unsigned bits)
+{
+    unsigned done = 0; /* bits of the word that are copied */
+
+    for (; escapes != 0; escapes &= escapes - 1) {
+        unsigned escape = (unsigned)__builtin_ctzll(escapes) & ~7u;
+        uint64_t rest = word >> done;
+
+        memcpy(to, &rest, sizeof(rest)); /* bytes from the escape on are replaced */
+        to += (escape - done) / 8;
+        *to++ = '\\';
+        done = escape;
+    }
+    word >>= done;
+    memcpy(to, &word, sizeof(word));
+    return to + (bits - done) / 8;
+}
+
 /* Copies words of eight bytes from `at` on while there is room for one, with an escape before each quote and backslash.
- * Returns the index of the first byte that it leaves: of a word with another byte that may need escaping, or one of the
- * last seven. */
+ * Returns the index of the first byte that it leaves: another byte that may need escaping, or one of the last seven. */
 static size_t put_words(struct buffer *buffer, struct slice text, size_t at, bool ascii)
 {
     uint8_t *to = buffer->data + buffer->size;
@@ -122,29 +140,22 @@ static size_t put_words(struct buffer *buffer, struct slice text, size_t at, boo
         uint64_t word = 0;
         uint64_t escapes = 0;
         uint64_t others = 0;
-        unsigned done = 0; /* bits of the word that are copied */
 
         memcpy(&word, text.data + at, sizeof(word));
         others = ((word - JSON_EACH_BYTE(0x20)) & ~word) | word;
         others = (others & JSON_EACH_BYTE(0x80)) |
                  (ascii ? json_mark_zero(word ^ JSON_EACH_BYTE(0x7f)) : 0);
-        if (others != 0) {
-            break;
-        }
         escapes = mark_each_zero(word ^ JSON_EACH_BYTE('"')) |
                   mark_each_zero(word ^ JSON_EACH_BYTE('\\'));
-        for (; escapes != 0; escapes &= escapes - 1) {
-            unsigned escape = (unsigned)__builtin_ctzll(escapes) & ~7u;
-            uint64_t rest = word >> done;
+        if (others != 0) {
+            /* The lowest mark is never a false one. */
+            unsigned bits = (unsigned)__builtin_ctzll(others) & ~7u;
 
-            memcpy(to, &rest, sizeof(rest)); /* bytes from the escape on are replaced */
-            to += (escape - done) / 8;
-            *to++ = '\\';
-            done = escape;
+            to = put_word(to, word, escapes & (((uint64_t)1 << bits) - 1), bits);
+            at += bits / 8;
+            break;
         }
-        word >>= done;
-        memcpy(to, &word, sizeof(word));
-        to += 8 - done / 8;
+        to = put_word(to, word, escapes, 64);
         at += 8;
     }
     buffer->size = (size_t)(to - buffer->data);
@@ -163,11 +174,12 @@ void json_write_string(struct buffer *buffer, struct slice text, bool ascii)
     while (at < text.size) {
         size_t start = at;
 
-        if (text.size - at >= 8 && buffer_reserve(buffer, WORD_ROOM_BYTES)) {
+        if (text.size - at >= 8 && text.data[at] < 0x80 &&
+            buffer_reserve(buffer, WORD_ROOM_BYTES)) {
             at = put_words(buffer, text, at, ascii);
         }
-        if (at > start && text.size - at >= 8) {
-            continue; /* the room is used up, or the next word has a byte of another kind */
+        if (at > start && text.size - at >= 8 && is_plain(text.data[at], ascii)) {
+            continue; /* the room is used up */
         }
         while (at < text.size && is_plain(text.data[at], ascii)) {
             buffer_append_byte(buffer, text.data[at++]);

@@ -5,6 +5,7 @@ import { views, PANELS } from './views.mjs';
 
 const IDLE_LOAD = 1.5; // on a busy machine a task's time is not a property of the page
 const TASK_MS_MAX = 120;
+const ROWS_NEAR = 400;
 const FIRST_VIEW_MS_MAX = 2000;
 
 async function isUnharmed(tab, name) {
@@ -111,7 +112,7 @@ async function charts({ browser, Tab, server }) {
   await tab.close();
 }
 
-// A thousand rows are drawn in pieces.
+// A thousand rows are drawn in pieces, those far from the view have no boxes, and an event draws only its row again.
 async function thousandRows({ browser, Tab, server }) {
   const judgements = Array.from({ length: 1000 }, (_, at) => ({ suggest: { customerId: 'C-bulk', customerSku: `BULK-${at}`, internalSku: `INT-${at}`, confidence: 0.5 } }));
   await server.call('MappingService/BatchJudgeMappings', { judgements });
@@ -128,6 +129,13 @@ async function thousandRows({ browser, Tab, server }) {
   const longest = await tab.page.evaluate(() => window.longest);
   console.log(`    a list of 1,000 rows after ${Date.now() - began} ms; its longest task takes ${Math.round(longest)} ms`);
   if (os.loadavg()[0] < IDLE_LOAD) isTrue(longest < TASK_MS_MAX, `a task of ${longest} ms blocks the page`);
+  await tab.page.evaluate(() => window.scrollTo(0, 0));
+  await tab.until('rows far from the view, without boxes', (most) => [...document.querySelectorAll('.list tbody tr')].filter((row) => row.checkVisibility({ contentVisibilityAuto: true })).length <= most, ROWS_NEAR);
+  const edges = await tab.page.evaluate(() => ['.list thead tr', '.list tbody tr'].map((row) => [...document.querySelector(row).children].map((cell) => Math.round(cell.getBoundingClientRect().left))));
+  equal(edges[0], edges[1], 'where the columns of the head and of a row begin');
+  await tab.page.evaluate(() => document.querySelectorAll('.list tbody tr').forEach((row) => { row.dataset.old = ''; }));
+  await server.call('MappingService/BatchJudgeMappings', { judgements: [{ confirm: { customerId: 'C-bulk', customerSku: 'BULK-500', internalSku: 'INT-500' } }] });
+  await tab.until('one new row among the others', () => document.querySelectorAll('.list tbody tr').length === 1000 && document.querySelectorAll('.list tbody tr:not([data-old])').length === 1);
   await tab.close();
 }
 

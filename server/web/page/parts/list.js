@@ -12,10 +12,22 @@ import { empty, errorBox, button, csvText, saveFile, loading } from './frame.js'
 
 const SIZES = ['25', '50', '200', '1000'];
 const ROWS_FIRST = 50; // drawn at once; the others when they come near, so that no list blocks the page
-const ROWS_A_STEP = 25;
+const ROWS_A_STEP = 25; // in a section of their own: the browser lays out and paints only sections near the view
 const NEAR = '1200px';
+const HIDDEN_COLUMN = 120; // px, of one that is not shown when the columns are measured
 const TYPING_MS = 300;
 const LIVE_MS = 500;
+
+// Makes the rows of a section these ones.
+function fillSection(section, nodes) {
+  const wanted = new Set(nodes);
+  [...section.children].filter((node) => !wanted.has(node)).forEach((node) => node.remove());
+  let at = section.firstChild;
+  for (const node of nodes) {
+    if (node === at) at = at.nextSibling;
+    else section.insertBefore(node, at);
+  }
+}
 
 // `spec`: name, caption, filters [{name, label, kind, options, placeholder}], load({parameters, size, token, signal}) ->
 // {rows, next}, key(row), columns [{head, cell(row), text(row), kind}], open(id, row) -> element, actions(row) ->
@@ -41,10 +53,10 @@ export class List {
   build() {
     const { spec } = this;
     const columns = spec.bulk ? [{ head: '', kind: 'tick' }, ...spec.columns] : spec.columns;
-    this.body = h('tbody', null);
+    this.sections = [];
     this.tickAll = h('input', { type: 'checkbox', 'aria-label': t('Select all rows of this page'), on: { change: () => this.tickEach(this.tickAll.checked) } });
     this.table = h('table', { class: `list ${spec.name}` }, h('caption', { class: 'visually-hidden' }, spec.caption),
-      h('thead', null, h('tr', null, columns.map((column) => h('th', { scope: 'col', class: column.kind || '' }, column.kind === 'tick' ? this.tickAll : column.head)))), this.body);
+      h('thead', null, h('tr', null, columns.map((column) => h('th', { scope: 'col', class: column.kind || '' }, column.kind === 'tick' ? this.tickAll : column.head)))));
     this.message = h('div', { class: 'list-message', 'aria-live': 'polite' });
     this.foot = h('div', { class: 'list-foot' });
     this.bulkBar = h('div', { class: 'bulk', hidden: true });
@@ -126,7 +138,8 @@ export class List {
       if (abort.signal.aborted || this.closed) return;
       if (quiet) return;
       this.rows = [];
-      show(this.body);
+      this.drawn = 0;
+      this.place(0);
       show(this.foot);
       show(this.message, errorBox(error, () => this.reload()));
     } finally {
@@ -136,13 +149,13 @@ export class List {
 
   // Draws the rows, as many as before or the first ones; those that did not change keep their elements.
   draw(rows, quiet) {
-    const focused = this.body.contains(document.activeElement);
+    const focused = this.hasFocus();
     this.before = this.nodes;
     this.nodes = new Map();
     this.rows = rows;
     const until = quiet ? Math.max(ROWS_FIRST, this.drawn || 0) : ROWS_FIRST;
     this.drawn = 0;
-    this.body.replaceChildren();
+    if (!quiet) this.table.classList.remove('is-long');
     this.drawMore(until);
     this.before = new Map();
     this.freezeColumns();
@@ -156,36 +169,56 @@ export class List {
     this.markFocus(focused);
   }
 
-  // Keeps the column widths of the first rows, so that further rows do not require measuring all rows.
-  freezeColumns() {
-    const heads = [...this.table.querySelectorAll('thead th')];
-    this.table.style.tableLayout = '';
-    heads.forEach((head) => { head.style.width = ''; });
-    if (this.drawn >= this.rows.length) return;
-    const widths = heads.map((head) => head.offsetWidth);
-    const whole = widths.reduce((sum, width) => sum + width, 0);
-    if (!whole) return;
-    heads.forEach((head, at) => { head.style.width = `${100 * widths[at] / whole}%`; });
-    this.table.style.tableLayout = 'fixed';
+  hasFocus() {
+    return this.sections.some((section) => section.contains(document.activeElement));
   }
 
-  // Draws further rows, up to a number of them in all.
+  // Keeps the columns of the first rows once further ones follow: then sections depend on no other section, so that a row, or a
+  // panel beside the list, does not require all rows to be laid out.
+  freezeColumns() {
+    if (this.drawn >= this.rows.length || this.table.classList.contains('is-long')) return;
+    const heads = [...this.table.querySelectorAll('thead th')];
+    const sizes = heads.map((head) => [head, head.offsetWidth || HIDDEN_COLUMN]);
+    const height = this.sections[0].offsetHeight;
+    if (!height) return;
+    const template = (some) => some.map(([head, width]) => (head.classList.contains('tick') ? `${width}px` : `minmax(0, ${width}fr)`)).join(' ');
+    this.table.style.setProperty('--columns', template(sizes));
+    this.table.style.setProperty('--columns-narrow', template(sizes.filter(([head]) => !head.classList.contains('wide'))));
+    this.table.style.setProperty('--section-height', `${height}px`);
+    this.table.classList.add('is-long');
+  }
+
+  // Draws further rows, up to a number of them in all, or some more to fill the last section.
   drawMore(until) {
-    const added = [];
-    for (; this.drawn < Math.min(until, this.rows.length); this.drawn += 1) {
+    const end = Math.min(Math.ceil(until / ROWS_A_STEP) * ROWS_A_STEP, this.rows.length);
+    const began = this.drawn;
+    for (; this.drawn < end; this.drawn += 1) {
       const row = this.rows[this.drawn];
       const key = this.spec.key(row);
       const text = JSON.stringify(row);
       const known = this.before && this.before.get(key);
       const isNew = this.before && this.before.size > 0 && !known;
       this.nodes.set(key, known && known.text === text ? known : { text, node: this.rowNode(row, key, isNew) });
-      added.push(this.nodes.get(key).node);
     }
-    this.body.append(...added);
+    this.place(Math.floor(began / ROWS_A_STEP));
     if (this.drawn < this.rows.length) { // check again at the end
       this.near.unobserve(this.foot);
       this.near.observe(this.foot);
     }
+  }
+
+  // Puts the rows that are drawn into their sections, from one section on; rows that are in their places are not touched.
+  place(first) {
+    const end = Math.ceil(this.drawn / ROWS_A_STEP);
+    for (let at = first; at < end; at += 1) {
+      if (!this.sections[at]) {
+        this.sections.push(h('tbody', null));
+        this.table.append(this.sections[at]);
+      }
+      const rows = this.rows.slice(at * ROWS_A_STEP, Math.min((at + 1) * ROWS_A_STEP, this.drawn));
+      fillSection(this.sections[at], rows.map((row) => this.nodes.get(this.spec.key(row)).node));
+    }
+    this.sections.splice(end).forEach((section) => section.remove());
   }
 
   emptyMessage() {
@@ -274,8 +307,8 @@ export class List {
     const keys = [
       { key: 'j', label: t('next row'), run: () => this.move(1) },
       { key: 'k', label: t('row before'), run: () => this.move(-1) },
-      { key: 'ArrowDown', run: () => (this.body.contains(document.activeElement) ? this.move(1) : false) },
-      { key: 'ArrowUp', run: () => (this.body.contains(document.activeElement) ? this.move(-1) : false) },
+      { key: 'ArrowDown', run: () => (this.hasFocus() ? this.move(1) : false) },
+      { key: 'ArrowUp', run: () => (this.hasFocus() ? this.move(-1) : false) },
       { key: 'Escape', run: () => (this.route.parameters.get('open') ? this.closePanel() : false) },
     ];
     if (spec.open) keys.push({ key: 'Enter', label: t('open the row'), run: () => (this.current() ? go(changed({ open: this.focusKey })) : false) });
@@ -339,7 +372,6 @@ export class List {
     if (key === this.openKey) return;
     this.openKey = key;
     this.root.classList.toggle('has-panel', key !== '');
-    this.freezeColumns();
     if (!key) { this.panelLoad += 1; show(this.panelPlace); return; }
     if (this.rows.some((row) => this.spec.key(row) === key)) this.focusKey = key;
     this.markFocus(false);

@@ -6,7 +6,6 @@ every invalid member of a JSON body is named. Method: the descriptors are walked
 nonsense.py, so later methods are tested automatically; the expected results are the contract's table of roles, and
 gRPC's answer to the same request.
 """
-import itertools
 import json
 import re
 import secrets
@@ -18,7 +17,8 @@ from google.protobuf import json_format
 import nonsense
 import other_protocols
 from erratad import (ALL_ROLES, FAULT_ENTRIES_MAX, NEED_THE_FLAG, ServerCase, feedback, fields_in, is_client_stream,
-                     is_output_only, is_plain_message, is_stream, main, methods, one_of_each, options, roles)
+                     is_output_only, is_plain_message, is_stream, main, mappings, methods, one_of_each, options, review_triggers,
+                     roles, sku_mapping, turn, turn_service, verdict_service)
 
 STREAM_SECONDS = 0.1
 
@@ -249,17 +249,37 @@ class Isolation(ServerCase):
 
     def setUp(self):
         org = self.admin.create_org("walls-" + secrets.token_hex(4))
-        theirs = self.server.client(self.admin.create_token(roles.ROLE_ADMIN, org_id=org.id).secret)
+        self.owner_token = self.admin.create_token(roles.ROLE_ADMIN, org_id=org.id).secret
+        theirs = self.server.client(self.owner_token)
         self.canary = "secret-" + secrets.token_hex(8)
         event = theirs.capture(
             event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
             layout_fingerprint=self.canary + "-layout", document_id=self.canary + "-doc",
             draft_order_id=self.canary + "-draft", entity_type="line", entity_id=self.canary + "-line",
             after_json='{"%s":1}' % self.canary, before_json="{}")
-        self.ids = {options.FORMAT_UUID: [event.id, org.id],
-                    options.FORMAT_OPAQUE_ID: [event.layout_fingerprint, event.document_id, event.entity_id]}
+        self.variables = self.variables_of(theirs)
+        of_paths = {value: name for names in self.variables.values() for name, value in names.items()}
+        self.ids = {options.FORMAT_UUID: [event.id, org.id, *(value for value in of_paths if of_paths[value] == "id")],
+                    options.FORMAT_OPAQUE_ID: [event.layout_fingerprint, event.document_id, event.entity_id,
+                                               *(value for value in of_paths if of_paths[value] != "id")]}
         mine = self.admin.create_org("asker-" + secrets.token_hex(4))
         self.token = self.admin.create_token(roles.ROLE_ADMIN, org_id=mine.id).secret
+
+    def variables_of(self, theirs):
+        """Creates what the paths of the aliases name; returns the values of the variables of each."""
+        mapping = theirs.mappings.SuggestMapping(mappings.SuggestMappingRequest(mapping=sku_mapping.SkuMapping(
+            customer_id=self.canary, customer_sku=self.canary + "-sku", internal_sku="I", confidence=0.5))).mapping
+        theirs.submit_verdict(receipt_id=self.canary + "-receipt", correct_verdict=2, original_verdict=1,
+                              missed_indicators=[self.canary.replace("-", "_")])
+        rules = theirs.verdicts.ListLearnedRules(verdict_service.ListLearnedRulesRequest()).rules
+        record = turn.Turn(session_id=self.canary + "-session", turn_id=self.canary + "-turn", query="q",
+                           validation_outcome=turn.VALIDATION_OUTCOME_APPROVE)
+        theirs.turns.RecordTurn(turn_service.RecordTurnRequest(turn=record))
+        theirs.reviews.SetTriggerThresholds(review_triggers.SetTriggerThresholdsRequest(
+            subcategory=self.canary + "-class", thresholds=review_triggers.ReviewThresholds(bad_format=1)))
+        return {"/sku-mappings/{id}/confirm": {"id": mapping.id}, "/feedback/rules/{id}/toggle": {"id": rules[0].id},
+                "/turns/{session_id}/{turn_id}": {"session_id": record.session_id, "turn_id": record.turn_id},
+                "/reviews/triggers/{subcategory}": {"subcategory": self.canary + "-class"}}
 
     @staticmethod
     def unknown(value):
@@ -271,15 +291,16 @@ class Isolation(ServerCase):
         request = method.input_type._concrete_class()
         setattr(request, field.name, value)
         answer = self.peer.raw_any(path, json_format.MessageToJson(request).encode())
-        return self.blind(answer, value, f"{path} {field.name}")
+        return self.blind(answer, (value,), f"{path} {field.name}")
 
-    def blind(self, answer, value, what):
-        """Returns the answer, without the id that was sent and the reference that has the time."""
+    def blind(self, answer, values, what):
+        """Returns the answer, without the ids that were sent and the reference that has the time."""
         code, message, body = answer
-        foreign = body.replace(value.encode(), b"").replace(value[:8].encode(), b"")  # fingerprint_short
-        self.assertNotIn(self.canary.encode(), foreign, what)
-        shown = re.sub(rb'"exposure(Ref|_ref)": ?"[^"]*"', b"", body.replace(value.encode(), b"ID"))
-        return code, message.replace(value, "ID"), shown.replace(value[:8].encode(), b"SHORT")
+        for value in values:
+            body = body.replace(value.encode(), b"ID").replace(value[:8].encode(), b"SHORT")  # fingerprint_short
+            message = message.replace(value, "ID")
+        self.assertNotIn(self.canary[8:].encode(), body, what)
+        return code, message, re.sub(rb'"exposure(Ref|_ref)": ?"[^"]*"', b"", body)
 
     def check_kind(self, kind, at_least):
         self.peer = kind(self.server.address, self.token)
@@ -306,29 +327,44 @@ class Isolation(ServerCase):
     def test_foreign_ids_are_unknown_ids_to_tools(self):
         self.check_kind(other_protocols.Mcp, 10)
 
-    def test_foreign_ids_are_unknown_ids_in_paths_and_queries(self):
-        """Each variable of a path, and each member of a query that has such an id."""
+    def test_foreign_ids_are_unknown_ids_in_paths(self):
+        """The owner's ids in their own variables are found by the owner only."""
+        self.peer = other_protocols.Rest(self.server.address, self.token)
+        self.addCleanup(self.peer.close)
+        owner = other_protocols.Rest(self.server.address, self.owner_token)
+        self.addCleanup(owner.close)
+        asked = set()
+        for verb, template, _ in self.peer.routes():
+            if "{" not in template:
+                continue
+            values = self.variables[template]
+            theirs = self.ask_route(verb, template, values)
+            nobodys = self.ask_route(verb, template, {name: self.unknown(value) for name, value in values.items()})
+            self.assertEqual(theirs, nobodys, f"{verb} {template}")
+            found = owner.raw_route(verb, template.format(**values), "{}" if verb != "GET" else None)
+            self.assertEqual(found[0], grpc.StatusCode.OK, f"{verb} {template}: {found}")
+            asked.add(template)
+        self.assertEqual(asked, set(self.variables))
+
+    def test_foreign_ids_are_unknown_ids_in_queries(self):
+        """Each member of a query that has such an id."""
         self.peer = other_protocols.Rest(self.server.address, self.token)
         self.addCleanup(self.peer.close)
         by_name = {method.name: method for _, method, _ in methods()}
         asked = 0
         for verb, template, name in self.peer.routes():
-            variables = re.findall(r"\{([^}]*)\}", template)
-            names = variables if verb != "GET" else [*variables, *by_name[name].input_type.fields_by_name]
-            for member in dict.fromkeys(names):
-                for value in itertools.chain(*self.ids.values()):
-                    theirs, nobodys = (self.ask_route(verb, template, member, text)
+            fields = by_name[name].input_type.fields if verb == "GET" and "{" not in template else ()
+            for field in fields:
+                for value in self.ids.get(field.GetOptions().Extensions[options.field].format, ()):
+                    theirs, nobodys = (self.ask_route(verb, f"{template}?{field.name}={{{field.name}}}", {field.name: text})
                                        for text in (value, self.unknown(value)))
-                    self.assertEqual(theirs, nobodys, f"{verb} {template} {member}={value}")
+                    self.assertEqual(theirs, nobodys, f"{verb} {template} {field.name}={value}")
                     asked += 1
         self.assertGreater(asked, 50)
 
-    def ask_route(self, verb, template, member, value):
-        target = template.replace("{%s}" % member, value)
-        if target == template:
-            target += f"?{member}={value}"
-        target = re.sub(r"\{[^}]*\}", "unknown", target)
-        return self.blind(self.peer.raw_route(verb, target, "{}" if verb != "GET" else None), value, target)
+    def ask_route(self, verb, template, values):
+        target = template.format(**values)
+        return self.blind(self.peer.raw_route(verb, target, "{}" if verb != "GET" else None), values.values(), target)
 
 
 if __name__ == "__main__":

@@ -75,6 +75,11 @@ async function proposals(server, operator) {
   await server.call('GuidelineService/ProposeGuideline', { proposal: { ruleType: 'RULE_TYPE_GUIDELINE', ruleContent: `Never write ${HOSTILE}`, affectedAgents: [HOSTILE], evidenceSummary: HOSTILE } }, operator);
 }
 
+async function turns(server) {
+  await server.call('TurnService/RecordTurn', { turn: { sessionId: HOSTILE, turnId: HOSTILE, query: HOSTILE, responseSummary: HOSTILE, intent: HOSTILE, validationOutcome: 'VALIDATION_OUTCOME_APPROVE', qualityScore: 0.7, strategy: { tool: HOSTILE, text: HOSTILE } } });
+  await server.call('TurnService/DetectFeedback', { sessionId: HOSTILE, turnId: 'next', message: `No, that is wrong, I meant ${HOSTILE}` });
+}
+
 async function documents(server, pdf) {
   for (let tries = 0; tries < 300; tries += 1) {
     const { status } = await server.call('grpc.health.v1.Health/Check', { service: 'errata.pdf' }, '').catch(() => ({}));
@@ -93,6 +98,7 @@ export async function seed(server, pdf) {
   await verdicts(server);
   await reviews(server, tokens.reviewer);
   await proposals(server, tokens.operator);
+  await turns(server);
   await documents(server, pdf);
   return { tokens, reference };
 }

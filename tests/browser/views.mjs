@@ -31,6 +31,10 @@ export function views(reference) {
     ['guidelines', '#/proposals/guidelines', 'No guideline is in effect.'],
     ['effect', '#/proposals/effect', 'No guideline is in effect.'],
     ['agent-prompt', `#/proposals/prompt?agent=${HOSTILE_LAYOUT}`, '0 guidelines are in it.'],
+    ['sessions', `#/sessions?session=${HOSTILE_LAYOUT}`, HOSTILE],
+    ['satisfaction', '#/sessions/satisfaction', 'Turns by intent'],
+    ['strategies', `#/sessions/strategies?q=${HOSTILE_LAYOUT}`, HOSTILE],
+    ['detector', '#/sessions/detector', 'No turn was judged yet.'],
     ['explain', '#/explain', 'Paste a reference.'],
     ['explained', `#/explain?ref=${encodeURIComponent(reference)}`, 'artifacts were in it'],
     ['server', '#/administration', 'Calls by method'],
@@ -46,4 +50,4 @@ export function views(reference) {
 }
 
 // Lists whose first row opens a panel.
-export const PANELS = ['corrections', 'corrections-hostile', 'layouts', 'families', 'mappings', 'rules', 'weights', 'queue', 'reviews', 'wording', 'proposals', 'organisations', 'quotas', 'audit', 'log'];
+export const PANELS = ['corrections', 'corrections-hostile', 'layouts', 'families', 'mappings', 'rules', 'weights', 'queue', 'reviews', 'wording', 'proposals', 'sessions', 'organisations', 'quotas', 'audit', 'log'];

@@ -20,6 +20,8 @@ async function correct({ browser, Tab, server, tokens }) {
   await tab.key('u');
   for (let tries = 0; tries < 100 && (await status()) !== 'TURN_STATUS_REJECTED'; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
   equal(await status(), 'TURN_STATUS_REJECTED', 'the feedback after the undo');
+  await tab.go('#/sessions');
+  isTrue((await tab.page.$$eval('.list td.number', (cells) => cells.map((cell) => cell.innerText))).includes('−1.00'), 'the satisfaction of a rejected turn, with a minus sign');
   await tab.go('#/sessions/satisfaction');
   await tab.sees('Satisfaction by day');
   await tab.press('Table', 'figure.chart');

@@ -8,8 +8,9 @@ export function count(value) {
   return Number(value || 0);
 }
 
+// With a minus sign, as `signed` has it, not the hyphen that some languages' formats use.
 export function number(value, digits = 0) {
-  return Number(value).toLocaleString(currentLanguage(), { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return Number(value).toLocaleString(currentLanguage(), { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace('-', '−');
 }
 
 export function percent(share, digits = 1) {

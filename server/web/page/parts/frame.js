@@ -116,7 +116,7 @@ export function saveFile(name, text, type = 'text/csv') {
 
 // A cell of CSV; a leading sign that a spreadsheet would take for a formula is quoted by an apostrophe.
 function csvCell(value) {
-  const text = value === undefined || value === null ? '' : String(value);
+  const text = (value === undefined || value === null ? '' : String(value)).replace(/^−(?=[\d.]+$)/, '-'); // numbers that programs read
   const safe = /^[=+@\t\r-]/.test(text) && !/^-?[\d.]+$/.test(text) ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
 }

@@ -16,7 +16,7 @@ import grpc
 import pdf_data
 from erratad import (ALL_ROLES, ServerCase, admin, event_log, event_service, feedback, feedback_service,
                      is_client_stream, is_output_only, is_required, is_stream, layout, main, methods,
-                     options, prompt_service, prompt_template, roles, wait_until)
+                     options, prompt_service, prompt_template, roles)
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 STREAM_SECONDS = 0.2  # time limit for the first message of a stream, which may have none
@@ -403,8 +403,7 @@ class Walls(ServerCase):
             return [(code, message, timeless(contract[path], body))
                     for path, (code, message, body) in answers]
 
-        wait_until(lambda: all(token.HasField("last_used_at") for token in mine.admin.ListTokens(
-            admin.ListTokensRequest()).tokens), "the day of the token's use", 20)
+        self.server.wait_for_day_of_use(mine)
         before = ask_all()
         for i in range(20):
             self.theirs.capture(event_type=LINE, layout_fingerprint="same", document_id="same",

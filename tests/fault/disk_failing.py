@@ -231,6 +231,7 @@ class FailingDisk(unittest.TestCase):
     def test_many_writes_share_a_sync(self):
         """Writes that arrive during a long sync share the next sync."""
         self.start()
+        self.server.wait_for_day_of_use(self.client)
         self.disk.turn("slow", text="100")
         before = self.server.counters(self.client)
         for turn in range(3):

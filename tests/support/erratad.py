@@ -214,6 +214,11 @@ class Server:
         info = client.admin.GetServerInfo(admin.GetServerInfoRequest())
         return {counter.name: counter.value for counter in info.counters}
 
+    def wait_for_day_of_use(self, client):
+        """Waits until the day of the client's token is stored, after which the server writes nothing of its own for it."""
+        wait_until(lambda: all(token.HasField("last_used_at") for token in
+                               client.admin.ListTokens(admin.ListTokensRequest()).tokens), "the day of use", 60)
+
     def wait_until_stored(self, client):
         """Waits until the data file has every write: with a journal, it follows."""
         wait_until(lambda: self.counters(client)["journal_waiting_commits"] == 0, "the tables", 60)

@@ -326,11 +326,11 @@ static enum err apply_all(struct applying *applying, const struct increment_find
 
 static enum err apply_checked(const struct increment_source *source,
                               const struct increment_target *target,
-                              const struct increment_findings *findings,
+                              const struct increment_findings *findings, struct arena *arena,
                               struct increment_report *report)
 {
     struct applying applying = {.source = source, .target = target};
-    enum err err = increment_reader_init(&applying.reader, source, target->fault);
+    enum err err = increment_reader_init(&applying.reader, source, arena, target->fault);
 
     if (err != OK) {
         return err;
@@ -346,7 +346,6 @@ static enum err apply_checked(const struct increment_source *source,
         (struct ctx){&applying.replay.arena, applying.config.clock, applying.config.random, NULL};
     err = apply_all(&applying, findings, report);
     arena_deinit(&applying.replay.arena);
-    increment_reader_deinit(&applying.reader);
     return err;
 }
 
@@ -363,7 +362,7 @@ enum err increment_apply(const struct increment_source *source,
     if (err == OK) {
         report.organizations = findings.organizations;
         report.events = findings.events;
-        err = apply_checked(source, target, &findings, &report);
+        err = apply_checked(source, target, &findings, &arena, &report);
     }
     arena_deinit(&arena);
     if (err == OK) {

@@ -216,11 +216,12 @@ static enum err check_others(struct checking *checking)
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-static enum err check_records(struct checking *checking, const struct increment_target *target)
+static enum err check_records(struct checking *checking, const struct increment_target *target,
+                              struct arena *arena)
 {
     struct increment_reader reader;
     struct increment_record record;
-    enum err err = increment_reader_init(&reader, checking->source, checking->fault);
+    enum err err = increment_reader_init(&reader, checking->source, arena, checking->fault);
 
     while (err == OK) {
         err = increment_reader_next(&reader, &record);
@@ -231,7 +232,6 @@ static enum err check_records(struct checking *checking, const struct increment_
             target->on_progress(target->user, false, reader.at, checking->source->end);
         }
     }
-    increment_reader_deinit(&reader);
     return err == ERR_NOT_FOUND ? end_log(checking) : err;
 }
 
@@ -250,7 +250,7 @@ enum err increment_check(const struct increment_source *source,
     buffer_init(&ret_findings->deleting, arena, 0);
     buffer_init(&checking.known, arena, 0);
     arena_init(&checking.events, EVENT_ARENA_BYTES);
-    err = check_records(&checking, target);
+    err = check_records(&checking, target, arena);
     if (err == OK) {
         err = buffer_ok(&ret_findings->deleted) && buffer_ok(&ret_findings->deleting)
                   ? check_others(&checking)

@@ -40,18 +40,17 @@ struct increment_log {
 struct increment_reader {
     const struct increment_source *source;
     uint64_t at;
-    uint8_t *payload; /* owned */
+    uint8_t *payload; /* in the arena */
     struct fault *fault;
 };
 
 /* The only error is ERR_MEMORY. */
 MUST_CHECK enum err increment_reader_init(struct increment_reader *reader,
                                           const struct increment_source *source,
-                                          struct fault *fault);
+                                          struct arena *arena, struct fault *fault);
 /* Reads the next record. ERR_NOT_FOUND at the end; ERR_CORRUPT for bytes that are not a record. */
 MUST_CHECK enum err increment_reader_next(struct increment_reader *reader,
                                           struct increment_record *ret_record);
-void increment_reader_deinit(struct increment_reader *reader);
 /* Reports a file that has a valid digest, but not the form of an increment. Returns ERR_CORRUPT. */
 enum err increment_say_malformed(const struct increment_source *source, struct fault *fault,
                                  const char *what);

@@ -5,8 +5,6 @@
 
 #include "store/base/bytes.h"
 
-#include <stdlib.h>
-
 enum err increment_say_malformed(const struct increment_source *source, struct fault *fault,
                                  const char *what)
 {
@@ -16,17 +14,12 @@ enum err increment_say_malformed(const struct increment_source *source, struct f
 }
 
 enum err increment_reader_init(struct increment_reader *reader,
-                               const struct increment_source *source, struct fault *fault)
+                               const struct increment_source *source, struct arena *arena,
+                               struct fault *fault)
 {
     *reader = (struct increment_reader){.source = source, .at = source->begin, .fault = fault};
-    reader->payload = malloc(INCREMENT_PAYLOAD_BYTES_MAX);
+    reader->payload = arena_alloc(arena, INCREMENT_PAYLOAD_BYTES_MAX);
     return reader->payload != NULL ? OK : ERR_MEMORY;
-}
-
-void increment_reader_deinit(struct increment_reader *reader)
-{
-    free(reader->payload);
-    reader->payload = NULL;
 }
 
 /* Returns whether there is such a type, and a payload of it may have the size. */

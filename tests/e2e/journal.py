@@ -123,6 +123,7 @@ class Journal(unittest.TestCase):
 
     def test_verification_has_what_is_in_memory(self):
         server, client = self.start("journal")
+        server.wait_for_day_of_use(client)
         self.capture(client, 50)
         self.verify(server)
         self.expect_stored(client)

@@ -186,7 +186,7 @@ class Deletion(Deletions):
 
 class KilledDeletion(Deletions):
     engine = "journal"
-    batches = 10  # enough that the deletion has not ended when its first rows are removed
+    batches = 30  # enough that the deletion has not ended when its first rows are removed
 
     def deleted_rows(self, client):
         """Returns the number of removed rows; 0 once the organisation is not listed."""

@@ -23,6 +23,7 @@ struct applying {
     struct org_walk walk; /* progress of the log that is being applied */
     struct increment_log log;
     bool in_log;
+    bool in_meta; /* values of the server are read */
     struct store_txn *txn; /* the batch; NULL: none is open */
     size_t batch_events;
     size_t batch_bytes;
@@ -212,27 +213,48 @@ static enum err put_meta(struct applying *applying, struct slice payload)
     return store_put(applying->txn, TABLE_META, key, slice_after(payload, 1 + key_bytes));
 }
 
+/* Puts a value of the server; before the first one the last log ends. */
+static enum err apply_meta(struct applying *applying, struct slice payload)
+{
+    enum err err = end_log(applying);
+
+    if (err == OK) {
+        err = need_batch(applying);
+    }
+    if (err == OK && !applying->in_meta) {
+        err = remove_import_marks(applying);
+    }
+    applying->in_meta = true;
+    return err != OK ? err : put_meta(applying, payload);
+}
+
+static enum err apply_record(struct applying *applying, const struct increment_record *record)
+{
+    switch (record->type) {
+    case INCREMENT_ORGANIZATION:
+        return begin_log(applying, record->payload);
+    case INCREMENT_EVENT:
+        return apply_event(applying, record->payload);
+    case INCREMENT_TURN_VECTOR:
+        return apply_vector(applying, record->payload);
+    case INCREMENT_META:
+        return apply_meta(applying, record->payload);
+    case INCREMENT_DELETING:
+        break; /* increment_check has read it */
+    }
+    return OK;
+}
+
 static enum err apply_records(struct applying *applying)
 {
-    bool in_meta = false;
     enum err err = OK;
 
     while (err == OK) {
         struct increment_record record;
 
         err = increment_reader_next(&applying->reader, &record);
-        if (err == OK && record.type == INCREMENT_EVENT) {
-            err = apply_event(applying, record.payload);
-        } else if (err == OK && record.type == INCREMENT_ORGANIZATION) {
-            err = begin_log(applying, record.payload);
-        } else if (err == OK && record.type == INCREMENT_TURN_VECTOR) {
-            err = apply_vector(applying, record.payload);
-        } else if (err == OK && record.type == INCREMENT_META) {
-            err = end_log(applying);
-            err = err == OK ? need_batch(applying) : err;
-            err = err == OK && !in_meta ? remove_import_marks(applying) : err;
-            err = err == OK ? put_meta(applying, record.payload) : err;
-            in_meta = true;
+        if (err == OK) {
+            err = apply_record(applying, &record);
         }
     }
     return err == ERR_NOT_FOUND ? end_log(applying) : err;

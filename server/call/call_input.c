@@ -180,11 +180,11 @@ static bool call_convert_here(struct call_core *core, struct slice sent, struct 
 
 void call_take_message(struct call_core *core, struct slice message)
 {
-    if (core->protocol->convert == NULL) {
-        call_take_converted(core, message);
-    } else if (message.size > CALL_CONVERT_HERE_BYTES) {
+    bool converts = core->protocol->convert != NULL;
+
+    if (converts && message.size > CALL_CONVERT_HERE_BYTES) {
         call_convert_later(core, message);
-    } else if (call_convert_here(core, message, &message)) {
+    } else if (!converts || call_convert_here(core, message, &message)) {
         call_take_converted(core, message);
     }
 }

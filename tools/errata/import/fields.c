@@ -145,7 +145,9 @@ static struct slice strict_form(struct slice text, char bytes[48])
         memcpy(bytes + size, "T00:00:00Z", 10);
         return slice_of(bytes, size + 10);
     }
-    bytes[10] = bytes[10] == ' ' || bytes[10] == 't' ? 'T' : bytes[10];
+    if (bytes[10] == ' ' || bytes[10] == 't') {
+        bytes[10] = 'T';
+    }
     if (size > 4 && memcmp(bytes + size - 4, " UTC", 4) == 0) {
         size -= 4;
     }

@@ -12,7 +12,7 @@ void import_fill(struct import_call *call, struct json_value record,
                  const struct import_member *members, struct import_row *row);
 /* Passes a row to the sink, after a check for the fields that its kind needs. An outcome's decision follows from
  * its value, unless it has one. */
-void import_put(struct import_call *call, const struct import_row *row);
+void import_put(struct import_call *call, const struct import_row *given);
 void import_skip(struct import_call *call, const char *reason, struct slice id);
 void import_damaged(struct import_call *call, const char *format, ...) PRINTF_LIKE(2, 3);
 void import_lose(struct import_call *call, size_t loss);

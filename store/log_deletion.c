@@ -6,7 +6,7 @@
 
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
-#include "store/records.h"
+#include "store/meta.h"
 #include "store/scan.h"
 
 #define MARK_BYTES (UUID_BYTES + sizeof(uint64_t))
@@ -53,11 +53,8 @@ enum err log_deletion_read(struct store_txn *txn, struct org_id org,
 enum err log_deletion_is_marked(struct store_txn *txn, struct org_id org, bool *ret_is_marked)
 {
     struct key key = mark_key(org);
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_META, key_slice(&key), &value);
 
-    *ret_is_marked = err == OK;
-    return err == ERR_NOT_FOUND ? OK : err;
+    return meta_exists(txn, &key, ret_is_marked);
 }
 
 enum err log_deletion_next(struct store_txn *txn, const struct uuid *after,
@@ -92,15 +89,12 @@ enum err log_deletion_put(struct ctx *ctx, struct store_txn *txn,
     uint8_t bytes[MARK_BYTES];
     struct meta_record record = {.number = deletion->row_count,
                                  .bytes = slice_of(bytes, sizeof(bytes))};
-    struct slice value = {NULL, 0};
-    enum err err = OK;
 
     ASSERT(deletion->audit_seq != 0);
     ASSERT(!uuid_equal(deletion->org.uuid, deletion->audit_org.uuid));
     memcpy(bytes, deletion->audit_org.uuid.bytes, UUID_BYTES);
     bytes_put_be64(bytes + UUID_BYTES, deletion->audit_seq);
-    err = record_encode_meta(ctx->arena, &record, &value);
-    return err != OK ? err : store_put(txn, TABLE_META, key_slice(&key), value);
+    return meta_put(ctx->arena, txn, &key, &record);
 }
 
 enum err log_deletion_end(struct store_txn *txn, struct org_id org)

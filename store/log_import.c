@@ -4,7 +4,7 @@
  */
 #include "store/log_import.h"
 
-#include "store/records.h"
+#include "store/meta.h"
 
 static struct key mark_key(struct org_id org)
 {
@@ -17,23 +17,16 @@ static struct key mark_key(struct org_id org)
 enum err log_import_is_marked(struct store_txn *txn, struct org_id org, bool *ret_is_marked)
 {
     struct key key = mark_key(org);
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_META, key_slice(&key), &value);
 
-    *ret_is_marked = err == OK;
-    return err == ERR_NOT_FOUND ? OK : err;
+    return meta_exists(txn, &key, ret_is_marked);
 }
 
 enum err log_import_read(struct store_txn *txn, struct org_id org, struct uuid *ret_export_id)
 {
     struct key key = mark_key(org);
-    struct slice value = {NULL, 0};
     struct meta_record record = {.number = 0};
-    enum err err = store_get(txn, TABLE_META, key_slice(&key), &value);
+    enum err err = meta_read(txn, &key, &record);
 
-    if (err == OK) {
-        err = record_decode_meta(value, &record);
-    }
     if (err == OK && record.bytes.size != UUID_BYTES) {
         err = ERR_CORRUPT;
     }
@@ -48,10 +41,8 @@ enum err log_import_begin(struct ctx *ctx, struct store_txn *txn, struct org_id 
 {
     struct key key = mark_key(org);
     const struct meta_record record = {.bytes = slice_of(export_id.bytes, UUID_BYTES)};
-    struct slice value = {NULL, 0};
-    enum err err = record_encode_meta(ctx->arena, &record, &value);
 
-    return err != OK ? err : store_put(txn, TABLE_META, key_slice(&key), value);
+    return meta_put(ctx->arena, txn, &key, &record);
 }
 
 enum err log_import_end(struct store_txn *txn, struct org_id org)

@@ -8,7 +8,7 @@
 #include "server/domain/decisions/similar_index.h"
 #include "server/domain/embed/embedder.h"
 #include "server/domain/turns/strategy_index.h"
-#include "store/records.h"
+#include "store/meta.h"
 
 static const struct slice part_names[HEALTH_PART_COUNT] = {
     [HEALTH_PART_SERVER] = {(const uint8_t *)"", 0},
@@ -27,12 +27,10 @@ static enum err load_key(struct ctx *ctx, struct store_txn *txn, enum store_acce
 {
     struct key key = key_meta_global(name);
     struct meta_record record = {0};
-    struct slice value;
-    enum err err = store_get(txn, TABLE_META, key_slice(&key), &value);
+    enum err err = meta_read(txn, &key, &record);
 
     if (err == OK) {
-        err = record_decode_meta(value, &record);
-        if (err != OK || record.bytes.size != size) {
+        if (record.bytes.size != size) {
             return ERR_CORRUPT;
         }
         memcpy(bytes, record.bytes.data, size);
@@ -43,8 +41,7 @@ static enum err load_key(struct ctx *ctx, struct store_txn *txn, enum store_acce
     }
     random_fill(ctx->random, bytes, size);
     record.bytes = slice_of(bytes, size);
-    err = record_encode_meta(ctx->arena, &record, &value);
-    return err != OK ? err : store_put(txn, TABLE_META, key_slice(&key), value);
+    return meta_put(ctx->arena, txn, &key, &record);
 }
 
 /* Reads the keys, or creates those that are missing. */

@@ -10,7 +10,7 @@
 #include "store/base/logger.h"
 #include "store/journal/journal_internal.h"
 #include "store/keys.h"
-#include "store/records.h"
+#include "store/meta.h"
 
 #include <errno.h>
 #include <time.h>
@@ -31,16 +31,12 @@ static struct key stored_key(void)
 enum err journal_read_stored(struct store_backend *tables, uint64_t *ret_number)
 {
     struct key key = stored_key();
-    struct slice value = {NULL, 0};
     struct meta_record record = {0};
     struct store_txn *txn = NULL;
     enum err err = store_begin(tables, STORE_READ, &txn);
 
     if (err == OK) {
-        err = store_get(txn, TABLE_META, key_slice(&key), &value);
-    }
-    if (err == OK) {
-        err = record_decode_meta(value, &record);
+        err = meta_read(txn, &key, &record);
     }
     store_abort(txn);
     *ret_number = record.number;
@@ -51,15 +47,11 @@ static enum err put_stored(struct store_txn *txn, uint64_t number)
 {
     struct meta_record record = {.number = number};
     struct key key = stored_key();
-    struct slice value = {NULL, 0};
     struct arena arena;
     enum err err = OK;
 
     arena_init(&arena, META_ARENA_BYTES);
-    err = record_encode_meta(&arena, &record, &value);
-    if (err == OK) {
-        err = store_put(txn, TABLE_META, key_slice(&key), value);
-    }
+    err = meta_put(&arena, txn, &key, &record);
     arena_deinit(&arena);
     return err;
 }

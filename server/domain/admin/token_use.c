@@ -5,8 +5,7 @@
 
 #include "server/domain/admin/admin.h"
 #include "store/base/bytes.h"
-#include "store/keys.h"
-#include "store/records.h"
+#include "store/meta.h"
 
 static struct key use_key(uint32_t key_id)
 {
@@ -19,13 +18,9 @@ static struct key use_key(uint32_t key_id)
 static enum err read_day(struct store_txn *txn, uint32_t key_id, uint64_t *ret_day)
 {
     struct key key = use_key(key_id);
-    struct slice value = {NULL, 0};
     struct meta_record record = {.number = 0};
-    enum err err = store_get(txn, TABLE_META, key_slice(&key), &value);
+    enum err err = meta_read(txn, &key, &record);
 
-    if (err == OK) {
-        err = record_decode_meta(value, &record);
-    }
     *ret_day = record.number;
     return err == ERR_NOT_FOUND ? OK : err;
 }
@@ -35,7 +30,6 @@ enum err token_use_record(struct ctx *ctx, struct store_txn *txn, uint32_t key_i
     struct key key = use_key(key_id);
     const struct meta_record record = {.number = day};
     struct token_record token;
-    struct slice value = {NULL, 0};
     uint64_t stored_day = 0;
     enum err err = admin_read_token(txn, key_id, &token);
 
@@ -45,8 +39,7 @@ enum err token_use_record(struct ctx *ctx, struct store_txn *txn, uint32_t key_i
     if (err != OK || stored_day >= day) {
         return err == ERR_NOT_FOUND ? OK : err;
     }
-    err = record_encode_meta(ctx->arena, &record, &value);
-    return err != OK ? err : store_put(txn, TABLE_META, key_slice(&key), value);
+    return meta_put(ctx->arena, txn, &key, &record);
 }
 
 enum err token_use_read(struct store_txn *txn, uint32_t key_id, int64_t *ret_day_us)

@@ -8,7 +8,7 @@
 #include "server/domain/admin/token_use.h"
 #include "store/log_deletion.h"
 #include "store/log_import.h"
-#include "store/records.h"
+#include "store/meta.h"
 
 #define ARENA_BYTES (64u << 20)
 #define EVENT_ARENA_BYTES (16u << 20)
@@ -35,20 +35,15 @@ static enum err put_mark(struct applying *applying)
 {
     struct key key = key_meta_global(SLICE(KEY_META_RESTORE));
     const struct meta_record record = {.number = 1};
-    struct slice value = {NULL, 0};
-    enum err err = record_encode_meta(&applying->replay.arena, &record, &value);
 
-    return err != OK ? err : store_put(applying->txn, TABLE_META, key_slice(&key), value);
+    return meta_put(&applying->replay.arena, applying->txn, &key, &record);
 }
 
 enum err increment_is_unfinished(struct store_txn *txn, bool *ret_is_unfinished)
 {
     struct key key = key_meta_global(SLICE(KEY_META_RESTORE));
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_META, key_slice(&key), &value);
 
-    *ret_is_unfinished = err == OK;
-    return err == ERR_NOT_FOUND ? OK : err;
+    return meta_exists(txn, &key, ret_is_unfinished);
 }
 
 /* --- batches --- */
@@ -203,7 +198,6 @@ static enum err put_meta(struct applying *applying, struct slice payload)
 {
     size_t key_bytes = payload.data[0];
     struct slice key = slice_of(payload.data + 1, key_bytes);
-
     bool is_stale = false;
     enum err err = token_use_is_stale(applying->txn, key, &is_stale);
 

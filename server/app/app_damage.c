@@ -5,7 +5,7 @@
 #include "server/app/app_damage.h"
 
 #include "server/app/app.h"
-#include "store/lmdb/backup_file.h"
+#include "store/backup/backup_file.h"
 #include "store/lmdb/lmdb.h"
 
 #include <errno.h>

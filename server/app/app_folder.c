@@ -9,8 +9,8 @@
 
 #include "server/app/verify_child.h"
 #include "server/domain/replay/replay.h"
+#include "store/backup/backup_file.h"
 #include "store/base/logger.h"
-#include "store/lmdb/backup_file.h"
 #include "store/lmdb/lmdb_folder.h"
 
 #include <inttypes.h>

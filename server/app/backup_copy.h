@@ -1,12 +1,12 @@
 /*
- * backup_copy.h: makes the bytes of a backup on a thread of its own: head, data, position, end (store/lmdb/backup_file.h).
+ * backup_copy.h: makes the bytes of a backup on a thread of its own: head, data, position, end (store/backup/backup_file.h).
  */
 #ifndef ERRATA_SERVER_APP_BACKUP_COPY_H
 #define ERRATA_SERVER_APP_BACKUP_COPY_H
 
 #include "store/backend.h"
+#include "store/backup/backup_file.h"
 #include "store/base/clock.h"
-#include "store/lmdb/backup_file.h"
 
 /* Limits the copy, since the loop would send it as fast as it can and starve other calls. */
 #define BACKUP_BYTES_A_SECOND_MAX (UINT64_C(64) << 20)

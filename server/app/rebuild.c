@@ -6,7 +6,7 @@
 #include "server/app/app_damage.h"
 #include "server/app/app_internal.h"
 #include "server/domain/replay/replay.h"
-#include "store/lmdb/backup_file.h"
+#include "store/backup/backup_file.h"
 #include "store/lmdb/lmdb.h"
 #include "store/lmdb/lmdb_folder.h"
 

@@ -8,7 +8,7 @@
 
 #include "server/app/config.h"
 #include "server/domain/replay/increment.h"
-#include "store/lmdb/backup_reader.h"
+#include "store/backup/backup_reader.h"
 
 struct restore_increment {
     const struct config *config; /* data folder and map size */

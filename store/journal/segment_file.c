@@ -4,6 +4,7 @@
 #include "store/journal/segment_file.h"
 
 #include "store/base/fault_point.h"
+#include "store/base/file.h"
 #include "store/journal/segments.h"
 #include "store/lmdb/disk.h"
 
@@ -107,24 +108,7 @@ enum err segment_file_write(int fd, const uint8_t *bytes, size_t size, uint64_t 
 
 enum err segment_file_read(int fd, uint8_t *bytes, size_t size, size_t *ret_size)
 {
-    size_t done = 0;
-
-    while (done < size) {
-        ssize_t got = pread(fd, bytes + done, size - done, (off_t)done);
-
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return ERR_IO;
-        }
-        if (got == 0) {
-            break;
-        }
-        done += (size_t)got;
-    }
-    *ret_size = done;
-    return OK;
+    return file_read_at(fd, 0, bytes, size, ret_size) ? OK : ERR_IO;
 }
 
 /* Writes zeros to a file: to each block, so that later writes allocate nothing and change no metadata, or only to those that

@@ -13,14 +13,10 @@
 #define ERRATA_STORE_LMDB_LMDB_H
 
 #include "store/backend.h"
+#include "store/backup/store_format.h"
 #include "store/base/fault.h"
 
 #include <stdatomic.h>
-
-/* Version of the store's format: keys, records, and the result of applying events. */
-#define STORE_FORMAT_VERSION 9
-/* The oldest format whose logs can be replayed, so that its tables can be rebuilt. */
-#define STORE_FORMAT_OLDEST 3
 
 /* Address space, not disk: the file is sparse. Growing it needs a restart. */
 #define STORE_LMDB_MAP_BYTES_DEFAULT (256ull << 30)

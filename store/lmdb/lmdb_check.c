@@ -6,8 +6,9 @@
 #include "store/lmdb/lmdb_check.h"
 
 #include "store/backend.h"
+#include "store/backup/backup_file.h"
 #include "store/base/assert.h"
-#include "store/lmdb/backup_file.h"
+#include "store/base/file.h"
 #include "store/lmdb/lmdb_page.h"
 
 #include <errno.h>
@@ -82,21 +83,14 @@ static enum err say_damaged(const struct check *check, uint64_t number, const ch
 
 static enum err read_bytes(const struct check *check, uint64_t offset, uint8_t *to, size_t size)
 {
-    while (size > 0) {
-        ssize_t got = pread(check->fd, to, size, (off_t)offset);
+    size_t got = 0;
+    bool is_read = file_read_at(check->fd, offset, to, size, &got);
 
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return fault_say(check->fault, ERR_IO, "%s: cannot be read: %s", check->path,
-                             got == 0 ? "unexpected end of file" : strerrordesc_np(errno));
-        }
-        to += got;
-        offset += (uint64_t)got;
-        size -= (size_t)got;
+    if (is_read && got == size) {
+        return OK;
     }
-    return OK;
+    return fault_say(check->fault, ERR_IO, "%s: cannot be read: %s", check->path,
+                     is_read ? "unexpected end of file" : strerrordesc_np(errno));
 }
 
 /* Counts one more page to be read; false if a limit is reached. */

@@ -4,9 +4,9 @@
  * format version is in META; another one is refused before anything is written, unless the caller
  * accepts older ones.
  */
+#include "store/backup/backup_file.h"
 #include "store/base/assert.h"
 #include "store/keys.h"
-#include "store/lmdb/backup_file.h"
 #include "store/lmdb/disk.h"
 #include "store/lmdb/lmdb_check.h"
 #include "store/lmdb/lmdb_internal.h"

@@ -1,7 +1,7 @@
 /*
  * lmdb_error.c: translates LMDB's codes, and explains them for people.
  */
-#include "store/lmdb/backup_file.h"
+#include "store/backup/backup_file.h"
 #include "store/lmdb/disk.h"
 #include "store/lmdb/lmdb_internal.h"
 

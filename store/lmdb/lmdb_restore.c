@@ -3,8 +3,8 @@
  */
 #include "store/lmdb/lmdb_restore.h"
 
+#include "store/backup/backup_reader.h"
 #include "store/base/fault_point.h"
-#include "store/lmdb/backup_reader.h"
 #include "store/lmdb/disk.h"
 #include "store/lmdb/lmdb_check.h"
 #include "store/lmdb/lmdb_folder.h"

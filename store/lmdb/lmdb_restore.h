@@ -7,7 +7,7 @@
 #ifndef ERRATA_STORE_LMDB_LMDB_RESTORE_H
 #define ERRATA_STORE_LMDB_LMDB_RESTORE_H
 
-#include "store/lmdb/backup_file.h"
+#include "store/backup/backup_file.h"
 
 /* Free room that is left for a restored store: its reserve. */
 #define STORE_RESTORE_ROOM_BYTES (UINT64_C(64) << 20)

@@ -17,7 +17,7 @@ ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..")
 PURE = ("codec", *(name for folder, name in layers.read_table(ROOT).folders.items()
                    if name and f"{folder}/".startswith("server/domain/")))
 # All of the server but the worker program.
-SERVER = PURE + ("base", "store", "store_lmdb", "store_memory", "net", "http2", "call", "grpc",
+SERVER = PURE + ("base", "store", "store_backup", "store_lmdb", "store_memory", "net", "http2", "call", "grpc",
                  "auth", "pipeline", "api", "jobs", "pdf_answer", "pdf_jobs", "tls", "tls_stream", "app")
 CLOCK = r"clock_gettime|time|gettimeofday|nanosleep|uv_hrtime|uv_now"
 MEMORY = r"malloc|calloc|realloc|free|strdup|strndup|posix_memalign|aligned_alloc"

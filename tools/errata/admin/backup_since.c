@@ -3,20 +3,14 @@
  */
 #include "tools/errata/admin/backup_since.h"
 
-#include "store/base/bytes.h"
+#include "store/backup/backup_file.h"
+#include "store/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define END_MARK "errata-backup .\n"
-/* Sizes and offsets of the end. */
-enum {
-    END_BYTES = 64,
-    FILE_BYTES_AT = 16,
-    POSITION_BYTES_AT = 24
-};
 /* The largest position that a server takes. */
 #define POSITION_BYTES_MAX 2400000u
 
@@ -26,39 +20,32 @@ static enum cli_exit say_unreadable(struct cli *cli, const char *path)
 }
 
 /* Reads all of the bytes at an offset. */
-static bool read_at(int file, off_t at, uint8_t *bytes, size_t size)
+static bool read_all_at(int file, uint64_t at, uint8_t *bytes, size_t size)
 {
-    while (size > 0) {
-        ssize_t count = pread(file, bytes, size, at);
+    size_t read_bytes = 0;
 
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            errno = count == 0 ? EIO : errno;
-            return false;
-        }
-        at += count;
-        bytes += count;
-        size -= (size_t)count;
+    if (!file_read_at(file, at, bytes, size, &read_bytes)) {
+        return false;
     }
-    return true;
+    errno = EIO; /* of a file that became shorter meanwhile */
+    return read_bytes == size;
 }
 
 /* Reads the position of a file of `size` bytes from its end. */
 static enum cli_exit read_position(struct cli *cli, const char *path, int file, uint64_t size,
                                    struct slice *ret_position)
 {
-    uint8_t end[END_BYTES];
+    uint64_t end_at = size - BACKUP_END_BYTES;
+    uint8_t end[BACKUP_END_BYTES];
     uint64_t position_bytes = 0;
     uint8_t *position = NULL;
+    struct fault fault;
 
-    if (!read_at(file, (off_t)(size - END_BYTES), end, sizeof(end))) {
+    if (!read_all_at(file, end_at, end, sizeof(end))) {
         return say_unreadable(cli, path);
     }
-    position_bytes = bytes_get_be64(end + POSITION_BYTES_AT);
-    if (memcmp(end, END_MARK, sizeof(END_MARK) - 1) != 0 ||
-        bytes_get_be64(end + FILE_BYTES_AT) != size || position_bytes > size - 2 * END_BYTES ||
+    fault_init(&fault, &cli->arena);
+    if (backup_end_read(end, size, path, &fault, &position_bytes) != OK ||
         position_bytes > POSITION_BYTES_MAX) {
         return cli_local(cli,
                          "--since %s: not a complete backup; expected a file that `errata admin "
@@ -77,8 +64,7 @@ static enum cli_exit read_position(struct cli *cli, const char *path, int file, 
     if (position == NULL) {
         return cli_local(cli, "out of memory");
     }
-    if (!read_at(file, (off_t)(size - END_BYTES - position_bytes), position,
-                 (size_t)position_bytes)) {
+    if (!read_all_at(file, end_at - position_bytes, position, (size_t)position_bytes)) {
         return say_unreadable(cli, path);
     }
     *ret_position = slice_of(position, (size_t)position_bytes);
@@ -93,7 +79,7 @@ enum cli_exit backup_since_read(struct cli *cli, const char *path, struct slice 
 
     if (file < 0 || fstat(file, &info) != 0) {
         result = say_unreadable(cli, path);
-    } else if (!S_ISREG(info.st_mode) || info.st_size < 2 * END_BYTES) {
+    } else if (!S_ISREG(info.st_mode) || info.st_size < BACKUP_HEAD_BYTES + BACKUP_END_BYTES) {
         result = cli_local(cli,
                            "--since %s: not a backup; expected a file that `errata admin backup` "
                            "wrote",

@@ -3,6 +3,8 @@
  */
 #include "tools/errata/mirror/git.h"
 
+#include "store/base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -77,13 +79,9 @@ static enum cli_exit read_all(const struct git *git, int file, struct arena *are
     if (bytes == NULL) {
         return cli_local(git->cli, "out of memory");
     }
-    while (size < (size_t)info.st_size) {
-        ssize_t count = pread(file, bytes + size, (size_t)info.st_size - size, (off_t)size);
-
-        if (count <= 0 && errno != EINTR) {
-            return cli_local(git->cli, "the output of git can't be read");
-        }
-        size += count > 0 ? (size_t)count : 0;
+    if (!file_read_at(file, 0, bytes, (size_t)info.st_size, &size) ||
+        size != (size_t)info.st_size) {
+        return cli_local(git->cli, "the output of git can't be read");
     }
     *ret_bytes = slice_of(bytes, size);
     return CLI_OK;

@@ -1,10 +1,11 @@
 /*
  * backup_file.c: reads and writes the head and the end of a backup. Opens no file.
  */
-#include "store/lmdb/backup_file.h"
+#include "store/backup/backup_file.h"
+
+#include "store/backup/store_format.h"
 
 #include "store/base/bytes.h"
-#include "store/lmdb/lmdb.h"
 
 #include <inttypes.h>
 

@@ -1,10 +1,10 @@
 /*
  * backup_reader.h: an open backup (backup_file.h): checks the whole file, and reads its parts.
  */
-#ifndef ERRATA_STORE_LMDB_BACKUP_READER_H
-#define ERRATA_STORE_LMDB_BACKUP_READER_H
+#ifndef ERRATA_STORE_BACKUP_BACKUP_READER_H
+#define ERRATA_STORE_BACKUP_BACKUP_READER_H
 
-#include "store/lmdb/backup_file.h"
+#include "store/backup/backup_file.h"
 
 /* The function that receives the file's data piece by piece; an error ends the reading. */
 typedef enum err backup_take_fn(void *user, struct slice bytes);

@@ -1,9 +1,10 @@
 /*
  * backup_reader.c: see backup_reader.h.
  */
-#include "store/lmdb/backup_reader.h"
+#include "store/backup/backup_reader.h"
 
-#include <errno.h>
+#include "store/base/file.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -38,26 +39,17 @@ static enum err open_file(struct backup_reader *reader)
 enum err backup_reader_read(const struct backup_reader *reader, uint64_t at, uint8_t *bytes,
                             size_t size)
 {
-    while (size > 0) {
-        ssize_t count = pread(reader->file, bytes, size, (off_t)at);
+    size_t read_bytes = 0;
 
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count == 0) {
-            return fault_say(
-                reader->fault, ERR_IO,
-                "%s: changed while it was read; expected a file that no other program changes",
-                reader->name);
-        }
-        if (count < 0) {
-            return say_unreadable(reader);
-        }
-        at += (uint64_t)count;
-        bytes += count;
-        size -= (size_t)count;
+    if (!file_read_at(reader->file, at, bytes, size, &read_bytes)) {
+        return say_unreadable(reader);
     }
-    return OK;
+    return read_bytes == size
+               ? OK
+               : fault_say(reader->fault, ERR_IO,
+                           "%s: changed while it was read; expected a file that no other program "
+                           "changes",
+                           reader->name);
 }
 
 static uint64_t end_at(const struct backup_reader *reader)

@@ -5,8 +5,8 @@
  * everything before it, so that the file can be written and checked in one pass without a second
  * file. FORMAT.md documents the bytes.
  */
-#ifndef ERRATA_STORE_LMDB_BACKUP_FILE_H
-#define ERRATA_STORE_LMDB_BACKUP_FILE_H
+#ifndef ERRATA_STORE_BACKUP_BACKUP_FILE_H
+#define ERRATA_STORE_BACKUP_BACKUP_FILE_H
 
 #include "store/base/fault.h"
 #include "store/base/sha256.h"

@@ -1,6 +1,7 @@
 /*
- * backup.h: the bytes of a backup for AdminService.Backup, while the store is served: a separate thread
- * puts them into a ring (backup_copy.h), and the stream takes them as fast as its client reads. No file is written on the server. One at a time.
+ * backup.h: the bytes of a backup for AdminService.Backup, while the store is served: a separate
+ * thread puts them into a ring (backup_copy.h), and the stream takes them as fast as its client
+ * reads. No file is written on the server. One at a time.
  *   IDLE --start--> COPYING --the thread has ended--> SENDING --cancel--> IDLE
  *                   COPYING --cancelled--> IDLE, once the thread has ended
  * The copy pins pages (the store's file grows by what is written meanwhile), so its time is

@@ -42,9 +42,8 @@ struct entry {
     char text[TOKEN_TEXT_BYTES];
     struct org_id org;
     uint32_t role;
-    uint32_t key_id;
     bool server;
-    struct use use;
+    struct use use; /* has the token's key id */
     uint8_t user_id_bytes;
     uint8_t user_id[AUTH_USER_ID_BYTES_MAX];
 };
@@ -140,7 +139,7 @@ static void identity_of(const struct entry *entry, struct auth_identity *identit
         .org = entry->org,
         .role = entry->role,
         .server = entry->server,
-        .key_id = entry->key_id,
+        .key_id = entry->use.key_id,
         .expire_at_us = entry->expire_at_us,
         .user_id = slice_of(entry->user_id, entry->user_id_bytes),
     };
@@ -264,7 +263,7 @@ static struct use change_use(struct auth *auth, const struct entry *entry, uint3
 {
     struct use use = entry->use;
 
-    if (!entry->used || entry->key_id != key_id) {
+    if (!entry->used || entry->use.key_id != key_id) {
         use = take_lost_use(auth, key_id);
         if (entry->used) {
             keep_lost_use(auth, &entry->use);
@@ -325,7 +324,6 @@ enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
         .expire_at_us = record.expire_at_us,
         .org = {record.org},
         .role = record.role,
-        .key_id = key_id,
         .server = record.server,
         .user_id_bytes = (uint8_t)record.user_id.size,
     };

@@ -387,6 +387,19 @@ static bool call_inflate_here(struct call_core *core, struct slice packed)
     return true;
 }
 
+/* Notes a message that the pool may get. */
+static void call_inflation_note(struct call_core *core, struct slice message, bool is_compressed,
+                                size_t max)
+{
+    struct call_inflation *inflation = &core->inflation;
+
+    inflation->is_compressed = is_compressed;
+    inflation->is_converted = false;
+    inflation->fault.arena = NULL;
+    inflation->packed = message;
+    inflation->max = max;
+}
+
 /* Hands a message to the pool now, or after others. */
 static void call_inflation_submit(struct call_core *core)
 {
@@ -400,13 +413,7 @@ static void call_inflation_submit(struct call_core *core)
 
 void call_inflate(struct call_core *core, struct slice packed)
 {
-    struct call_inflation *inflation = &core->inflation;
-
-    inflation->is_compressed = true;
-    inflation->is_converted = false;
-    inflation->fault.arena = NULL;
-    inflation->packed = packed;
-    inflation->max = call_inflated_max(core, packed.size);
+    call_inflation_note(core, packed, true, call_inflated_max(core, packed.size));
     if (!call_inflate_here(core, packed)) {
         call_inflation_submit(core);
     }
@@ -414,13 +421,7 @@ void call_inflate(struct call_core *core, struct slice packed)
 
 void call_convert_later(struct call_core *core, struct slice message)
 {
-    struct call_inflation *inflation = &core->inflation;
-
-    inflation->is_compressed = false;
-    inflation->is_converted = false;
-    inflation->fault.arena = NULL;
-    inflation->packed = message;
-    inflation->max = call_converted_max(core, message.size);
+    call_inflation_note(core, message, false, call_converted_max(core, message.size));
     call_inflation_submit(core);
 }
 

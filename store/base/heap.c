@@ -34,8 +34,10 @@ static size_t private_bytes(void)
 void heap_keep_spare(void)
 {
     /* Setting either ends glibc's own adjustment of both (mallopt(3)). A failure leaves its defaults. */
+    /* NOLINTBEGIN(concurrency-mt-unsafe): called before there are other threads */
     (void)mallopt(M_TRIM_THRESHOLD, (int)HEAP_SPARE_BYTES_MAX);
     (void)mallopt(M_MMAP_THRESHOLD, (int)HEAP_MAPPED_BYTES_MIN);
+    /* NOLINTEND(concurrency-mt-unsafe) */
 }
 
 struct heap_figures heap_read(void)

@@ -80,7 +80,7 @@ static enum err has_caller(const struct org_walk *walk, const struct event *even
     bool is_marked = false;
     enum err err = OK;
 
-    *ret_has = uuid_equal(event->idempotency.org.uuid, walk->org.uuid) || source == NULL;
+    *ret_has = uuid_equal(event->idempotency.org.uuid, walk->org.uuid);
     if (*ret_has) {
         return OK;
     }
@@ -107,7 +107,8 @@ static enum err follow_write(struct replay *replay, struct store_txn *target, st
     err = replay_keep_key(replay, target, walk);
     if (err == OK && replay->keeps_keys && event->idempotency.present &&
         event_written_at_us(event) >= walk->keys_from_us) {
-        err = has_caller(walk, event, &has);
+        has = replay->restores; /* there is no source to look at */
+        err = has ? OK : has_caller(walk, event, &has);
     }
     if (err == OK && has) {
         walk->key = event->idempotency;

@@ -241,7 +241,7 @@ static void on_replace_stopped(uv_timer_t *timer)
     pdf_supervisor_replace(&fixture->supervisor);
     assert_int_equal(kill(pid, 0), -1);
     assert_true(fixture->supervisor.worker.killed);
-    pdf_supervisor_replace(&fixture->supervisor); /* in the pause: there is no worker */
+    pdf_supervisor_replace(&fixture->supervisor); /* in the pause, after the worker has ended */
 }
 
 /* Runs a callback in the loop, as all callers of pdf_supervisor_replace are: a handle that is closed outside of it is

@@ -30,8 +30,8 @@ struct record_reader {
 };
 
 /* Opens a reader. `file` is borrowed and can be read from its beginning; `path` is used only for its
- * ending; NULL: JSON lines, each of which is one object. `lists` as in json_stream.h. Returns false with a problem if the file is refused. In either case
- * the reader must be closed. */
+ * ending; NULL: JSON lines, each of which is one object. `lists` as in json_stream.h. Returns false
+ * with a problem if the file is refused. In either case the reader must be closed. */
 MUST_CHECK bool record_reader_open(struct record_reader *reader, FILE *file, const char *path,
                                    const char *const *lists);
 /* Reads the next record into the arena, which the caller empties between records. */
